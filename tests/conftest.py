@@ -1,0 +1,62 @@
+"""What every test can use: `async def` tests, and PostgreSQL for those that ask.
+
+A PostgreSQL server starts only when a test asks for one, at most once in each test process.
+"""
+
+import inspect
+import os
+from collections.abc import Iterator
+
+import hypothesis
+import pytest
+
+from tests.support.coroutines import on_a_loop
+from tests.support.postgres import Postgres, PostgresServer
+
+# A busy machine is slow, not wrong.
+hypothesis.settings.register_profile("plait", hypothesis.settings(), deadline=None)
+hypothesis.settings.load_profile("plait")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Wraps coroutine tests; pytest then calls them as any other."""
+    test = pyfuncitem.obj
+    seconds = _time_limit(pyfuncitem)
+    if inspect.iscoroutinefunction(test):
+        pyfuncitem.obj = on_a_loop(test, seconds)
+    elif hypothesis.is_hypothesis_test(test) and inspect.iscoroutinefunction(test.hypothesis.inner_test):
+        test.hypothesis.inner_test = on_a_loop(test.hypothesis.inner_test, seconds)
+
+
+def _time_limit(item: pytest.Function) -> float | None:
+    """A little less than pytest-timeout's: that one only shows the loop, ours shows the await that hung."""
+    marker = item.get_closest_marker("timeout")
+    limits = (marker and marker.args[0], item.config.getoption("timeout"), item.config.getini("timeout"))
+    seconds = next(float(limit) for limit in limits if limit is not None)
+    return 0.9 * seconds or None
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Postgres]:
+    """The server that this test process shares: the one in PLAIT_TEST_POSTGRES, or one of our own."""
+    if given := os.environ.get("PLAIT_TEST_POSTGRES"):
+        yield Postgres(given)
+        return
+    with PostgresServer.start() as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Postgres) -> Iterator[str]:
+    """A fresh database."""
+    url = postgres_server.create_database()
+    yield url
+    postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def own_postgres() -> Iterator[PostgresServer]:
+    """A server for this test alone, to stop, kill and restart."""
+    with PostgresServer.start() as server:
+        yield server
