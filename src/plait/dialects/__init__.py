@@ -1,0 +1,1 @@
+"""Dialects: five ways to describe work, each a pure machine on the kernel. They never import each other."""

@@ -1,0 +1,1 @@
+"""The `code` dialect: durable Python functions, replayed from their history."""

@@ -1,0 +1,219 @@
+"""Branches side by side: `ctx.join` waits for all of them, `ctx.race` for the first to complete.
+
+Branches end in turns; what their ends mean is settled when a turn is over, in the order in which the
+branches are listed, so that two that end together are judged alike on every replay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import ErrorInfo, PlaitError
+
+from .definition import return_type
+from .errors import WorkflowCodeError, to_info
+from .events import BranchClosed, OpOpened
+from .history import Branch as BranchState
+from .history import OpState
+from .op import Op
+from .scope import Scope, current
+
+if TYPE_CHECKING:
+    from .context import Context
+
+Branch = Callable[["Context"], Awaitable[Any]]
+NewContext = Callable[[Scope], "Context"]
+
+MAX_BRANCHES = 10_000
+
+
+class Results(dict[str, Any]):
+    """The results of a join, by branch: `results["tax"]` or `results.tax`."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """The outcome of a race."""
+
+    winner: str
+    value: Any
+
+
+class _Branching(Op[Any]):
+    """What join and race have in common: their branches as tasks, each in a scope of its own."""
+
+    __slots__ = ("_branches", "_context", "_scopes", "_tasks", "_types")
+
+    def __init__(self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext) -> None:
+        super().__init__(scope, name, depth=3)
+        if len(branches) > MAX_BRANCHES:
+            raise _bad_branch(name, f"it has {len(branches)} branches", f"use at most {MAX_BRANCHES}")
+        for key, branch in branches.items():
+            if not callable(branch):
+                raise _bad_branch(name, f"branch `{key}` is not a function", "pass the function, not `fn(ctx)`")
+        self._branches = branches
+        self._context = context
+        self._tasks: dict[str, asyncio.Task[Any]] = {}
+        self._scopes: dict[str, Scope] = {}
+        self._types: dict[str, Any] = {}
+
+    def opened(self) -> OpOpened:
+        return OpOpened(self.at, self.kind, self.scope.playback.after, branches=list(self._branches))
+
+    def misfit(self, state: OpState) -> str | None:
+        recorded, asked = sorted(state.branches or ()), sorted(self._branches)
+        return None if recorded == asked else f"{self.kind} with branches {', '.join(recorded)}"
+
+    def begin(self, state: OpState) -> None:
+        self.resume(state)
+        self.scope.playback.unsettled.append(self)
+
+    def resume(self, state: OpState) -> None:
+        for key in self._branches:
+            if self.scope.playback.collecting or self._recorded(state, key).status == "open":
+                self._spawn(key)
+
+    def settle(self, state: OpState) -> None:
+        """A turn is over: record which branches ended, and close if that decides it."""
+        raise NotImplementedError
+
+    def revoke(self) -> None:
+        for key, task in self._tasks.items():
+            self._scopes[key].dead = True
+            task.cancel()
+
+    def _spawn(self, key: str) -> None:
+        playback = self.scope.playback
+        scope = self._scopes[key] = playback.scope_at(self.at).child(key)
+        context = contextvars.copy_context()
+        context.run(current.set, scope)
+        awaitable, self._types[key] = self._call(key, scope, context)
+        task = playback.loop.create_task(_checked(scope, awaitable), context=context)
+        task.add_done_callback(lambda _: playback.unsettled.append(self))
+        self._tasks[key] = task
+
+    def _call(self, key: str, scope: Scope, context: contextvars.Context) -> tuple[Awaitable[Any], Any]:
+        branch = self._branches[key]
+        awaitable = context.run(branch, self._context(scope))
+        if not inspect.isawaitable(awaitable):
+            raise _bad_branch(self.name, f"branch `{key}` returned nothing to await", "make it an async function")
+        return awaitable, awaitable.returns if isinstance(awaitable, Op) else return_type(branch)
+
+    def _type(self, key: str) -> Any:
+        """The type of a branch whose body was not entered: what it would await tells."""
+        if key not in self._types:
+            scope = self.scope.playback.scope_at(self.at).child(key)
+            context = contextvars.copy_context()
+            context.run(current.set, scope)
+            awaitable, self._types[key] = self._call(key, scope, context)
+            close = getattr(awaitable, "close", None)
+            if close is not None:
+                close()
+        return self._types[key]
+
+    def _record_ends(self, state: OpState) -> None:
+        for key, task in self._tasks.items():
+            if task.done() and self._recorded(state, key).status == "open" and not task.cancelled():
+                self.scope.playback.record(self._end(key, task))
+
+    def _end(self, key: str, task: asyncio.Task[Any]) -> BranchClosed:
+        error = task.exception()
+        raw: Raw | None = None
+        if error is None:
+            try:
+                raw = values.encode(task.result(), max_bytes=self.scope.playback.max_payload)
+            except PlaitError as problem:
+                error = WorkflowCodeError("NOT_ENCODABLE", f"the result of branch `{key}`", why=str(problem))
+        if error is None:
+            return BranchClosed(self.at, key, "completed", raw)
+        return BranchClosed(self.at, key, "failed", error=to_info(error))
+
+    def _recorded(self, state: OpState, key: str) -> BranchState:
+        return (state.branches or {}).get(key, BranchState())
+
+    def _decode(self, state: OpState, key: str) -> Any:
+        output = self._recorded(state, key).output
+        return None if output is None else values.decode(output, self._type(key))
+
+    def _errors(self, state: OpState) -> dict[str, ErrorInfo]:
+        return {k: b.error for k, b in (state.branches or {}).items() if b.status == "failed" and b.error is not None}
+
+    def _rollback(self, state: OpState) -> ErrorInfo | None:
+        return next((error for error in self._errors(state).values() if error.kind == "rollback"), None)
+
+
+class JoinOp(_Branching):
+    kind = "join"
+    __slots__ = ()
+
+    def settle(self, state: OpState) -> None:
+        playback = self.scope.playback
+        self._record_ends(state)
+        rollback = self._rollback(state)
+        if rollback is not None:  # waits for no sibling
+            self.revoke()
+            playback.close(self.at, error=rollback)
+        elif all(branch.status != "open" for branch in (state.branches or {}).values()):
+            errors = self._errors(state)
+            playback.close(self.at, error=_group("join", self.name, errors) if errors else None)
+
+    def value(self, state: OpState) -> Results:
+        return Results({key: self._decode(state, key) for key in self._branches})
+
+
+class RaceOp(_Branching):
+    kind = "race"
+    __slots__ = ()
+
+    def __init__(self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext) -> None:
+        if not branches:
+            raise _bad_branch(name, "a race without branches has no winner", "give it at least one")
+        super().__init__(scope, name, branches, context)
+
+    def settle(self, state: OpState) -> None:
+        playback = self.scope.playback
+        self._record_ends(state)
+        branches = state.branches or {}
+        winner = next((key for key in self._branches if branches[key].status == "completed"), None)
+        rollback = self._rollback(state)
+        if rollback is not None:
+            self.revoke()
+            playback.close(self.at, error=rollback)
+        elif winner is not None:
+            self.revoke()
+            playback.close(self.at, winner=winner)
+        elif all(branch.status == "failed" for branch in branches.values()):
+            playback.close(self.at, error=_group("race", self.name, self._errors(state)))
+
+    def value(self, state: OpState) -> Won:
+        winner = state.winner or ""
+        return Won(winner, self._decode(state, winner))
+
+
+async def _checked(scope: Scope, awaitable: Awaitable[Any]) -> Any:
+    result = await awaitable
+    scope.check_all_awaited()
+    return result
+
+
+def _bad_branch(name: str, why: str, fix: str) -> WorkflowCodeError:
+    return WorkflowCodeError("BRANCH", f"`{name}` can't run", fix=fix, why=why)
+
+
+def _group(kind: str, name: str, errors: dict[str, ErrorInfo]) -> ErrorInfo:
+    failed = "; ".join(f"`{key}`: {error.message}" for key, error in errors.items())
+    return ErrorInfo(f"{kind}.failed", f"{kind} `{name}`: {failed}", kind=kind, attrs={"name": name}, parts=errors)

@@ -1,0 +1,271 @@
+"""`ctx`: what a workflow function may ask for. Every call returns an operation to await."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
+from random import Random
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from uuid import UUID
+
+from plait.kernel.errors import PlaitError
+from plait.kernel.ids import Millis, RunId, caller_id, run_key
+
+from .branches import Branch, JoinOp, RaceOp, Results, Won
+from .children import ChildOp, SendOp
+from .definition import Sec, Step, StepOptions, bad_option, seconds
+from .errors import WorkflowCodeError
+from .events import Kind
+from .iterate import MISSING, Keeping, LoopOp
+from .messages import ListenOp, Message
+from .op import Op
+from .people import ApproveOp, Verdict
+from .scope import Scope
+from .steps import StepOp
+from .versions import RemovedOp, VersionOp
+from .waits import MAX_WAIT, SleepOp, Timeout
+
+if TYPE_CHECKING:
+    from .playback import Playback
+
+T = TypeVar("T")
+
+
+class Context:
+    """The durable operations of a run. Results are recorded under the names you give; a name is used once
+    in its scope. Nothing else may be awaited in a workflow function, but asyncio's own tasks, groups,
+    locks, `gather`, `wait`, `timeout` and `sleep` work."""
+
+    __slots__ = ("_playback", "_scope")
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._playback: Playback = scope.playback
+
+    # -- who and when --------------------------------------------------------------------------------------------
+
+    @property
+    def run_id(self) -> str:
+        return caller_id(self._playback.run_id)
+
+    @property
+    def namespace(self) -> str:
+        return self._playback.around.info.namespace
+
+    @property
+    def path(self) -> str:
+        """The scope this ctx belongs to; empty at the root."""
+        return self._scope.path
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return dict(self._playback.around.info.labels)
+
+    @property
+    def deadline(self) -> datetime | None:
+        found = self._playback.around.info.deadline
+        return None if found is None else _datetime(found)
+
+    def now(self) -> datetime:
+        """The run's own time: when its last result came. The same on every replay."""
+        return _datetime(self._playback.now)
+
+    def random(self) -> Random:
+        """A generator that gives the same numbers on every replay."""
+        return self._scope.random()
+
+    def uuid(self) -> UUID:
+        return self._scope.uuid()
+
+    # -- steps ---------------------------------------------------------------------------------------------------
+
+    @overload
+    def step(self, name: str, fn: Callable[..., Awaitable[T]], *args: Any, **options: Unpack[StepOptions]) -> Op[T]: ...
+    @overload
+    def step(
+        self, name: str, fn: Callable[..., Any], *args: Any, returns: type[T], **options: Unpack[StepOptions]
+    ) -> Op[T]: ...
+    @overload
+    def step(self, name: str, fn: Callable[..., T], *args: Any, **options: Unpack[StepOptions]) -> Op[T]: ...
+    def step(self, name: str, fn: Callable[..., Any], *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
+        """Runs code that touches the world: at least once, its result recorded once."""
+        merged = self._playback.definition.options
+        if isinstance(fn, Step) and fn.given:
+            merged = merged.under(fn.given)
+        if options:
+            merged = merged.under(options)  # type: ignore[arg-type]
+        return StepOp(self._scope, name, fn, args, merged, returns)
+
+    # -- time ----------------------------------------------------------------------------------------------------
+
+    def sleep(self, name: str, duration: Sec) -> Op[None]:
+        """Waits, for a second or a year; the process may come and go meanwhile."""
+        return SleepOp(self._scope, name, self._in(duration, name))
+
+    def sleep_until(self, name: str, when: datetime) -> Op[None]:
+        return SleepOp(self._scope, name, _millis(when, name))
+
+    def timeout(self, name: str, duration: Sec) -> Timeout:
+        """`async with ctx.timeout("name", 60):` raises TimeoutError inside when the time is up."""
+        return Timeout(self._scope, name, self._in(duration, name))
+
+    # -- messages ------------------------------------------------------------------------------------------------
+
+    def listen(
+        self,
+        name: str,
+        messages: str | Sequence[str] | None = None,
+        *,
+        type: type[T] | Any = Any,
+        timeout: Sec | None = None,
+        until: datetime | None = None,
+    ) -> Op[Message[T] | None]:
+        """Waits for one of these messages (default: the one called `name`); None when the time is up."""
+        return self._listen(name, messages, type, timeout, until, None)
+
+    def listen_n(
+        self,
+        name: str,
+        messages: str | Sequence[str] | None = None,
+        *,
+        limit: int,
+        type: type[T] | Any = Any,
+        timeout: Sec | None = None,
+        until: datetime | None = None,
+    ) -> Op[list[Message[T]]]:
+        """Waits for at least one message, takes up to `limit`; an empty list when the time is up."""
+        if not 1 <= limit <= 1000:
+            raise bad_option(f"limit={limit} of listen_n `{name}`", "use 1 to 1000")
+        return self._listen(name, messages, type, timeout, until, limit)
+
+    def _listen(
+        self,
+        name: str,
+        messages: str | Sequence[str] | None,
+        type: Any,
+        timeout: Sec | None,
+        until: datetime | None,
+        limit: int | None,
+    ) -> ListenOp:
+        names = [name] if messages is None else [messages] if isinstance(messages, str) else list(messages)
+        if not names or not all(isinstance(item, str) and item for item in names):
+            raise bad_option(f"listen `{name}` names no message", "give at least one message name")
+        if timeout is not None and until is not None:
+            raise bad_option(f"listen `{name}` has both timeout and until", "give one of them")
+        deadline = None
+        if timeout is not None:
+            deadline = self._in(timeout, name)
+        elif until is not None:
+            deadline = _millis(until, name)
+        return ListenOp(self._scope, name, names, type, deadline, limit)
+
+    def send(self, name: str, run_id: str, message: str, body: Any = None) -> Op[None]:
+        """Sends a message to another run of this namespace, once."""
+        try:
+            key = run_key(self.namespace, run_id)
+            return SendOp(self._scope, name, key, message, body)
+        except WorkflowCodeError:
+            raise
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", f"send `{name}`", why=str(error)) from None
+
+    # -- structure -----------------------------------------------------------------------------------------------
+
+    def join(self, name: str, branches: dict[str, Branch] | None = None, /, **more: Branch) -> Op[Results]:
+        """Runs branches side by side and waits for all of them, also after a failure."""
+        return JoinOp(self._scope, name, _merge(name, branches, more), Context)
+
+    def race(self, name: str, branches: dict[str, Branch] | None = None, /, **more: Branch) -> Op[Won]:
+        """Runs branches side by side; the first to complete wins and the others are cancelled."""
+        return RaceOp(self._scope, name, _merge(name, branches, more), Context)
+
+    def loop(
+        self,
+        name: str,
+        body: Callable[..., Awaitable[Any]],
+        *,
+        state: Any = MISSING,
+        commit_interval: int = 20,
+        history_every: int | None = None,
+        history_keep: int | None = None,
+        returns: type[T] | Any = Any,
+    ) -> Op[T]:
+        """Calls `body(ctx, state)` until it returns `Loop.break_(value)`. A loop may go on for years: what
+        its old iterations left in the history is trimmed."""
+        every = commit_interval if history_every is None else history_every
+        keep = commit_interval if history_keep is None else history_keep
+        if not (1 <= commit_interval <= 10_000 and 1 <= every <= 10_000 and 0 <= keep <= 10_000):
+            what = f"commit_interval={commit_interval}, history_every={every}, history_keep={keep} of loop `{name}`"
+            raise bad_option(what, "use 1 to 10000; history_keep may be 0")
+        return LoopOp(self._scope, name, body, state, Keeping(commit_interval, every, keep), returns, Context)
+
+    def child(
+        self,
+        name: str,
+        definition: Any,
+        input: Any = None,
+        *,
+        id: str | None = None,
+        deadline: Sec | None = None,
+        labels: dict[str, str] | None = None,
+        on_parent_close: Literal["cancel", "abandon"] = "cancel",
+        returns: type[T] | Any = Any,
+    ) -> Op[T]:
+        """Starts a run of any definition and waits for its output."""
+        if on_parent_close not in ("cancel", "abandon"):
+            raise bad_option(f"on_parent_close={on_parent_close!r}", "use cancel or abandon")
+        try:
+            dialect, prepared = self._playback.around.prepare_child(definition, input)
+            key: RunId | None = None if id is None else run_key(self.namespace, id)
+        except PlaitError as error:
+            raise WorkflowCodeError("BAD_OPTION", f"child `{name}` can't start", why=str(error)) from None
+        if returns is Any:
+            returns = getattr(definition, "returns", Any)
+        due = None if deadline is None else self._in(deadline, name)
+        keep = on_parent_close == "abandon"
+        return ChildOp(self._scope, name, key, dialect, prepared, due, labels or {}, keep, returns)
+
+    def approve(self, name: str, *, by: str = "", timeout: Sec | None = None) -> Op[Verdict]:
+        """Asks a person; `verdict.approved`, `.by`, `.comment`."""
+        return ApproveOp(self._scope, name, by, None if timeout is None else self._in(timeout, name))
+
+    # -- changing code -------------------------------------------------------------------------------------------
+
+    def version(self, name: str, latest: int) -> Op[int]:
+        """Guards new code: `if await ctx.version("hold", 2) >= 2:`. Runs that are past it get 1."""
+        if latest < 1:
+            raise bad_option(f"latest={latest} of version `{name}`", "use 1 or more")
+        return VersionOp(self._scope, name, latest)
+
+    def removed(self, name: str, kind: Kind, *, rollback: Callable[..., Any] | None = None) -> Op[None]:
+        """Stands where an operation was that the code no longer has, so that old runs go on."""
+        return RemovedOp(self._scope, name, kind, rollback)
+
+    # -- details -------------------------------------------------------------------------------------------------
+
+    def _in(self, duration: Sec, name: str) -> Millis:
+        try:
+            wait = seconds(duration)
+        except (TypeError, ValueError):
+            raise bad_option(f"duration {duration!r} of `{name}`", "use seconds or a timedelta") from None
+        if wait != wait or wait > MAX_WAIT:
+            raise bad_option(f"duration {wait:g} s of `{name}`", "use at most 100 years")
+        return Millis(self._playback.now + max(0, round(wait * 1000)))
+
+
+def _merge(name: str, branches: dict[str, Branch] | None, more: dict[str, Branch]) -> dict[str, Branch]:
+    found = dict(branches or {})
+    twice = set(found) & set(more)
+    if twice:
+        raise WorkflowCodeError("BRANCH", f"`{name}` has two branches `{sorted(twice)[0]}`", fix="rename one")
+    return found | more
+
+
+def _datetime(at: Millis) -> datetime:
+    return datetime.fromtimestamp(at / 1000, UTC)
+
+
+def _millis(when: datetime, name: str) -> Millis:
+    if when.tzinfo is None:
+        raise bad_option(f"the time of `{name}` has no time zone", "use datetime.now(UTC), ZoneInfo(...) …")
+    return Millis(round(when.timestamp() * 1000))

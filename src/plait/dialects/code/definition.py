@@ -1,0 +1,284 @@
+"""Definitions: what `@workflow` and `@step` make of a function."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from types import CodeType
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
+from plait.kernel.retry import Retry
+
+from .errors import WorkflowCodeError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Sec = float | timedelta
+
+DEFAULT_TIMEOUT = 30.0
+MAX_TIMEOUT = 30 * 86_400.0
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
+
+
+class StepOptions(TypedDict, total=False):
+    """How a step is tried; given to `@step`, `ctx.step`, or partly to `@workflow`."""
+
+    retry: Retry
+    max_attempts: int
+    timeout: Sec | None
+    retry_on_timeout: bool
+    rollback: Callable[..., Any]
+    heartbeat_timeout: Sec
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Options as they stand after defaults, `@workflow`, `@step` and the call, in that order."""
+
+    retry: Retry = Retry()
+    timeout: float | None = DEFAULT_TIMEOUT
+    retry_on_timeout: bool = False
+    rollback: Callable[..., Any] | None = None
+    heartbeat: float | None = None
+
+    def under(self, given: StepOptions) -> Options:
+        """These options, with those that are given in their place."""
+        if not given:
+            return self
+        unknown = set(given) - StepOptions.__optional_keys__
+        if unknown:
+            raise bad_option(
+                f"unknown option `{sorted(unknown)[0]}`", f"use {', '.join(sorted(StepOptions.__optional_keys__))}"
+            )
+        changes: dict[str, Any] = {k: given[k] for k in ("retry", "retry_on_timeout", "rollback") if k in given}
+        if "max_attempts" in given:
+            changes["retry"] = _attempts(changes.get("retry", self.retry), given["max_attempts"])
+        if "timeout" in given:
+            timeout = given["timeout"]
+            changes["timeout"] = None if timeout is None else duration("timeout", timeout, MAX_TIMEOUT)
+        if "heartbeat_timeout" in given:
+            changes["heartbeat"] = duration("heartbeat_timeout", given["heartbeat_timeout"], MAX_TIMEOUT)
+        return replace(self, **changes)
+
+
+def bad_option(what: str, fix: str) -> WorkflowCodeError:
+    return WorkflowCodeError("BAD_OPTION", what, fix=fix)
+
+
+def _attempts(retry: Retry, count: int) -> Retry:
+    try:
+        return replace(retry, max_attempts=count)
+    except InvalidInput as error:
+        raise bad_option(error.what, error.fix) from None
+
+
+def seconds(value: Sec) -> float:
+    return value.total_seconds() if isinstance(value, timedelta) else float(value)
+
+
+def duration(name: str, value: Sec, longest: float) -> float:
+    try:
+        found = seconds(value)
+    except (TypeError, ValueError):
+        raise bad_option(f"{name}={value!r}", "use seconds or a timedelta") from None
+    if not 0 < found <= longest:
+        raise bad_option(f"{name}={found:g}", f"use more than 0 and at most {longest:g} seconds")
+    return found
+
+
+class Step(Generic[P, T]):
+    """A named step: its arguments are recorded, so it can be run again without the workflow's code."""
+
+    def __init__(self, fn: Callable[P, T], name: str | None, given: StepOptions) -> None:
+        self.fn = fn
+        self.name = name or fn.__qualname__
+        self.ref = f"{fn.__module__}:{fn.__qualname__}"
+        self.given = given
+        self.threaded = not is_async(fn)
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Calling it outside a workflow simply calls the function: handy in tests."""
+        return self.fn(*args, **kwargs)
+
+    @functools.cached_property
+    def returns(self) -> Any:
+        return return_type(self.fn)
+
+    @functools.cached_property
+    def parameters(self) -> Any:
+        """The type of its arguments as one JSON array."""
+        hints = _hints(self.fn)
+        found = list(inspect.signature(self.fn).parameters.values())
+        if any(p.kind is p.VAR_POSITIONAL for p in found):
+            return list[Any]
+        return [hints.get(p.name, Any) for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+
+    def arguments(self, args: Raw) -> list[Any]:
+        """Decoded copies, as the types of the parameters."""
+        types = self.parameters
+        if types is list or not isinstance(types, list):
+            return values.decode(args)
+        raws = _raws.decode(args)
+        return [values.decode(raw, type) for raw, type in zip(raws, cast("list[Any]", types), strict=False)]
+
+
+_raws = msgspec.json.Decoder(list[Raw])
+
+
+class Workflow(Generic[P, T]):
+    """A definition of the `code` dialect."""
+
+    def __init__(self, fn: Callable[P, T], name: str | None, version: str | None, options: Options) -> None:
+        self.fn = fn
+        self.name = name or fn.__name__
+        self.version = version
+        self.options = options
+        self.where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
+        self.hash = _code_hash(fn.__code__)
+        self.takes_input = _check_signature(fn, self.name)
+        functools.update_wrapper(self, fn)
+        if not _NAME.fullmatch(self.name):
+            raise InvalidInput(
+                "CODE_BAD_NAME", f"workflow name {self.name!r}", fix="use letters, digits, `_`, `.`, `-`; at most 128"
+            )
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.fn(*args, **kwargs)
+
+    @property
+    def label(self) -> str:
+        return self.name if self.version is None else f"{self.name}@{self.version}"
+
+    @functools.cached_property
+    def input_type(self) -> Any:
+        if not self.takes_input:
+            return Any
+        name = list(inspect.signature(self.fn).parameters)[1]
+        return _hints(self.fn).get(name, Any)
+
+    @functools.cached_property
+    def returns(self) -> Any:
+        return return_type(self.fn)
+
+
+@overload
+def workflow(fn: Callable[P, T], /) -> Workflow[P, T]: ...
+@overload
+def workflow(
+    *, name: str | None = None, version: str | None = None, retry: Retry = ..., timeout: Sec | None = ...
+) -> Callable[[Callable[P, T]], Workflow[P, T]]: ...
+def workflow(
+    fn: Callable[P, T] | None = None,
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    retry: Retry | None = None,
+    timeout: Sec | None = DEFAULT_TIMEOUT,
+) -> Any:
+    """Marks an `async def f(ctx)` or `f(ctx, input)` as a workflow.
+
+    `retry` and `timeout` are defaults for its steps. Give `version` to load several versions side by side.
+    """
+    given: StepOptions = {"timeout": timeout}
+    if retry is not None:
+        given["retry"] = retry
+    options = Options().under(given)
+
+    def mark(fn: Callable[P, T]) -> Workflow[P, T]:
+        return Workflow(fn, name, version, options)
+
+    return mark if fn is None else mark(fn)
+
+
+@overload
+def step(fn: Callable[P, T], /) -> Step[P, T]: ...
+@overload
+def step(*, name: str | None = None, **options: Unpack[StepOptions]) -> Callable[[Callable[P, T]], Step[P, T]]: ...
+def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options: Unpack[StepOptions]) -> Any:
+    """Marks a function, async or plain, as a named step. Its arguments are recorded with the run."""
+    Options().under(options)  # a wrong option is said where it is written
+
+    def mark(fn: Callable[P, T]) -> Step[P, T]:
+        return Step(fn, name, options)
+
+    return mark if fn is None else mark(fn)
+
+
+def is_async(fn: Callable[..., Any]) -> bool:
+    while isinstance(fn, functools.partial):
+        fn = cast("Callable[..., Any]", fn.func)
+    call = getattr(fn, "__call__", None)  # noqa: B004
+    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(call)
+
+
+_return_types: dict[CodeType, Any] = {}
+
+
+def return_type(fn: Callable[..., Any]) -> Any:
+    """The return annotation, or Any. Looked up once for each function text: lambdas are made anew at every call."""
+    code = getattr(fn, "__code__", None)
+    if code is None:
+        return _return_hint(fn)
+    found = _return_types.get(code)
+    if found is None:
+        found = _return_types[code] = _return_hint(fn)
+    return found
+
+
+def _return_hint(fn: Callable[..., Any]) -> Any:
+    found = _hints(fn).get("return", Any)
+    return None if found is type(None) else found
+
+
+def _hints(fn: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(fn, include_extras=True)
+    except Exception:  # a name that is only there for type checkers
+        return {}
+
+
+def _check_signature(fn: Callable[..., Any], name: str) -> bool:
+    if not inspect.iscoroutinefunction(fn):
+        raise _bad_signature(name, "it is not `async def`")
+    found = [p for p in inspect.signature(fn).parameters.values() if p.default is p.empty]
+    every = list(inspect.signature(fn).parameters.values())
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in every):
+        raise _bad_signature(name, "it takes more than `ctx` and one input")
+    if not every or len(found) > 2 or len(every) > 2:
+        raise _bad_signature(name, "it takes no `ctx`" if not every else "it takes more than one input")
+    return len(every) == 2
+
+
+def _bad_signature(name: str, why: str) -> InvalidInput:
+    return InvalidInput(
+        "CODE_BAD_SIGNATURE", f"`{name}` can't be a workflow", why=why, fix=f"use `async def {name}(ctx, input)`"
+    )
+
+
+def _code_hash(code: CodeType) -> str:
+    """Changes when the function's own code does; line numbers don't count."""
+    digest = hashlib.sha256()
+
+    def add(code: CodeType) -> None:
+        digest.update(code.co_code)
+        digest.update(repr(code.co_names).encode())
+        for const in code.co_consts:
+            if isinstance(const, CodeType):
+                add(const)
+            else:
+                digest.update(repr(const).encode())
+
+    add(code)
+    return digest.hexdigest()[:16]

@@ -1,0 +1,99 @@
+"""The `code` dialect as the kernel sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import Conflict, InvalidInput
+from plait.kernel.ids import caller_id
+from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
+
+from .definition import Workflow
+from .events import CodeEvent, RunForked
+from .machine import CodeMachine
+from .playback import Surroundings
+from .registry import Registry
+
+PrepareChild = Callable[[object, object], tuple[str, Prepared]]
+
+
+class CodeDialect:
+    name = "code"
+    events: Any = CodeEvent
+
+    def __init__(self, definitions: Iterable[object], prepare_child: PrepareChild, max_payload: int) -> None:
+        self.registry = Registry(definitions)
+        self._prepare_child = prepare_child
+        self._max_payload = max_payload
+
+    def accepts(self, definition: object) -> bool:
+        return isinstance(definition, Workflow | str)
+
+    def prepare(self, definition: object, input: object) -> Prepared:
+        found = self.registry.get(definition) if isinstance(definition, str) else self._known(definition)
+        raw = values.encode(input, max_bytes=self._max_payload)
+        self._check_input(found, raw)
+        return Prepared(found.name, found.version, raw)
+
+    def _known(self, definition: object) -> Workflow[..., Any]:
+        found = cast("Workflow[..., Any]", definition)
+        self.registry.add(found)  # so that it is there when the run must be replayed
+        return found
+
+    def _check_input(self, definition: Workflow[..., Any], raw: Raw) -> None:
+        if not definition.takes_input:
+            if bytes(raw) != b"null":
+                raise InvalidInput(
+                    "CODE_INPUT_INVALID", f"`{definition.label}` takes no input", fix="start it without one"
+                )
+            return
+        try:
+            values.decode(raw, definition.input_type)
+        except (msgspec.ValidationError, TypeError, ValueError) as error:
+            raise InvalidInput(
+                "CODE_INPUT_INVALID", f"the input does not fit `{definition.label}`", why=str(error)
+            ) from None
+
+    def machine(self, info: RunInfo) -> CodeMachine:
+        return CodeMachine(Surroundings(info, self._prepare_child, self._max_payload), self.registry)
+
+    def restore(self, info: RunInfo, snapshot: Raw) -> CodeMachine:
+        machine = self.machine(info)
+        machine.restore(snapshot)
+        return machine
+
+    def rewind_point(self, machine: Machine, at: str | None) -> int:
+        history = cast("CodeMachine", machine).history
+        if at is None:
+            return 1  # run.started
+        op = history.ops.get(at)
+        if op is None:
+            raise Conflict(
+                "CODE_REWIND_TARGET",
+                f"nothing is recorded at `{at}`",
+                why="the path is unknown, or was trimmed with its loop iteration",
+                fix="`plait show` lists the paths",
+            )
+        return op.opened_seq - 1
+
+    def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
+        code = cast("CodeMachine", machine)
+        history = code.history
+        upto = history.seq if at is None else at if isinstance(at, int) else self.rewind_point(machine, at)
+        if not 1 <= upto <= history.seq:
+            raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {history.seq}")
+        for path in edits:
+            op = history.ops.get(path)
+            if op is None or op.status != "completed" or not 0 < op.closed_seq <= upto:
+                raise InvalidInput(
+                    "kernel.bad_edit",
+                    f"`{path}` has no result at event {upto}",
+                    fix="edit operations that completed before the place of the fork",
+                )
+        source = caller_id(code.info.run_id)
+        return ForkPlan(upto, RunForked(source, upto, dict(edits)))

@@ -1,0 +1,208 @@
+"""Errors of the `code` dialect, and how they are kept and raised again.
+
+PlaitError
+├── WorkflowCodeError      the workflow's code did something that can't be replayed; raised at the call
+└── HistoryDivergedError   the code no longer fits the run's history; the run is blocked, not lost
+StepError                  a step failed for good, and its own exception class is not at hand
+├── StepExhaustedError     all attempts failed; `last_error` is the last one
+├── ChildFailedError       a child run failed or was cancelled
+├── RunExistsError         the id of a child run belongs to another run
+└── MessageBodyError       a message's body does not fit the type asked for
+CriticalError              raised by a step: do not retry
+└── StepTimeoutError       a step took longer than its timeout
+JoinError, RaceError       exception groups of the branches that failed
+EvictedError, RollbackError   control signals, derived from BaseException so that `except Exception` lets them pass
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+import msgspec
+
+from plait.kernel.errors import ErrorInfo, PlaitError
+from plait.kernel.failures import describe, rebuild
+
+
+class WorkflowCodeError(PlaitError):
+    """The workflow's own code must be changed; retrying can't help."""
+
+    status = 422
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, code: str, what: str, fix: str = "", why: str = "") -> None:
+        super().__init__(f"CODE_{code}", what, why=why, fix=fix)
+
+
+class HistoryDivergedError(PlaitError):
+    """The run is blocked until code that fits its history is loaded. Nothing is lost."""
+
+    status = 409
+
+    def __init__(self, run_id: str, error: ErrorInfo) -> None:
+        super().__init__(error.code, f"run {run_id} is blocked", why=error.message)
+        self.error = error
+
+
+class StepError(Exception):
+    """A step failed for good."""
+
+
+class StepExhaustedError(StepError):
+    """Every attempt of a step failed."""
+
+    def __init__(self, step: str, attempts: int, last_error: BaseException) -> None:
+        super().__init__(f"step `{step}` failed after {attempts} attempts: {last_error}")
+        self.step = step
+        self.attempts = attempts
+        self.last_error = last_error
+
+
+class ChildFailedError(StepError):
+    """A child run did not complete."""
+
+    def __init__(self, run_id: str, status: str, error: ErrorInfo) -> None:
+        super().__init__(f"child run `{run_id}` {status}: {error.message}")
+        self.run_id = run_id
+        self.status = status
+        self.error = error
+
+
+class RunExistsError(StepError):
+    """The id asked for belongs to another run."""
+
+
+class MessageBodyError(StepError):
+    """The message was consumed, but its body does not fit."""
+
+
+class CriticalError(Exception):
+    """Raise it in a step when trying again can't help."""
+
+    retryable: ClassVar[bool] = False
+
+
+class StepTimeoutError(CriticalError):
+    """A step took too long."""
+
+
+class RollbackError(BaseException):
+    """Raise it, in a step or in the workflow, to undo what was done and fail the run."""
+
+    retryable: ClassVar[bool] = False
+
+
+class EvictedError(BaseException):
+    """The run was dropped from memory while this code was suspended; it goes on elsewhere."""
+
+
+class _BranchErrors(ExceptionGroup[Exception]):
+    errors: Mapping[str, BaseException]
+
+    def __new__(cls, name: str, errors: Mapping[str, BaseException]) -> _BranchErrors:
+        parts = [e if isinstance(e, Exception) else StepError(repr(e)) for e in errors.values()]
+        self = super().__new__(cls, f"{cls._text} `{name}`: " + ", ".join(errors), parts)
+        self.errors = dict(errors)
+        self.name = name
+        return self
+
+    def __init__(self, name: str, errors: Mapping[str, BaseException]) -> None:
+        super().__init__(self.message, self.exceptions)
+
+    _text: ClassVar[str] = "failed branches of"
+    name: str
+
+
+class JoinError(_BranchErrors):
+    """At least one branch of a join failed; `errors` has them by branch."""
+
+    _text = "failed branches of join"
+
+
+class RaceError(_BranchErrors):
+    """Every branch of a race failed; `errors` has them by branch."""
+
+    _text = "all branches failed in race"
+
+
+def mark(error: BaseException, at: str) -> BaseException:
+    """Remembers on an exception which operation raised it."""
+    error.__dict__["_plait_ops"] = {*error.__dict__.get("_plait_ops", ()), at}
+    return error
+
+
+def ops_of(error: BaseException, depth: int = 0) -> set[str]:
+    """The operations whose failure an exception goes back to, through causes and groups."""
+    found: set[str] = set(error.__dict__.get("_plait_ops", ()))
+    parts: list[BaseException | None] = [error.__cause__, error.__context__]
+    if isinstance(error, BaseExceptionGroup):
+        parts += cast("BaseExceptionGroup[BaseException]", error).exceptions
+    if depth < 20:
+        for part in parts:
+            if part is not None:
+                found |= ops_of(part, depth + 1)
+    return found
+
+
+def to_info(error: BaseException) -> ErrorInfo:
+    """An exception of a workflow, a branch or a step as data."""
+    info = _to_info(error)
+    ops = sorted(ops_of(error))
+    return msgspec.structs.replace(info, ops=ops) if ops else info
+
+
+def _to_info(error: BaseException) -> ErrorInfo:
+    match error:
+        case RollbackError():
+            return ErrorInfo("rollback", str(error) or "rolled back", kind="rollback")
+        case StepExhaustedError():
+            return ErrorInfo(
+                "step.exhausted",
+                str(error),
+                kind="exhausted",
+                attrs={"step": error.step, "attempts": error.attempts},
+                cause=to_info(error.last_error),
+            )
+        case ChildFailedError():
+            attrs = {"run_id": error.run_id, "status": error.status}
+            return ErrorInfo("child.failed", str(error), kind="child", attrs=attrs, cause=error.error)
+        case JoinError() | RaceError():
+            kind = "join" if isinstance(error, JoinError) else "race"
+            parts = {name: to_info(part) for name, part in error.errors.items()}
+            return ErrorInfo(f"{kind}.failed", str(error), kind=kind, attrs={"name": error.name}, parts=parts)
+        case _:
+            return describe(error)
+
+
+def to_exception(info: ErrorInfo) -> BaseException:
+    """The exception to raise for stored data: the same on the first run and on every replay."""
+    error = _to_exception(info)
+    for at in info.ops:
+        mark(error, at)
+    return error
+
+
+def _to_exception(info: ErrorInfo) -> BaseException:
+    attrs: dict[str, Any] = info.attrs
+    match info.kind:
+        case "exhausted":
+            last = to_exception(info.cause) if info.cause else StepError(info.message)
+            error: BaseException = StepExhaustedError(attrs["step"], attrs["attempts"], last)
+            error.__cause__ = last
+            return error
+        case "child":
+            return ChildFailedError(attrs["run_id"], attrs["status"], info.cause or info)
+        case "join" | "race":
+            cls = JoinError if info.kind == "join" else RaceError
+            return cls(attrs["name"], {name: to_exception(part) for name, part in info.parts.items()})
+        case "timeout":
+            return StepTimeoutError(info.message)
+        case "conflict":
+            return RunExistsError(info.message)
+        case "not_encodable":
+            return WorkflowCodeError("NOT_ENCODABLE", info.message)
+        case "rollback":
+            return RollbackError(info.message)
+        case _:
+            return rebuild(info) or StepError(f"{info.type.rpartition(':')[2] or info.code}: {info.message}")

@@ -1,0 +1,126 @@
+"""Events of the `code` dialect. `at` is a printed location."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Raw
+
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis, RunId
+
+Kind = Literal[
+    "step", "loop", "sleep", "message", "join", "race", "removed", "child", "send", "approval", "version", "timer"
+]
+OpStatus = Literal["open", "completed", "failed", "cancelled"]
+
+
+class CodeLoaded(Event, frozen=True, tag="code.loaded"):
+    name: str
+    hash: str
+    version: str | None = None
+
+
+class OpOpened(Event, frozen=True, tag="op.opened"):
+    at: str
+    kind: Kind
+    after: str | None = None
+    """The operation whose result was delivered when this one was asked for."""
+    fn: str | None = None
+    args: Raw | None = None
+    undo: str | None = None
+    """The rollback handler: `module:name`, or `inline`."""
+    deadline: Millis | None = None
+    names: list[str] | None = None
+    limit: int | None = None
+    branches: list[str] | None = None
+    state: Raw | None = None
+    run_id: RunId | None = None
+    keep: bool = False
+    """A child that outlives its parent."""
+    definition: str | None = None
+    value: int | None = None
+
+
+class OpClosed(Event, frozen=True, tag="op.closed"):
+    at: str
+    status: Literal["completed", "failed", "cancelled"] = "completed"
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+    attempts: int = 1
+    messages: list[str] | None = None
+    winner: str | None = None
+
+
+class BranchClosed(Event, frozen=True, tag="branch.closed"):
+    at: str
+    branch: str
+    status: Literal["completed", "failed", "cancelled"]
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+
+
+class LoopCommitted(Event, frozen=True, tag="loop.committed"):
+    at: str
+    iteration: int
+    state: Raw
+    starts: dict[int, Raw] = {}
+    """Where iterations since the last commit began whose rollback handlers are known to the code only."""
+
+
+class LoopTrimmed(Event, frozen=True, tag="loop.trimmed"):
+    at: str
+    below: int
+    kept: list[int] = []
+    """Iterations kept whole, because a handler inside them is known to the code only."""
+
+
+class MessageQueued(Event, frozen=True, tag="message.queued"):
+    id: str
+    name: str
+    body: Raw
+    sent_at: Millis
+
+
+class RunBlocked(Event, frozen=True, tag="run.blocked"):
+    code: str
+    at: str
+    expected: str
+    found: str
+    fix: str
+
+
+class RunUnblocked(Event, frozen=True, tag="run.unblocked"):
+    hash: str
+
+
+class RunRecovered(Event, frozen=True, tag="run.recovered"):
+    reset: list[str]
+
+
+class RunRewound(Event, frozen=True, tag="run.rewound"):
+    to: str | None
+    state: Raw
+
+
+class RunForked(Event, frozen=True, tag="run.forked"):
+    source: str
+    upto: int
+    edits: dict[str, Any] = {}
+
+
+CodeEvent = (
+    CodeLoaded
+    | OpOpened
+    | OpClosed
+    | BranchClosed
+    | LoopCommitted
+    | LoopTrimmed
+    | MessageQueued
+    | RunBlocked
+    | RunUnblocked
+    | RunRecovered
+    | RunRewound
+    | RunForked
+)

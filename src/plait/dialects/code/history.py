@@ -1,0 +1,350 @@
+"""What the log says about a run: its operations and their results. Pure data, folded from events.
+
+Playing the workflow function against a history is `playback.py`'s part; this one knows no code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Event, RollbackStarted, RollbackStep, RunFailed, RunReopened, RunStarted
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.values import NULL
+
+from .events import (
+    BranchClosed,
+    CodeLoaded,
+    Kind,
+    LoopCommitted,
+    LoopTrimmed,
+    MessageQueued,
+    OpClosed,
+    OpOpened,
+    OpStatus,
+    RunBlocked,
+    RunForked,
+    RunRecovered,
+    RunRewound,
+    RunUnblocked,
+)
+from .location import Location, parse
+
+INLINE = "inline"
+
+
+class QueuedMessage(msgspec.Struct, frozen=True):
+    id: str
+    name: str
+    body: Raw
+    sent_at: Millis
+
+
+class Branch(msgspec.Struct, omit_defaults=True):
+    status: OpStatus = "open"
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+
+
+class OpState(msgspec.Struct, omit_defaults=True):
+    at: str
+    kind: Kind
+    opened_seq: int
+    opened_at: Millis
+    status: OpStatus = "open"
+    order: int = 0
+    """Its place among all closings; deliveries go in this order."""
+    closed_seq: int = 0
+    closed_at: Millis | None = None
+    after: str | None = None
+    fn: str | None = None
+    args: Raw | None = None
+    undo: str | None = None
+    deadline: Millis | None = None
+    names: list[str] | None = None
+    limit: int | None = None
+    branches: dict[str, Branch] | None = None
+    state: Raw | None = None
+    iteration: int = 0
+    starts: dict[int, Raw] = {}
+    run_id: RunId | None = None
+    keep: bool = False
+    definition: str | None = None
+    value: int | None = None
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+    attempts: int = 1
+    received: list[QueuedMessage] | None = None
+    winner: str | None = None
+
+    @property
+    def location(self) -> Location:
+        return parse(self.at)
+
+
+class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A step that succeeded and has a rollback handler; outlives the step's own entry."""
+
+    at: str
+    handler: str
+    order: int
+    output: Raw | None = None
+    args: Raw | None = None
+    fn: str | None = None
+
+
+class _Image(msgspec.Struct, omit_defaults=True):
+    """The whole history, for a snapshot."""
+
+    seq: int
+    input: Raw
+    seed: int
+    started_at: Millis
+    ops: list[OpState]
+    undoables: list[Undoable]
+    queue: list[QueuedMessage]
+    seen: list[str]
+    orders: int
+    hash: str = ""
+    generation: int = 0
+    blocked: RunBlocked | None = None
+    causes: list[str] = []
+    rolled_back: bool = False
+    rollback_error: ErrorInfo | None = None
+
+
+class History:
+    def __init__(self) -> None:
+        self.seq = 0
+        self.input = NULL
+        self.seed = 0
+        self.started_at = Millis(0)
+        self.hash = ""
+        self.ops: dict[str, OpState] = {}
+        self.undoables: dict[str, Undoable] = {}
+        self.queue: list[QueuedMessage] = []
+        self.seen: set[str] = set()
+        self.orders = 0
+        self.generation = 0
+        self.blocked: RunBlocked | None = None
+        self.causes: list[str] = []
+        self.rolled_back = False
+        self.rollback_error: ErrorInfo | None = None
+        self.fresh_fork = False
+        self.on_closed: Callable[[OpState], None] | None = None
+        """Whoever plays the history is told of each closing as it is recorded."""
+        self._iterations: dict[str, dict[int, list[str]]] = {}
+
+    # -- folding -------------------------------------------------------------------------------------------------
+
+    def evolve(self, event: Event, at: Millis) -> None:
+        self.seq += 1
+        fold = _FOLDS.get(type(event))
+        if fold is not None:
+            fold(self, event, at)
+
+    def fold_started(self, event: RunStarted, at: Millis) -> None:
+        self.input, self.seed, self.started_at = event.input, event.seed, at
+
+    def fold_loaded(self, event: CodeLoaded, at: Millis) -> None:
+        self.hash = event.hash
+
+    def fold_opened(self, event: OpOpened, at: Millis) -> None:
+        op = OpState(event.at, event.kind, self.seq, at)
+        op.after = event.after
+        if event.kind == "step":
+            op.fn, op.args, op.undo = event.fn, event.args, event.undo
+        else:
+            op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
+            op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
+            op.definition = event.definition
+            if event.branches is not None:
+                op.branches = {name: Branch() for name in event.branches}
+        self._add(op)
+
+    def fold_closed(self, event: OpClosed, at: Millis) -> None:
+        op = self.ops.get(event.at)
+        if op is None or op.status != "open":
+            return
+        op.status, op.output, op.error, op.attempts = event.status, event.output, event.error, event.attempts
+        op.closed_seq, op.closed_at, op.winner = self.seq, at, event.winner
+        if event.messages is not None:
+            wanted = set(event.messages)
+            op.received = [message for message in self.queue if message.id in wanted]
+            self.queue = [message for message in self.queue if message.id not in wanted]
+        if event.status == "cancelled":
+            return
+        self.orders += 1
+        op.order = self.orders
+        if op.undo is not None and event.status == "completed":
+            self.undoables[op.at] = Undoable(op.at, op.undo, op.order, op.output, op.args, op.fn)
+        if self.on_closed is not None:
+            self.on_closed(op)
+
+    def fold_branch_closed(self, event: BranchClosed, at: Millis) -> None:
+        op = self.ops.get(event.at)
+        if op is not None and op.branches is not None:
+            op.branches[event.branch] = Branch(event.status, event.output, event.error)
+
+    def fold_committed(self, event: LoopCommitted, at: Millis) -> None:
+        op = self.ops[event.at]
+        op.iteration, op.state = event.iteration, event.state
+        if event.starts:
+            op.starts = op.starts | event.starts
+
+    def fold_trimmed(self, event: LoopTrimmed, at: Millis) -> None:
+        iterations = self._iterations.get(event.at, {})
+        kept = set(event.kept)
+        for number in [n for n in iterations if n < event.below and n not in kept]:
+            for path in iterations.pop(number):
+                self._remove(path)
+
+    def fold_queued(self, event: MessageQueued, at: Millis) -> None:
+        self.queue.append(QueuedMessage(event.id, event.name, event.body, event.sent_at))
+        self.seen.add(event.id)
+
+    def fold_blocked(self, event: RunBlocked, at: Millis) -> None:
+        self.blocked = event
+
+    def fold_unblocked(self, event: RunUnblocked, at: Millis) -> None:
+        self.blocked, self.hash = None, event.hash
+
+    def fold_failed(self, event: RunFailed, at: Millis) -> None:
+        self.causes = (event.data or {}).get("causes", [])
+
+    def fold_reopened(self, event: RunReopened, at: Millis) -> None:
+        if event.cause != "compensate":
+            self.rollback_error = None
+
+    def fold_recovered(self, event: RunRecovered, at: Millis) -> None:
+        self.causes = []
+        for path in event.reset:
+            op = self.ops.get(path)
+            if op is None:
+                continue
+            op.status, op.order, op.closed_seq, op.closed_at = "open", 0, 0, None
+            op.output = op.error = None
+            for branch in (op.branches or {}).values():
+                if branch.status == "failed":
+                    branch.status, branch.error = "open", None
+
+    def fold_rewound(self, event: RunRewound, at: Millis) -> None:
+        seq, generation, seen, messages = self.seq, self.generation, self.seen, list(self._messages())
+        self.restore(event.state)
+        self.seq, self.generation, self.seen = seq, generation + 1, seen
+        # What was sent is not unsent: messages that were consumed after that place wait again
+        known = {message.id for message in self._messages()}
+        self.queue += [message for message in messages if message.id not in known]
+
+    def fold_forked(self, event: RunForked, at: Millis) -> None:
+        self.queue, self.seen, self.fresh_fork = [], set(), True
+        self.blocked, self.causes = None, []
+        for path, value in event.edits.items():
+            if path in self.ops:
+                self.ops[path].output = values.encode(value)
+
+    def fold_rollback_started(self, event: RollbackStarted, at: Millis) -> None:
+        self.rollback_error = event.error
+
+    def fold_rollback_step(self, event: RollbackStep, at: Millis) -> None:
+        self.rolled_back = self.rolled_back or event.status != "retried"
+
+    # -- asking --------------------------------------------------------------------------------------------------
+
+    def open_ops(self) -> Iterator[OpState]:
+        return (op for op in self.ops.values() if op.status == "open")
+
+    def closings(self) -> list[OpState]:
+        """Closed operations in the order in which their results are delivered."""
+        return sorted((op for op in self.ops.values() if op.order), key=lambda op: op.order)
+
+    def _messages(self) -> Iterator[QueuedMessage]:
+        for op in self.ops.values():
+            yield from op.received or ()
+        yield from self.queue
+
+    def inline_iterations(self, loop: str, below: int) -> list[int]:
+        """Iterations that hold a step whose rollback handler only the code knows."""
+        found = self._iterations.get(loop, {})
+        return sorted(
+            number
+            for number, paths in found.items()
+            if number < below and any((u := self.undoables.get(p)) is not None and u.handler == INLINE for p in paths)
+        )
+
+    # -- snapshots -----------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Raw:
+        image = _Image(
+            self.seq,
+            self.input,
+            self.seed,
+            self.started_at,
+            list(self.ops.values()),
+            list(self.undoables.values()),
+            self.queue,
+            sorted(self.seen),
+            self.orders,
+            self.hash,
+            self.generation,
+            self.blocked,
+            self.causes,
+            self.rolled_back,
+            self.rollback_error,
+        )
+        return Raw(values.plain(image))
+
+    def restore(self, snapshot: Raw) -> None:
+        image = _image.decode(snapshot)
+        self.seq, self.input, self.seed, self.started_at = image.seq, image.input, image.seed, image.started_at
+        self.ops, self._iterations = {}, {}
+        for op in image.ops:
+            self._add(op)
+        self.undoables = {undoable.at: undoable for undoable in image.undoables}
+        self.queue, self.seen, self.orders, self.hash = image.queue, set(image.seen), image.orders, image.hash
+        self.generation, self.blocked, self.causes = image.generation, image.blocked, image.causes
+        self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
+
+    def _add(self, op: OpState) -> None:
+        self.ops[op.at] = op
+        if "/~" in op.at:
+            for loop, number in _loops_of(op.at):
+                self._iterations.setdefault(loop, {}).setdefault(number, []).append(op.at)
+
+    def _remove(self, path: str) -> None:
+        self.ops.pop(path, None)
+        self._iterations.pop(path, None)
+
+
+def _loops_of(path: str) -> Iterator[tuple[str, int]]:
+    pieces = path.split("/")
+    for index, piece in enumerate(pieces):
+        if index and piece.startswith("~") and piece[1:].isdigit():
+            yield "/".join(pieces[:index]), int(piece[1:])
+
+
+_image = msgspec.json.Decoder(_Image)
+_FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
+    RunStarted: History.fold_started,
+    CodeLoaded: History.fold_loaded,
+    OpOpened: History.fold_opened,
+    OpClosed: History.fold_closed,
+    BranchClosed: History.fold_branch_closed,
+    LoopCommitted: History.fold_committed,
+    LoopTrimmed: History.fold_trimmed,
+    MessageQueued: History.fold_queued,
+    RunBlocked: History.fold_blocked,
+    RunUnblocked: History.fold_unblocked,
+    RunFailed: History.fold_failed,
+    RunReopened: History.fold_reopened,
+    RunRecovered: History.fold_recovered,
+    RunRewound: History.fold_rewound,
+    RunForked: History.fold_forked,
+    RollbackStarted: History.fold_rollback_started,
+    RollbackStep: History.fold_rollback_step,
+}

@@ -1,0 +1,202 @@
+"""Loops with durable state: what an iteration leaves behind is trimmed, so a loop can run for years."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import CodeType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import PlaitError
+from plait.kernel.values import NULL
+
+from .errors import WorkflowCodeError, to_info
+from .events import LoopCommitted, LoopTrimmed, OpOpened
+from .history import OpState
+from .op import Op
+from .scope import Scope, current
+
+if TYPE_CHECKING:
+    from .context import Context
+
+log = logging.getLogger("plait.code")
+
+T = TypeVar("T")
+MISSING: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    go_on: bool
+    value: Any
+
+
+class Loop:
+    """What a loop's body returns: go on with a new state, or stop with a value."""
+
+    @staticmethod
+    def continue_(state: Any = None) -> _Verdict:
+        return _Verdict(True, state)
+
+    @staticmethod
+    def break_(value: Any = None) -> _Verdict:
+        return _Verdict(False, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """When a loop commits its state, and how many iterations stay in the history."""
+
+    commit_interval: int
+    history_every: int
+    history_keep: int
+
+
+class LoopOp(Op[T]):
+    kind = "loop"
+    __slots__ = ("_body", "_context", "_initial", "_iteration_scope", "_keeping", "_starts", "_task", "returns")
+
+    def __init__(
+        self,
+        scope: Scope,
+        name: str,
+        body: Callable[..., Awaitable[Any]],
+        initial: Any,
+        keeping: Keeping,
+        returns: Any,
+        context: Callable[[Scope], Context],
+    ) -> None:
+        super().__init__(scope, name, depth=3)
+        if not callable(body):
+            raise WorkflowCodeError("BRANCH", f"loop `{name}` got no function", fix="pass the function, not `fn(ctx)`")
+        self._body = body
+        self._initial = initial
+        self._keeping = keeping
+        self._context = context
+        self._task: asyncio.Task[Raw] | None = None
+        self._iteration_scope: Scope | None = None
+        self._starts: dict[int, Raw] = {}
+        self.returns = returns
+
+    def opened(self) -> OpOpened:
+        raw = None if self._initial is MISSING else self._encode(self._initial, "its first state")
+        return OpOpened(self.at, "loop", self.scope.playback.after, state=raw)
+
+    def begin(self, state: OpState) -> None:
+        self.resume(state)
+
+    def resume(self, state: OpState) -> None:
+        playback = self.scope.playback
+        context = contextvars.copy_context()
+        self._task = playback.loop.create_task(self._drive(state), context=context)
+        self._task.add_done_callback(lambda _: playback.unsettled.append(self))
+
+    def revoke(self) -> None:
+        if self._iteration_scope is not None:
+            self._iteration_scope.dead = True
+        if self._task is not None:
+            self._task.cancel()
+
+    def settle(self, state: OpState) -> None:
+        task, playback = self._task, self.scope.playback
+        if task is None or not task.done() or task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
+            playback.close(self.at, output=task.result())
+        else:
+            playback.close(self.at, error=to_info(error))
+
+    def value(self, state: OpState) -> Any:
+        return None if state.output is None else values.decode(state.output, self.returns)
+
+    async def _drive(self, state: OpState) -> Raw:
+        playback, stateful = self.scope.playback, self._initial is not MISSING
+        base = playback.scope_at(self.at)
+        if playback.collecting:
+            for number, start in sorted(state.starts.items()):
+                await self._iterate(base.child(number), start, stateful)
+        number, raw = state.iteration, state.state
+        while True:
+            self._starts[number] = raw or NULL
+            verdict = await self._iterate(base.child(number), raw, stateful)
+            number += 1
+            if not verdict.go_on:
+                output = self._encode(verdict.value, "its result")
+                self._trim(number)
+                return output
+            raw = self._encode(verdict.value, "its state") if stateful else None
+            self._keep(number, raw)
+            playback.count_idle(f"loop `{self.at}`")
+
+    async def _iterate(self, scope: Scope, raw: Raw | None, stateful: bool) -> _Verdict:
+        self._iteration_scope = scope
+        current.set(scope)
+        ctx = self._context(scope)
+        if raw is not None and stateful:
+            verdict = await self._body(ctx, values.decode(raw, _state_type(self._body)))
+        else:
+            verdict = await self._body(ctx)
+        scope.check_all_awaited()
+        if verdict is None and not stateful:
+            return _Verdict(True, None)
+        if not isinstance(verdict, _Verdict):
+            raise WorkflowCodeError(
+                "LOOP_RESULT",
+                f"the body of loop `{self.at}` returned {verdict!r}",
+                fix="return Loop.continue_(state) or Loop.break_(value)",
+            )
+        return verdict
+
+    def _keep(self, number: int, raw: Raw | None) -> None:
+        playback, keeping = self.scope.playback, self._keeping
+        if playback.replaying:
+            return
+        trims = number % keeping.history_every == 0 and number > keeping.history_keep
+        if trims or number % keeping.commit_interval == 0:
+            # A trim commits first, or a replay would lack the iterations it needs
+            inline = playback.history.inline_iterations(self.at, number)
+            starts = {n: self._starts[n] for n in inline if n in self._starts}
+            playback.record(LoopCommitted(self.at, number, raw or NULL, starts))
+            self._starts.clear()
+        if trims:
+            self._trim(number)
+
+    def _trim(self, number: int) -> None:
+        playback = self.scope.playback
+        below = number - self._keeping.history_keep
+        if below <= 0 or playback.replaying:
+            return
+        kept = playback.history.inline_iterations(self.at, below)
+        if kept:
+            log.warning("loop `%s` keeps iterations %s: make their rollback handlers @step functions", self.at, kept)
+        playback.record(LoopTrimmed(self.at, below, kept))
+
+    def _encode(self, value: object, what: str) -> Raw:
+        try:
+            return values.encode(value, max_bytes=self.scope.playback.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", f"loop `{self.at}`: {what}", why=str(error)) from None
+
+
+_state_types: dict[CodeType, Any] = {}
+
+
+def _state_type(body: Callable[..., Any]) -> Any:
+    code = getattr(body, "__code__", None)
+    if code is None:
+        return Any
+    if code not in _state_types:
+        try:
+            hints = inspect.get_annotations(body, eval_str=True)
+            _state_types[code] = hints.get(list(inspect.signature(body).parameters)[1], Any)
+        except Exception:
+            _state_types[code] = Any
+    return _state_types[code]

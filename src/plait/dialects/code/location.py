@@ -1,0 +1,48 @@
+"""Where an operation stands: the path of names from the root, with loop iterations as numbers.
+
+`step("inner")` in the first iteration of `loop("outer")` is `("outer", 0, "inner")`, printed
+`outer/~0/inner`. Printing escapes `%`, `/` and a leading `~`, so a printed path can be read back.
+"""
+
+from __future__ import annotations
+
+from .errors import WorkflowCodeError
+
+Location = tuple[str | int, ...]
+
+MAX_NAME = 500
+MAX_DEPTH = 64
+
+
+def segment(part: str | int) -> str:
+    if isinstance(part, int):
+        return f"~{part}"
+    if "%" in part or "/" in part:
+        part = part.replace("%", "%25").replace("/", "%2F")
+    return "%7E" + part[1:] if part.startswith("~") else part
+
+
+def text(location: Location) -> str:
+    return "/".join(map(segment, location))
+
+
+def parse(path: str) -> Location:
+    return tuple(_part(piece) for piece in path.split("/"))
+
+
+def _part(piece: str) -> str | int:
+    if piece.startswith("~") and piece[1:].isdigit():
+        return int(piece[1:])
+    return piece.replace("%7E", "~").replace("%2F", "/").replace("%25", "%")
+
+
+def check_name(kind: str, name: object) -> str:
+    """Names address results for good, so they are checked where they are used."""
+    if not isinstance(name, str):
+        raise WorkflowCodeError("BAD_NAME", f"{kind} name is {name!r}", fix="use a string")
+    if not name:
+        raise WorkflowCodeError("BAD_NAME", f"{kind} name is empty", fix="name it after what it does")
+    if len(name) > MAX_NAME or "\0" in name:
+        why = "it holds NUL" if "\0" in name else f"it has {len(name)} characters"
+        raise WorkflowCodeError("BAD_NAME", f"{kind} name {name[:40]!r} can't be used", fix="shorten it", why=why)
+    return name

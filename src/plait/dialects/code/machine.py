@@ -1,0 +1,534 @@
+"""The machine of the `code` dialect: a history, and a workflow function that is played against it.
+
+The function runs inside `decide`, the one exception to the rule that no user code does: it is stepped
+on a private event loop and can only wait for what the kernel delivers.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, assert_never
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.effects import Block, Decision, Effect, Finish, RunTask
+from plait.kernel.errors import Conflict, ErrorInfo, NotFound, PlaitError
+from plait.kernel.events import Event, RunStarted
+from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.inputs import (
+    Cancel,
+    ChildFinished,
+    Decided,
+    Message,
+    Patch,
+    Resume,
+    Start,
+    TaskResult,
+    TimerFired,
+)
+from plait.kernel.machine import RunInfo, TaskFacts
+from plait.kernel.view import Edge, Node, Reason
+
+from . import picture
+from .context import Context
+from .definition import Options, Step, is_async
+from .errors import EvictedError, WorkflowCodeError, ops_of, to_info
+from .events import (
+    CodeLoaded,
+    MessageQueued,
+    OpClosed,
+    RunBlocked,
+    RunRecovered,
+    RunRewound,
+    RunUnblocked,
+)
+from .history import INLINE, History, OpState, Undoable
+from .op import revoking
+from .people import Verdict
+from .playback import Playback, Surroundings
+from .registry import AnyWorkflow, Registry
+from .scope import Scope
+from .steps import StepOp, UndoCall
+from .turns import foreign_await
+
+UNDO = "~undo/"
+
+
+class CodeMachine:
+    def __init__(self, around: Surroundings, registry: Registry) -> None:
+        self.history = History()
+        self._around = around
+        self._registry = registry
+        self._playback: Playback | None = None
+        self._decision = Decision()
+        self._now = Millis(0)
+        self._started = False
+        self._unloaded = False
+
+    # -- folding -------------------------------------------------------------------------------------------------
+
+    def evolve(self, event: Event, at: Millis) -> None:
+        if isinstance(event, RunStarted):
+            self._started = True
+        self.history.evolve(event, at)
+
+    def snapshot(self) -> Raw:
+        return self.history.snapshot()
+
+    def restore(self, snapshot: Raw) -> None:
+        self.history.restore(snapshot)
+        self._started = True
+
+    def weight(self) -> int:
+        return len(self.history.ops)
+
+    def backlog(self) -> int:
+        return len(self.history.queue)
+
+    # -- deciding ------------------------------------------------------------------------------------------------
+
+    def decide(self, input: Any, now: Millis) -> Decision:
+        decision = self._decision = Decision()
+        self._now = now
+        match input:
+            case TaskResult():
+                self._task_result(input)
+            case TimerFired():
+                self._timer(input.token)
+            case Message():
+                self._message(input)
+            case ChildFinished():
+                self._child(input)
+            case Decided():
+                self._decided(input)
+            case Start():
+                self._play()
+            case Resume():
+                self._resume(input)
+            case Cancel():
+                self._stop()
+            case Patch():
+                raise Conflict(
+                    "CODE_PATCH_UNSUPPORTED",
+                    "a run of the code dialect can't be patched",
+                    why="its steps are in the code, not in a document",
+                    fix="use fork(at=..., edits=...)",
+                )
+            case _:
+                assert_never(input)
+        return decision
+
+    def _task_result(self, result: TaskResult) -> None:
+        op = self._open_op(result.token)
+        if op is None:
+            return
+        if result.error is None:
+            self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempts))
+        else:
+            error = _final_error(op, result.error, result)
+            self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempts))
+        self._pump()
+
+    def _timer(self, token: TaskToken) -> None:
+        op = self._open_op(token)
+        if op is None:
+            return
+        if op.kind == "message" and self._playback is not None and self._playback.feed(op):
+            pass  # a message that is there when the deadline is handled wins
+        else:
+            self._effects(revoking(op, token) if op.kind == "approval" else [])
+            self._record(OpClosed(op.at, messages=[] if op.kind == "message" else None))
+        self._pump()
+
+    def _message(self, message: Message) -> None:
+        if message.id in self.history.seen:
+            return
+        self._record(MessageQueued(message.id, message.name, message.body, message.sent_at))
+        for op in list(self.history.open_ops()):
+            if op.kind == "message" and message.name in (op.names or ()):
+                self._record(OpClosed(op.at, messages=[message.id]))
+                self._effects(revoking(op, self._token(op.at)))
+                break
+        self._pump()
+
+    def _child(self, child: ChildFinished) -> None:
+        op = self._open_op(child.token)
+        if op is None or op.run_id != child.run_id:
+            return
+        if child.status == "completed":
+            self._record(OpClosed(op.at, "completed", child.output))
+        elif child.status == "refused":
+            self._record(OpClosed(op.at, "failed", error=child.error))
+        else:
+            cause = child.error or ErrorInfo("child.failed", "it failed")
+            attrs = {"run_id": child.run_id, "status": child.status}
+            error = ErrorInfo("child.failed", cause.message, kind="child", attrs=attrs, cause=cause)
+            self._record(OpClosed(op.at, "failed", error=error))
+        self._pump()
+
+    def _decided(self, decided: Decided) -> None:
+        op = self._open_op(decided.token)
+        if op is None:
+            raise Conflict("kernel.approval_decided", "this was decided already, or is not asked any more")
+        verdict = Verdict(decided.decision, decided.by, decided.comment, values.decode(decided.data))
+        self._effects(revoking(op, decided.token))
+        self._record(OpClosed(op.at, "completed", values.encode(verdict)))
+        self._pump()
+
+    def _resume(self, resume: Resume) -> None:
+        match resume.mode:
+            case "continue":
+                if self._started and self._playback is None:
+                    self._play()
+            case "retry":
+                if self.history.blocked is not None or self._unloaded:
+                    self._play()
+                else:
+                    self._recover()
+            case "rewind":
+                self._rewind(resume)
+            case "settle":
+                self._settle(resume)
+            case "compensate":
+                pass
+            case _:
+                assert_never(resume.mode)
+
+    # -- playing the function ------------------------------------------------------------------------------------
+
+    def _play(self) -> None:
+        """Plays the function from the top against the history."""
+        self._drop()
+        definition = self._definition()
+        if definition is None:
+            self._unloaded = True
+            refusal = self._not_loaded()
+            message = f"no code for it here: {refusal.what}; {refusal.why}"
+            self._effect(Block(ErrorInfo("CODE_NOT_LOADED", message, kind="blocked")))
+            return
+        if self._unloaded and self.history.blocked is None:
+            self._effect(Block(None))
+        self._unloaded = False
+        if not self.history.hash:
+            self._record(CodeLoaded(definition.name, definition.hash, definition.version))
+        if (misfit := _input_misfit(definition, self.history.input)) is not None:
+            self._block(misfit)
+            return
+        playback = self._playback = self._new_playback(definition)
+        playback.start(_entry(definition, self.history.input), self._now)
+        if playback.blocked is None and self.history.fresh_fork:
+            self._arm_again()
+        self._conclude()
+
+    def _new_playback(self, definition: AnyWorkflow, *, collecting: bool = False) -> Playback:
+        return Playback(
+            definition, self.history, self._around, self._record_as_code, self._effect, collecting=collecting
+        )
+
+    def _pump(self) -> None:
+        if self._playback is None:
+            if self.history.blocked is None and not self._unloaded:
+                self._play()
+            return
+        self._playback.pump(self._now)
+        self._conclude()
+
+    def _conclude(self) -> None:
+        """What the playback came to: blocked, ended, or waiting."""
+        playback = self._playback
+        if playback is None:
+            return
+        if playback.blocked is not None:
+            self._block(playback.blocked)
+            return
+        if self.history.blocked is not None:
+            self._record(RunUnblocked(playback.definition.hash))
+            self._effect(Block(None))
+        main = playback.main
+        if main is None or not main.done():
+            return
+        if main.cancelled():
+            self._fail(
+                WorkflowCodeError("FOREIGN_AWAIT", "the workflow cancelled itself", fix="raise an error instead")
+            )
+        elif (error := main.exception()) is not None:
+            self._fail(_translate(error))
+        else:
+            self._complete(playback, main.result())
+
+    def _complete(self, playback: Playback, result: object) -> None:
+        try:
+            output = values.encode(result, max_bytes=playback.max_payload)
+        except PlaitError as error:
+            self._fail(WorkflowCodeError("NOT_ENCODABLE", "the workflow's result", why=str(error)))
+            return
+        self._revoke_open()
+        self._effect(Finish("completed", output))
+
+    def _fail(self, error: BaseException) -> None:
+        causes = sorted(ops_of(error) & set(self.history.ops))
+        self._revoke_open()
+        self._effect(Finish("failed", error=to_info(error), data={"causes": causes}))
+
+    def _block(self, blocked: RunBlocked) -> None:
+        self._drop()
+        if blocked != self.history.blocked:
+            # What the function did before it came to the misfit is not part of the history
+            self._record(blocked)
+        message = blocked.fix if blocked.code == "CODE_DIVERGED" else f"`{blocked.at}`: {blocked.found}"
+        self._effect(Block(ErrorInfo(blocked.code, message, kind="blocked")))
+
+    def _stop(self) -> None:
+        self._drop()
+        self._revoke_open()
+
+    def _revoke_open(self) -> None:
+        for op in list(self.history.open_ops()):
+            if not op.keep:
+                self._effects(revoking(op, self._token(op.at)))
+
+    def _drop(self) -> None:
+        if self._playback is not None:
+            self._playback.evict()
+            self._playback = None
+
+    # -- going on after a failure --------------------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        if self.history.rolled_back:
+            raise Conflict(
+                "CODE_ROLLED_BACK",
+                "the run has undone its work",
+                why="what its steps did is no longer there to build on",
+                fix="use fork(at=..., edits=...), or start a new run",
+            )
+        if not self.history.causes and self._playback is not None:
+            return  # it is not failed
+        reset = list(self.history.causes)
+        self._decision.reopen = "retry"
+        self._record(RunRecovered(reset))
+        self._decision.retried = [self._token(path) for path in reset]
+        self._play()
+        self._arm(reset)
+
+    def _settle(self, resume: Resume) -> None:
+        op = self.history.ops.get(str(resume.token).partition("#")[0])
+        if resume.verdict == "discard":
+            return
+        if op is None or op.status != "failed" or op.at not in self.history.causes:
+            raise Conflict(
+                "kernel.dead_letter_settled",
+                "the run does not wait for this task any more",
+                why="its workflow handled the failure and went on, or the run has ended",
+                fix="discard the dead letter, or fork the run",
+            )
+        self._recover()
+
+    def _rewind(self, resume: Resume) -> None:
+        if self.history.rolled_back:
+            raise Conflict("CODE_ROLLED_BACK", "the run has undone its work", fix="use fork(at=..., edits=...)")
+        if resume.state is None:
+            raise Conflict("CODE_REWIND_TARGET", f"nothing is recorded at `{resume.at}`")
+        self._stop()
+        self._decision.reopen = "rewind"
+        self._record(RunRewound(resume.at, resume.state))
+        self._play()
+        self._arm_again()
+
+    def _arm(self, paths: list[str]) -> None:
+        """Starts what history has as open, but nothing is under way for."""
+        if self._playback is None:
+            return
+        for path in paths:
+            op, state = self._playback.waiting.get(path), self.history.ops.get(path)
+            if op is not None and state is not None and state.status == "open":
+                op.begin(state) if not isinstance(op, StepOp) else self._effect(op.task())
+
+    def _arm_again(self) -> None:
+        self.history.fresh_fork = False
+        simple = ("step", "sleep", "timer", "message", "approval", "child")
+        self._arm([op.at for op in self.history.open_ops() if op.kind in simple])
+
+    # -- what must be under way ----------------------------------------------------------------------------------
+
+    def pending(self, now: Millis) -> list[Effect]:
+        waiting = self._playback.waiting.values() if self._playback is not None else ()
+        return [op.task() for op in waiting if isinstance(op, StepOp) and self._is_open(op.at)]
+
+    def compensations(self) -> list[RunTask]:
+        records = sorted(self.history.undoables.values(), key=lambda record: record.order)
+        handlers = self._handlers(records)
+        return [self._undo(record, *handlers.get(record.at, (None, Any))) for record in records]
+
+    def _handlers(self, records: list[Undoable]) -> dict[str, tuple[Any, Any]]:
+        found: dict[str, tuple[Any, Any]] = dict(self._playback.handlers) if self._playback else {}
+        missing = [record for record in records if record.handler == INLINE and record.at not in found]
+        if missing:
+            found = self._collect() | found
+        for record in records:
+            if record.handler != INLINE:
+                found[record.at] = (_import(record.handler), _returns(record.fn))
+        return found
+
+    def _collect(self) -> dict[str, tuple[Any, Any]]:
+        """Plays the function once more, entering every body, only to see which handlers it names."""
+        definition = self._definition()
+        if definition is None:
+            return {}
+        listener = self.history.on_closed
+        playback = Playback(definition, self.history, self._around, _ignore, _ignore, collecting=True)
+        playback.start(_entry(definition, self.history.input), self._now)
+        playback.evict()
+        self.history.on_closed = listener
+        return playback.handlers
+
+    def _undo(self, record: Undoable, handler: Any, returns: Any) -> RunTask:
+        definition = self._definition()
+        options = definition.options if definition is not None else Options()
+        if isinstance(handler, Step):
+            options = options.under(handler.given)
+        call = UndoCall(
+            handler, returns, record, self.history.rollback_error, self._around.info.run_id, self.history.generation
+        )
+        threaded = handler is not None and (handler.threaded if isinstance(handler, Step) else not is_async(handler))
+        token = TaskToken(UNDO + self._token(record.at))
+        return RunTask(token, f"rollback of `{record.at}`", call, options.retry, options.timeout, threaded=threaded)
+
+    # -- showing -------------------------------------------------------------------------------------------------
+
+    def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]:
+        return picture.nodes(self.history, tasks, self._token)
+
+    def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
+        return picture.waiting(self.history, tasks, self._token, self._around.info.definition)
+
+    def check(self, now: Millis) -> RunBlocked | None:
+        """Whether the loaded code fits the history; starts and records nothing."""
+        definition = self._definition()
+        if definition is None:
+            raise self._not_loaded()
+        scratch = CodeMachine(self._around, self._registry)
+        scratch.restore(self.history.snapshot())
+        playback = Playback(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
+        scratch._now = now
+        playback.start(_entry(definition, self.history.input), now)
+        playback.evict()
+        return playback.blocked
+
+    def close(self) -> None:
+        self._drop()
+
+    # -- details -------------------------------------------------------------------------------------------------
+
+    def _record(self, event: Event) -> None:
+        self._decision.events.append(event)
+        self.history.evolve(event, self._now)
+
+    def _record_as_code(self, event: Event) -> None:
+        """An event that the function's code caused; other code than before is noted first."""
+        playback = self._playback
+        if playback is not None and self.history.hash != playback.definition.hash and self.history.blocked is None:
+            definition = playback.definition
+            self._record(CodeLoaded(definition.name, definition.hash, definition.version))
+        self._record(event)
+
+    def _effect(self, effect: Effect) -> None:
+        self._decision.effects.append(effect)
+
+    def _effects(self, effects: list[Effect]) -> None:
+        self._decision.effects += effects
+
+    @property
+    def info(self) -> RunInfo:
+        return self._around.info
+
+    def _definition(self) -> AnyWorkflow | None:
+        return self._registry.find(self._around.info.definition, self._around.info.version)
+
+    def _token(self, at: str) -> TaskToken:
+        generation = self.history.generation
+        return TaskToken(f"{at}#{generation}" if generation else at)
+
+    def _open_op(self, token: TaskToken) -> OpState | None:
+        at, _, generation = token.partition("#")
+        op = self.history.ops.get(at)
+        fits = op is not None and op.status == "open" and int(generation or 0) == self.history.generation
+        return op if fits else None
+
+    def _not_loaded(self) -> NotFound:
+        info = self._around.info
+        return self._registry.not_loaded(
+            info.definition if info.version is None else f"{info.definition}@{info.version}"
+        )
+
+    def _is_open(self, at: str) -> bool:
+        op = self.history.ops.get(at)
+        return op is not None and op.status == "open"
+
+
+def _entry(definition: AnyWorkflow, input: Raw) -> Callable[[Scope], Awaitable[Any]]:
+    def enter(root: Scope) -> Awaitable[Any]:
+        ctx = Context(root)
+        if not definition.takes_input:
+            return definition.fn(ctx)
+        return definition.fn(ctx, values.decode(input, definition.input_type))
+
+    return enter
+
+
+def _input_misfit(definition: AnyWorkflow, input: Raw) -> RunBlocked | None:
+    """The input fitted when the run started; its type may have changed since."""
+    try:
+        if definition.takes_input:
+            values.decode(input, definition.input_type)
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
+        fix = "make the input type accept what the run was started with"
+        return RunBlocked("CODE_DECODE", "input", str(definition.input_type), str(error), fix)
+    return None
+
+
+def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo:
+    """All attempts used up is an error of its own; what a step meant as final stays as it is."""
+    if not result.retryable or error.kind == "interrupted":
+        return error
+    name = op.location[-1]
+    return ErrorInfo(
+        "step.exhausted",
+        f"step `{name}` failed after {result.attempts} attempts: {error.message}",
+        kind="exhausted",
+        attrs={"step": str(name), "attempts": result.attempts},
+        cause=error,
+    )
+
+
+def _translate(error: BaseException) -> BaseException:
+    """asyncio says it in its own words when a foreign future is awaited."""
+    text = str(error)
+    if isinstance(error, RuntimeError) and ("attached to a different loop" in text or "bad yield" in text):
+        return foreign_await(text)
+    if isinstance(error, EvictedError):
+        return RuntimeError("the workflow raised EvictedError")
+    return error
+
+
+def _import(ref: str) -> Any:
+    module, _, qualname = ref.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in qualname.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
+
+
+def _returns(fn: str | None) -> Any:
+    found = _import(fn) if fn else None
+    return found.returns if isinstance(found, Step) else Any
+
+
+def _ignore(_: object) -> None:
+    return None

@@ -1,0 +1,165 @@
+"""An operation: what a `ctx` call returns. It is recorded when it is awaited, under its name, for good.
+
+An operation is a coroutine to asyncio, so `gather`, `create_task` and `wait_for` take it. Each kind
+says how it is recorded (`opened`), what follows from that (`begin`), how it is taken up again on
+replay (`resume`), what its result is (`value`), and how it is revoked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine, Generator
+from types import CodeType, TracebackType
+from typing import Any, ClassVar, Generic, TypeVar
+
+import msgspec
+
+from plait.kernel import values
+from plait.kernel.effects import CancelChild, CancelTask, ClearTimer, Effect, WithdrawQuestion
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import TaskToken
+
+from .errors import StepError, mark, to_exception
+from .events import Kind, OpOpened
+from .history import OpState
+from .scope import Scope
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class OpFuture(asyncio.Future[Any]):
+    """Tells its operation when the workflow's code cancels it."""
+
+    def __init__(self, op: Op[Any], loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(loop=loop)
+        self._op = op
+
+    def cancel(self, msg: object = None) -> bool:
+        if not super().cancel(msg):
+            return False
+        self._op.scope.playback.cancelled(self._op)
+        return True
+
+
+class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
+    kind: ClassVar[Kind]
+    returns: Any = Any
+    __slots__ = ("_code", "_iterator", "_lineno", "at", "dropped", "future", "name", "scope")
+
+    def __init__(self, scope: Scope, name: str, depth: int = 2) -> None:
+        self.scope = scope
+        self.name = name
+        self.at = scope.claim(self.kind, name, self)
+        self.future: OpFuture | None = None
+        self.dropped = False
+        self._iterator: Any = None
+        frame = sys._getframe(depth)
+        self._code: CodeType = frame.f_code
+        self._lineno = frame.f_lineno
+
+    # -- for asyncio ---------------------------------------------------------------------------------------------
+
+    def __await__(self) -> Generator[Any, Any, T_co]:
+        if self.future is None:
+            self.future = OpFuture(self, self.scope.playback.loop)
+            self.scope.playback.open(self)
+        return self.future.__await__()
+
+    def send(self, value: Any) -> Any:
+        if self._iterator is None:
+            self._iterator = self.__await__()
+        return self._iterator.send(value)
+
+    def throw(self, typ: Any, val: BaseException | object = None, tb: TracebackType | None = None) -> Any:
+        if self._iterator is None:
+            self.dropped = True
+            self._iterator = iter(())
+            raise typ if isinstance(typ, BaseException) else typ(val) if val is not None else typ()
+        return self._iterator.throw(typ) if val is None else self._iterator.throw(typ, val, tb)
+
+    def close(self) -> None:
+        self.dropped = True
+        if self._iterator is not None and hasattr(self._iterator, "close"):
+            self._iterator.close()
+
+    # -- for the playback ----------------------------------------------------------------------------------------
+
+    def opened(self) -> OpOpened:
+        """The event that records it."""
+        raise NotImplementedError
+
+    def begin(self, state: OpState) -> None:
+        """It was recorded just now."""
+
+    def resume(self, state: OpState) -> None:
+        """It was recorded earlier and is open still, or its body is entered to find rollback handlers."""
+
+    def revoke(self) -> None:
+        """The workflow's code cancelled it; a body must be stopped with it."""
+
+    def misfit(self, state: OpState) -> str | None:
+        """How the code differs from what was recorded at its place."""
+        return None
+
+    def value(self, state: OpState) -> Any:
+        """The result, as a fresh copy."""
+        return values.decode(state.output, self.returns) if state.output is not None else None
+
+    def fail(self, error: BaseException) -> None:
+        if self.future is not None and not self.future.done():
+            self.future.set_exception(error)
+
+    def deliver(self, state: OpState) -> None:
+        """Gives the recorded result to the code that awaits it."""
+        future = self.future
+        if future is None or future.done():
+            return
+        self.scope.done(self.name)
+        if state.status == "failed":
+            future.set_exception(self.exception(state.error))
+            return
+        try:
+            value = self.value(state)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            self.scope.playback.undecodable(self, str(error))
+            return
+        except StepError as error:
+            future.set_exception(mark(error, self.at))
+            return
+        future.set_result(value)
+
+    def exception(self, info: ErrorInfo | None) -> BaseException:
+        error = to_exception(info) if info is not None else StepError("failed")
+        if isinstance(error, StopIteration):  # a future can't raise it
+            error = StepError(f"StopIteration: {error}")
+        return mark(error, self.at)
+
+    @property
+    def settled(self) -> bool:
+        return self.dropped or (self.future is not None and self.future.done())
+
+    @property
+    def line(self) -> str:
+        return f"{self._code.co_filename}:{self._lineno}"
+
+    @property
+    def token(self) -> TaskToken:
+        return self.scope.playback.token(self.at)
+
+
+def revoking(state: OpState, token: TaskToken) -> list[Effect]:
+    """What stops an open operation when its result is not wanted any more."""
+    match state.kind:
+        case "step":
+            return [CancelTask(token)]
+        case "sleep" | "timer":
+            return [ClearTimer(token)]
+        case "message":
+            return [ClearTimer(token)] if state.deadline is not None else []
+        case "approval":
+            return [WithdrawQuestion(token), ClearTimer(token)]
+        case "child" if state.run_id is not None:
+            return [CancelChild(state.run_id)]
+        case _:
+            return []

@@ -1,0 +1,119 @@
+"""What people see of a run: its operations as nodes, and in words why it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from plait.kernel import values
+from plait.kernel.ids import Millis, TaskToken, caller_id
+from plait.kernel.machine import TaskFacts
+from plait.kernel.view import Edge, Node, NodeStatus, Reason
+
+from .history import History, OpState
+from .location import parse, text
+
+Tasks = Mapping[TaskToken, TaskFacts]
+Token = Callable[[str], TaskToken]
+
+
+def nodes(history: History, tasks: Tasks, token: Token) -> tuple[list[Node], list[Edge]]:
+    found = [_node(op, tasks.get(token(op.at)), history) for op in history.ops.values()]
+    known = {op.at for op in history.ops.values()}
+    edges = [Edge(op.after, op.at) for op in history.ops.values() if op.after in known and op.after is not None]
+    return found, edges
+
+
+def _node(op: OpState, task: TaskFacts | None, history: History) -> Node:
+    return Node(
+        id=op.at,
+        kind=op.kind,
+        label=str(op.location[-1]),
+        status=_status(op, task, history),
+        parent=_parent(op.at, history),
+        attempts=(task.attempt if task else op.attempts) if op.kind == "step" else 0,
+        started_at=op.opened_at,
+        ended_at=op.closed_at,
+        input=None if op.args is None else values.decode(op.args),
+        output=_output(op),
+        error=op.error or (task.error if task else None),
+        detail=_detail(op),
+    )
+
+
+def _status(op: OpState, task: TaskFacts | None, history: History) -> NodeStatus:
+    if op.status != "open":
+        return op.status
+    if op.kind == "step":
+        return "retrying" if task is not None and task.error is not None else "running"
+    return "running" if op.kind in ("join", "race", "loop", "child") else "waiting"
+
+
+def _parent(path: str, history: History) -> str | None:
+    location = parse(path)
+    for length in range(len(location) - 1, 0, -1):
+        above = text(location[:length])
+        if above in history.ops:
+            return above
+    return None
+
+
+def _output(op: OpState) -> Any:
+    if op.kind == "version":
+        return op.value
+    if op.winner is not None:
+        return {"winner": op.winner}
+    if op.received is not None:
+        return [{"id": m.id, "name": m.name, "body": values.decode(m.body)} for m in op.received]
+    return None if op.output is None else values.decode(op.output)
+
+
+def _detail(op: OpState) -> str:
+    match op.kind:
+        case "loop":
+            return f"iteration {op.iteration} committed"
+        case "child":
+            return f"run {caller_id(op.run_id)}" if op.run_id else ""
+        case "join" | "race":
+            return ", ".join(f"{name} {branch.status}" for name, branch in (op.branches or {}).items())
+        case _:
+            return ""
+
+
+def waiting(history: History, tasks: Tasks, token: Token, definition: str) -> list[Reason]:
+    if history.blocked is not None:
+        return [Reason("blocked", f"blocked: {history.blocked.fix}", history.blocked.at)]
+    found = [_reason(op, tasks.get(token(op.at))) for op in history.open_ops()]
+    return [reason for reason in found if reason is not None]
+
+
+def _reason(op: OpState, task: TaskFacts | None) -> Reason | None:
+    name = op.at
+    match op.kind:
+        case "step" if task is not None and task.retry_at is not None and task.error is not None:
+            of = f" of {task.max_attempts}" if task.max_attempts else ""
+            why = f"retry {task.attempt}{of} of `{name}` at {clock(task.retry_at)} ({task.error.message})"
+            return Reason("retry", why, name, task.retry_at)
+        case "step":
+            return Reason("step", f"step `{name}` running", name)
+        case "sleep" | "timer":
+            return Reason("sleep", f"{op.kind} `{name}` until {clock(op.deadline)}", name, op.deadline)
+        case "message":
+            names = " or ".join(f"`{message}`" for message in op.names or ())
+            until = f" until {clock(op.deadline)}" if op.deadline is not None else ""
+            return Reason("message", f"message {names} (`{name}`){until}", name, op.deadline)
+        case "child":
+            return Reason("child", f"child `{caller_id(op.run_id) if op.run_id else '?'}` (`{name}`)", name)
+        case "approval":
+            by = f" by {op.names[0]}" if op.names else ""
+            until = f" until {clock(op.deadline)}" if op.deadline is not None else ""
+            return Reason("approval", f"approval `{name}`{by}{until}", name, op.deadline)
+        case _:
+            return None
+
+
+def clock(at: Millis | None) -> str:
+    if at is None:
+        return "?"
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

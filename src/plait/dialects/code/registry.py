@@ -1,0 +1,68 @@
+"""The workflows an engine has loaded, by name and version."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from plait.kernel.errors import InvalidInput, NotFound
+
+from .definition import Workflow
+
+AnyWorkflow = Workflow[..., Any]
+
+
+class Registry:
+    def __init__(self, definitions: Iterable[object] = ()) -> None:
+        self._loaded: dict[tuple[str, str | None], AnyWorkflow] = {}
+        for definition in definitions:
+            self.add(definition)
+
+    def add(self, definition: object) -> None:
+        """A workflow, or every workflow of a module."""
+        if isinstance(definition, ModuleType):
+            for found in vars(definition).values():
+                if isinstance(found, Workflow):
+                    self._add(found)
+        elif isinstance(definition, Workflow):
+            self._add(definition)
+        else:
+            raise InvalidInput(
+                "CODE_NOT_LOADED",
+                f"{definition!r} is not a workflow",
+                fix="mark the function with @workflow, or pass the module that has them",
+            )
+
+    def _add(self, definition: AnyWorkflow) -> None:
+        key = (definition.name, definition.version)
+        known = self._loaded.get(key)
+        if known is not None and known is not definition and known.where != definition.where:
+            raise InvalidInput(
+                "CODE_DUPLICATE_DEFINITION",
+                f"`{definition.label}` is in {known.where} and {definition.where}",
+                fix="set `name=` or `version=` on one of them",
+            )
+        self._loaded[key] = definition
+
+    def find(self, name: str, version: str | None) -> AnyWorkflow | None:
+        return self._loaded.get((name, version))
+
+    def get(self, label: str) -> AnyWorkflow:
+        """By `name` or `name@version`, for callers who only have text."""
+        name, _, version = label.partition("@")
+        found = self._loaded.get((name, version or None))
+        if found is None:
+            raise self.not_loaded(label)
+        return found
+
+    def not_loaded(self, label: str) -> NotFound:
+        loaded = sorted(definition.label for definition in self._loaded.values())
+        near = difflib.get_close_matches(label, loaded, 1)
+        return NotFound(
+            "CODE_NOT_LOADED",
+            f"no workflow `{label}`",
+            why=f"loaded: {', '.join(loaded) or 'none'}",
+            fix=f"did you mean `{near[0]}`?" if near else "give it to Engine(definitions=[...])",
+        )

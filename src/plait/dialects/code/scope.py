@@ -1,0 +1,93 @@
+"""A scope: the root of a run, a branch, or a loop's iteration. A name is used once in each."""
+
+from __future__ import annotations
+
+import contextvars
+import uuid
+from random import Random
+from typing import TYPE_CHECKING
+
+from .errors import EvictedError, WorkflowCodeError
+from .location import MAX_DEPTH, check_name, segment
+
+if TYPE_CHECKING:
+    from .op import Op
+    from .playback import Playback
+
+current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.scope", default=None)
+"""The scope whose code is running. Tasks inherit it; step bodies have none."""
+
+
+class Scope:
+    __slots__ = ("_draws", "_names", "_timers", "dead", "path", "playback", "prefix")
+
+    def __init__(self, playback: Playback, path: str = "") -> None:
+        self.playback = playback
+        self.path = path
+        self.prefix = f"{path}/" if path else ""
+        self.dead = False
+        """A branch that lost a race, or an operation that was cancelled: its code may end, but do nothing more."""
+        self._names: dict[str, Op[object] | None] = {}
+        self._draws = 0
+        self._timers = 0
+
+    def claim(self, kind: str, name: str, op: Op[object]) -> str:
+        """Checks a call and gives the path of its operation."""
+        self.check_use(kind, name)
+        check_name(kind, name)
+        if name in self._names:
+            raise WorkflowCodeError(
+                "DUPLICATE_NAME",
+                f"`{name}` is used twice in {self._label}",
+                fix=f'write f"{name}:{{i}}", or use ctx.loop',
+            )
+        self._names[name] = op
+        return self.prefix + segment(name)
+
+    def check_use(self, kind: str, name: str) -> None:
+        if self.playback.evicted:
+            raise EvictedError(f"{kind} `{name}`: the run is no longer in memory here")
+        if current.get() is not self or self.dead:
+            raise WorkflowCodeError(
+                "WRONG_CTX",
+                f"{kind} `{name}` was asked of a ctx that is not the one of the code that runs now",
+                why="a branch, a loop body and a step must not use the ctx outside them",
+                fix="use the ctx that the branch or body gets as its argument",
+            )
+
+    def done(self, name: str) -> None:
+        """The operation is closed; only its name must be remembered."""
+        self._names[name] = None
+
+    def timer_name(self) -> str:
+        self._timers += 1
+        return f"~timer.{self._timers - 1}"
+
+    def child(self, part: str | int) -> Scope:
+        path = self.prefix + segment(part)
+        if path.count("/") >= MAX_DEPTH:
+            raise WorkflowCodeError(
+                "BAD_OPTION", f"`{path[:60]}…` is nested too deep", fix=f"at most {MAX_DEPTH} levels"
+            )
+        return Scope(self.playback, path)
+
+    def check_all_awaited(self) -> None:
+        """A scope must not end while one of its operations is open, or was made and never awaited."""
+        for name, op in self._names.items():
+            if op is not None and not op.settled:
+                raise WorkflowCodeError(
+                    "NOT_AWAITED",
+                    f"{self._label} ended while {op.kind} `{name}` was not awaited",
+                    fix=f"await {op.kind} `{name}`, {op.line}",
+                )
+
+    def random(self) -> Random:
+        self._draws += 1
+        return Random(f"{self.playback.seed}/{self.path}/{self._draws}")
+
+    def uuid(self) -> uuid.UUID:
+        return uuid.UUID(int=self.random().getrandbits(128), version=4)
+
+    @property
+    def _label(self) -> str:
+        return f"`{self.path}`" if self.path else "the workflow"

@@ -1,0 +1,210 @@
+"""Steps: the only operation whose code touches the world. The engine calls it; the workflow only names it."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.effects import Attempt, RunTask
+from plait.kernel.errors import ErrorInfo, PlaitError
+from plait.kernel.ids import RunId, caller_id
+from plait.kernel.values import NULL
+
+from .definition import Options, Step, is_async, return_type
+from .errors import WorkflowCodeError
+from .events import OpOpened
+from .history import INLINE, OpState, Undoable
+from .op import Op
+from .scope import Scope, current
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class StepInfo:
+    """What a step may know of the call it is in."""
+
+    run_id: str
+    path: str
+    attempt: int
+    idempotency_key: str
+    """Equal on all attempts, also after a crash: give it to the service you call."""
+    last_progress: Any
+    """What the attempt before this one last gave to `heartbeat`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """Given to a rollback handler: what was done, and why it must be undone."""
+
+    step: str
+    output: Any
+    args: list[Any] | None
+    error: ErrorInfo | None
+
+
+class _Bound(Protocol):
+    """A call bound to its place in a run."""
+
+    run_id: RunId
+    path: str
+
+    @property
+    def key(self) -> str: ...
+
+
+_attempt: contextvars.ContextVar[tuple[_Bound, Attempt] | None] = contextvars.ContextVar("plait.step", default=None)
+
+
+def step_info() -> StepInfo:
+    """In a step: its run, its path, its attempt, and its idempotency key."""
+    call, attempt = _running("step_info()")
+    return StepInfo(caller_id(call.run_id), call.path, attempt.number, call.key, values.decode(attempt.last_progress))
+
+
+def heartbeat(progress: object = None) -> None:
+    """In a step with `heartbeat_timeout`: says that it is alive, and how far it got."""
+    _, attempt = _running("heartbeat()")
+    attempt.beat(values.encode(progress))
+
+
+def _running(what: str) -> tuple[_Bound, Attempt]:
+    found = _attempt.get()
+    if found is None:
+        raise WorkflowCodeError("WRONG_CTX", f"{what} was called outside a step", fix="call it in the step's function")
+    return found
+
+
+class StepCall:
+    """A step's function bound to one place in one run. It is called once for each attempt."""
+
+    __slots__ = ("args", "fn", "generation", "path", "raw", "run_id")
+
+    def __init__(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], raw: Raw | None, run_id: RunId, path: str, generation: int
+    ) -> None:
+        self.fn = fn
+        self.args = args
+        self.raw = raw
+        self.run_id = run_id
+        self.path = path
+        self.generation = generation
+
+    def __call__(self, attempt: Attempt) -> Any:
+        _attempt.set((self, attempt))
+        current.set(None)
+        fn = self.fn
+        if self.raw is not None and isinstance(fn, Step):
+            return fn.fn(*fn.arguments(self.raw))
+        return fn(*self.args)
+
+    @property
+    def key(self) -> str:
+        return f"{self.run_id}:{self.path}:{self.generation}"
+
+
+class StepOp(Op[T]):
+    kind = "step"
+    __slots__ = ("_args", "_fn", "_options", "_raw", "returns")
+
+    def __init__(
+        self, scope: Scope, name: str, fn: Callable[..., Any], args: tuple[Any, ...], options: Options, returns: Any
+    ) -> None:
+        super().__init__(scope, name, depth=3)
+        if not callable(fn):
+            raise WorkflowCodeError(
+                "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
+            )
+        self._fn = fn
+        self._args = args
+        self._options = options
+        self._raw: Raw | None = None
+        self.returns = (fn.returns if isinstance(fn, Step) else return_type(fn)) if returns is Any else returns
+        if options.rollback is not None:
+            scope.playback.handlers[self.at] = (options.rollback, self.returns)
+
+    def opened(self) -> OpOpened:
+        fn, options = self._fn, self._options
+        undo = None if options.rollback is None else handler_ref(options.rollback)
+        if not isinstance(fn, Step):
+            return OpOpened(self.at, "step", self.scope.playback.after, undo=undo)
+        try:
+            self._raw = values.encode(self._args, max_bytes=self.scope.playback.max_payload)
+        except PlaitError as error:
+            what = f"an argument of step `{self.name}`"
+            raise WorkflowCodeError("NOT_ENCODABLE", what, why=str(error)) from None
+        return OpOpened(self.at, "step", self.scope.playback.after, fn.ref, self._raw, undo)
+
+    def begin(self, state: OpState) -> None:
+        self.scope.playback.effect(self.task())
+
+    def resume(self, state: OpState) -> None:
+        self._raw = state.args
+
+    def task(self) -> RunTask:
+        fn, options, playback = self._fn, self._options, self.scope.playback
+        threaded = fn.threaded if isinstance(fn, Step) else not is_async(fn)
+        call = StepCall(fn, self._args, self._raw, playback.run_id, self.at, playback.history.generation)
+        return RunTask(
+            playback.token(self.at),
+            f"step `{self.at}`",
+            call,
+            options.retry,
+            options.timeout,
+            options.retry_on_timeout,
+            options.heartbeat,
+            threaded,
+        )
+
+
+def handler_ref(handler: Callable[..., Any]) -> str:
+    """Named handlers can be found without the workflow's code; others only by running it again."""
+    return handler.ref if isinstance(handler, Step) else INLINE
+
+
+class UndoCall:
+    """A rollback handler bound to the step it undoes."""
+
+    __slots__ = ("error", "generation", "handler", "path", "record", "returns", "run_id")
+
+    def __init__(
+        self,
+        handler: Callable[..., Any] | None,
+        returns: Any,
+        record: Undoable,
+        error: ErrorInfo | None,
+        run_id: RunId,
+        generation: int,
+    ) -> None:
+        self.handler = handler
+        self.returns = returns
+        self.record = record
+        self.error = error
+        self.run_id = run_id
+        self.path = record.at
+        self.generation = generation
+
+    @property
+    def key(self) -> str:
+        return f"{self.run_id}:{self.path}:{self.generation}:undo"
+
+    def __call__(self, attempt: Attempt) -> Any:
+        handler = self.handler
+        if handler is None:
+            raise WorkflowCodeError(
+                "ROLLBACK_UNBOUND",
+                f"no handler for `{self.path}`",
+                why="it was written inside the workflow, and the loaded code does not come to it any more",
+                fix="make it a @step, or give it again with ctx.removed(name, 'step', rollback=...)",
+            )
+        _attempt.set((self, attempt))
+        current.set(None)
+        output = values.decode(self.record.output or NULL, self.returns)
+        args = None if self.record.args is None else values.decode(self.record.args)
+        undo = Undo(self.path, output, args, self.error)
+        return handler.fn(undo) if isinstance(handler, Step) else handler(undo)

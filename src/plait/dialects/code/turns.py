@@ -1,0 +1,183 @@
+"""The event loop inside a decision: a deterministic asyncio loop that never waits.
+
+It becomes the running loop for the moment of a decision and gives the place back after it. Callbacks
+run first in, first out; `time()` is the run's own time; a timer is a durable operation of the run; all
+I/O is refused. Tasks hash by the order of their creation, so sets of tasks iterate alike on replay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, NoReturn
+
+from .errors import WorkflowCodeError
+
+MAX_CALLBACKS = 100_000
+
+_swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_swap_current_task", None)
+
+
+class TurnTask(asyncio.Task[Any]):
+    """A task of the workflow's own."""
+
+    def __init__(self, coro: Coroutine[Any, Any, Any], *, loop: TurnLoop, number: int, **kwargs: Any) -> None:
+        self._number = number
+        super().__init__(coro, loop=loop, **kwargs)
+        self._log_destroy_pending = False  # a parked run is dropped with its tasks pending, on purpose
+
+    def __hash__(self) -> int:
+        return self._number
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class Callback:
+    """What `call_soon` returns: asyncio's own handle does more than is needed, and is made often."""
+
+    __slots__ = ("args", "callback", "context", "off")
+
+    def __init__(self, callback: Callable[..., object], args: tuple[Any, ...], context: contextvars.Context) -> None:
+        self.callback = callback
+        self.args = args
+        self.context = context
+        self.off = False
+
+    def cancel(self) -> None:
+        self.off = True
+
+    def cancelled(self) -> bool:
+        return self.off
+
+
+class TimerCallback:
+    """What `call_later` returns; it stands for a durable timer."""
+
+    def __init__(self, when: float, cancel: Callable[[], None]) -> None:
+        self._when = when
+        self._cancel = cancel
+        self._off = False
+
+    def when(self) -> float:
+        return self._when
+
+    def cancel(self) -> None:
+        if not self._off:
+            self._off = True
+            self._cancel()
+
+    def cancelled(self) -> bool:
+        return self._off
+
+
+OpenTimer = Callable[[float, Callable[[], None]], Callable[[], None]]
+
+
+class TurnLoop(asyncio.AbstractEventLoop):
+    def __init__(self, time: Callable[[], float], open_timer: OpenTimer) -> None:
+        self._time = time
+        self._open_timer = open_timer
+        self._ready: deque[Callback] = deque()
+        self._tasks = 0
+        self.alive: list[TurnTask] = []
+        self.stuck = False
+        """Too many callbacks without a new operation."""
+        self.calls = 0
+
+    def run(self) -> None:
+        """Runs callbacks until none is ready."""
+        ready = self._ready
+        outer = asyncio._get_running_loop()
+        outer_task = _swap_current_task(outer, None) if _swap_current_task and outer else None
+        asyncio._set_running_loop(self)
+        try:
+            while ready:
+                callback = ready.popleft()
+                if callback.off:
+                    continue
+                self.calls += 1
+                if self.calls > MAX_CALLBACKS:
+                    self.stuck = True
+                    ready.clear()
+                    return
+                try:
+                    callback.context.run(callback.callback, *callback.args)
+                except (SystemExit, KeyboardInterrupt):
+                    pass  # the task keeps it as its outcome
+        finally:
+            asyncio._set_running_loop(outer)
+            if _swap_current_task and outer:
+                _swap_current_task(outer, outer_task)
+
+    # -- what asyncio asks of a loop -----------------------------------------------------------------------------
+
+    def time(self) -> float:
+        return self._time()
+
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None) -> Any:
+        handle = Callback(callback, args, contextvars.copy_context() if context is None else context)
+        self._ready.append(handle)
+        return handle
+
+    def call_at(
+        self, when: float, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
+    ) -> Any:
+        where = contextvars.copy_context() if context is None else context
+
+        def fire() -> None:
+            self.call_soon(callback, *args, context=where)
+
+        return TimerCallback(when, self._open_timer(when, fire))
+
+    def call_later(
+        self, delay: float, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None
+    ) -> Any:
+        return self.call_at(self.time() + delay, callback, *args, context=context)
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Any, *, name: str | None = None, context: contextvars.Context | None = None) -> Any:
+        self._tasks += 1
+        task = TurnTask(coro, loop=self, number=self._tasks, name=name, context=context)
+        if len(self.alive) > 64 and self._tasks % 64 == 0:
+            self.alive = [task for task in self.alive if not task.done()]
+        self.alive.append(task)
+        return task
+
+    def get_debug(self) -> bool:
+        return False
+
+    def is_running(self) -> bool:
+        return True
+
+    def is_closed(self) -> bool:
+        return False
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Outcomes are looked at by whoever awaits them; a dropped run's are of no interest."""
+
+    def get_exception_handler(self) -> None:
+        return None
+
+    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise foreign_await("it needs I/O, a thread or a signal, which a workflow function can't use")
+
+    call_soon_threadsafe = run_in_executor = getaddrinfo = getnameinfo = _refuse  # pyright: ignore[reportAssignmentType]
+    create_connection = create_server = create_unix_connection = create_unix_server = _refuse  # pyright: ignore[reportAssignmentType]
+    create_datagram_endpoint = connect_read_pipe = connect_write_pipe = start_tls = _refuse  # pyright: ignore[reportAssignmentType]
+    subprocess_exec = subprocess_shell = sock_connect = sock_accept = sock_recv = sock_sendall = _refuse  # pyright: ignore[reportAssignmentType]
+    add_reader = remove_reader = add_writer = remove_writer = _refuse  # pyright: ignore[reportAssignmentType]
+    add_signal_handler = remove_signal_handler = run_forever = run_until_complete = stop = close = _refuse  # pyright: ignore[reportAssignmentType]
+
+
+def foreign_await(why: str) -> WorkflowCodeError:
+    return WorkflowCodeError(
+        "FOREIGN_AWAIT",
+        "the workflow awaited something that is not of its own loop",
+        why=why,
+        fix='put it in `ctx.step("name", fn)`',
+    )

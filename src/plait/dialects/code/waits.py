@@ -1,0 +1,92 @@
+"""Waiting for time: `ctx.sleep`, `ctx.timeout`, and the timers behind `asyncio.sleep` and `asyncio.timeout`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from types import TracebackType
+
+from plait.kernel.effects import SetTimer
+from plait.kernel.ids import Millis
+
+from .events import Kind, OpOpened
+from .history import OpState
+from .op import Op
+from .scope import Scope
+
+MAX_WAIT = 100 * 366 * 86_400.0
+
+
+class SleepOp(Op[None]):
+    kind: Kind = "sleep"  # type: ignore[misc]
+    __slots__ = ("_deadline",)
+
+    def __init__(self, scope: Scope, name: str, deadline: Millis, depth: int = 3) -> None:
+        super().__init__(scope, name, depth)
+        self._deadline = deadline
+
+    def opened(self) -> OpOpened:
+        return OpOpened(self.at, self.kind, self.scope.playback.after, deadline=self._deadline)
+
+    def begin(self, state: OpState) -> None:
+        playback = self.scope.playback
+        if self._deadline <= playback.wall:
+            playback.close(self.at)
+        else:
+            playback.effect(SetTimer(self.token, self._deadline))
+
+    def value(self, state: OpState) -> None:
+        return None
+
+
+class TimerOp(SleepOp):
+    """A timer that asyncio, or `ctx.timeout`, asked for: calls back instead of being awaited."""
+
+    kind: Kind = "timer"  # type: ignore[misc]
+    __slots__ = ("_fire",)
+
+    def __init__(self, scope: Scope, name: str, deadline: Millis, fire: Callable[[], None]) -> None:
+        super().__init__(scope, name, deadline, depth=1)
+        self._fire = fire
+        if name.startswith("~timer."):
+            self.at = scope.prefix + name  # made by us, so that no user's name can be in its way
+
+    def start(self) -> None:
+        self.__await__()
+
+    def deliver(self, state: OpState) -> None:
+        super().deliver(state)
+        self._fire()
+
+
+class Timeout:
+    """`async with ctx.timeout(name, seconds)`: raises TimeoutError inside when the durable time is up."""
+
+    def __init__(self, scope: Scope, name: str, deadline: Millis) -> None:
+        self._op = TimerOp(scope, name, deadline, self._expire)
+        self._task: asyncio.Task[object] | None = None
+        self._cancelling = 0
+        self._expired = False
+        self._left = False
+
+    async def __aenter__(self) -> Timeout:
+        self._task = asyncio.current_task()
+        self._cancelling = self._task.cancelling() if self._task else 0
+        self._op.start()
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self._left = True
+        if not self._expired:
+            if self._op.future is not None:
+                self._op.future.cancel()
+            return
+        if self._task is not None and self._task.uncancel() <= self._cancelling and exc_type is asyncio.CancelledError:
+            raise TimeoutError(f"`{self._op.name}` is over") from exc
+
+    def _expire(self) -> None:
+        if not self._left and self._task is not None:
+            self._expired = True
+            self._task.cancel()

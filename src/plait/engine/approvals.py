@@ -1,0 +1,41 @@
+"""`engine.approvals`: what runs ask people, and people's answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput, NotFound
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.inputs import Decided
+from plait.kernel.kernel import Kernel
+from plait.kernel.store import Question
+
+
+class Approvals:
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    async def list(self, namespace: str = DEFAULT_NAMESPACE) -> list[Question]:
+        """Open questions, oldest first."""
+        return await self._kernel.store.questions(namespace)
+
+    async def decide(
+        self,
+        id: str,
+        decision: str,
+        *,
+        by: str = "",
+        comment: str = "",
+        data: Any = None,
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> None:
+        """Answers a question; durable when this returns."""
+        if decision not in ("approve", "reject"):
+            raise InvalidInput("kernel.bad_decision", f"decision {decision!r}", fix="use approve or reject")
+        found = next((question for question in await self.list(namespace) if question.id == id), None)
+        if found is None:
+            raise NotFound("kernel.no_approval", f"nothing is asked under {id}", why="it is unknown or decided")
+        answer = Decided(found.token, decision, by, comment, values.encode(data))
+        # One key a question: of two people who answer at once, one is first
+        await self._kernel.send(found.run_id, answer, f"decided:{found.token}")

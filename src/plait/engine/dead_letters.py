@@ -1,0 +1,42 @@
+"""`engine.dlq`: tasks that used up their attempts, to be tried again or given up."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from plait.kernel.errors import Conflict, NotFound
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.inputs import Resume
+from plait.kernel.kernel import Kernel
+from plait.kernel.store import DeadLetter
+
+from .handle import refusal_of
+
+
+class DeadLetters:
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    async def list(self, namespace: str = DEFAULT_NAMESPACE, *, all: bool = False) -> list[DeadLetter]:
+        """Oldest first; with `all`, also those that were settled."""
+        found = await self._kernel.store.dead_letters(namespace)
+        return [letter for letter in found if all or letter.status == "pending"]
+
+    async def retry(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> None:
+        """Tries the task again, with fresh attempts; a run that failed with it goes on."""
+        await self._settle(id, "retry", namespace)
+
+    async def discard(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> None:
+        """Gives the task up; a rollback that stopped at it goes on without it."""
+        await self._settle(id, "discard", namespace)
+
+    async def _settle(self, id: str, verdict: Literal["retry", "discard"], namespace: str) -> None:
+        letter = next((found for found in await self.list(namespace, all=True) if found.id == id), None)
+        if letter is None:
+            raise NotFound("kernel.no_dead_letter", f"there is no dead letter {id}", fix="`plait dlq` lists them")
+        if letter.status != "pending":
+            raise Conflict("kernel.dead_letter_settled", f"dead letter {id} was {letter.status} already")
+        resume = Resume("settle", token=letter.token, verdict=verdict)
+        taken = await self._kernel.ask(letter.run_id, resume, self._kernel.ids.key())
+        if (refusal := refusal_of(taken)) is not None:
+            raise refusal

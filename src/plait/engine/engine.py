@@ -1,0 +1,211 @@
+"""`Engine`: opens a store, runs what it owns, and gives handles on runs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+from collections.abc import Iterable
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, TypeVar, overload
+
+from plait.dialects.code.definition import Workflow, seconds
+from plait.dialects.code.dialect import CodeDialect
+from plait.kernel.clock import Clock, SystemClock
+from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key, shard_of
+from plait.kernel.kernel import Kernel, Settings, millis
+from plait.kernel.limits import Limits
+from plait.kernel.machine import Dialect, Prepared, start_input
+from plait.kernel.store import RunFilter, RunRow, Store
+from plait.kernel.watchdog import Watchdog
+from plait.workers.local import LocalWorker
+
+from .approvals import Approvals
+from .dead_letters import DeadLetters
+from .handle import Handle
+from .urls import store_of
+
+T = TypeVar("T")
+
+
+class Engine:
+    """Runs workflows on a database. One object does everything a program needs:
+
+        async with Engine("sqlite:///plait.db", definitions=[order]) as engine:
+            handle = await engine.start(order, {"sku": "tea"}, id="order-1")
+            print(await handle.result())
+
+    `work=False` opens it without taking up any run: to start runs for other engines, and to look.
+    """
+
+    def __init__(
+        self,
+        url: str = "sqlite:///plait.db",
+        *,
+        definitions: Iterable[object] = (),
+        code_cache: int = 1000,
+        limits: Limits | None = None,
+        lease_ttl: float = 10.0,
+        work: bool = True,
+        store: Store | None = None,
+        clock: Clock | None = None,
+        ids: Ids | None = None,
+    ) -> None:
+        clock = clock or SystemClock()
+        ids = ids or Ids()
+        limits = limits or Limits()
+        self._dialects: dict[str, Dialect] = {}
+        self._code = CodeDialect(definitions, self.prepare, limits.max_payload)
+        self._dialects[self._code.name] = self._code
+        owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
+        self.kernel = Kernel(
+            store or store_of(url, clock),
+            self._dialects,
+            LocalWorker(clock, max_payload=limits.max_payload),
+            clock=clock,
+            ids=ids,
+            limits=limits,
+            settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
+        )
+        self._watchdog = Watchdog() if work and isinstance(clock, SystemClock) else None
+        self.approvals = Approvals(self.kernel)
+        self.dlq = DeadLetters(self.kernel)
+
+    async def __aenter__(self) -> Engine:
+        try:
+            await self.kernel.open()
+        except BaseException:
+            await self.kernel.crash()
+            raise
+        if self._watchdog is not None:
+            self._watchdog.start()
+        return self
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        if self._watchdog is not None:
+            self._watchdog.stop()
+        await self.kernel.close()
+
+    @property
+    def code(self) -> CodeDialect:
+        """The `code` dialect with the workflows it has loaded."""
+        return self._code
+
+    # -- runs ----------------------------------------------------------------------------------------------------
+
+    @overload
+    async def start(
+        self,
+        definition: Workflow[..., Any],
+        input: Any = None,
+        *,
+        id: str | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+        deadline: float | timedelta | None = None,
+        labels: dict[str, str] | None = None,
+    ) -> Handle[Any]: ...
+    @overload
+    async def start(
+        self,
+        definition: str,
+        input: Any = None,
+        *,
+        id: str | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+        deadline: float | timedelta | None = None,
+        labels: dict[str, str] | None = None,
+    ) -> Handle[Any]: ...
+    async def start(
+        self,
+        definition: Any,
+        input: Any = None,
+        *,
+        id: str | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+        deadline: float | timedelta | None = None,
+        labels: dict[str, str] | None = None,
+    ) -> Handle[Any]:
+        """Starts a run; it is durable when this returns. Starting the same id with the same definition and
+        input again gives the same run."""
+        dialect, prepared = self.prepare(definition, input)
+        due = None if deadline is None else Millis(self.kernel.clock.now() + millis(seconds(deadline)))
+        row = self.new_row(namespace, id, dialect, prepared.definition, prepared.version, labels or {}, due)
+        row.start_hash = _start_hash(dialect, prepared)
+        handle = Handle[Any](self, row.id, namespace, getattr(definition, "returns", Any))
+        if id is not None and await self._exists(row):
+            return handle
+        start = start_input(prepared, dialect, self.kernel.ids.seed(), due, row.labels)
+        if await self.kernel.create(row, start) != "ok":
+            await self._exists(row)
+        return handle
+
+    async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
+        """A handle on a run that exists, running or ended."""
+        key = run_key(namespace, run_id)
+        row = await self.kernel.store.run(key)
+        if row is None:
+            raise NotFound("kernel.no_run", f"there is no run {run_id}", fix="`plait runs` lists them")
+        found = self._code.registry.find(row.definition, row.version) if row.dialect == "code" else None
+        return Handle(self, key, namespace, found.returns if found is not None else Any)
+
+    async def runs(self, query: RunFilter | None = None) -> list[RunRow]:
+        """Runs, newest first."""
+        return await self.kernel.store.runs(query or RunFilter())
+
+    async def _exists(self, row: RunRow) -> bool:
+        known = await self.kernel.store.run(row.id)
+        if known is None:
+            return False
+        if known.start_hash != row.start_hash:
+            raise Conflict(
+                "kernel.run_exists",
+                f"run {row.id} exists with another definition or input",
+                fix="use a new id, or the same definition and input",
+            )
+        return True
+
+    # -- what handles and dialects need --------------------------------------------------------------------------
+
+    def prepare(self, definition: object, input: object) -> tuple[str, Prepared]:
+        """Finds the dialect of a definition and makes it ready to start."""
+        for name, dialect in self._dialects.items():
+            if dialect.accepts(definition):
+                return name, dialect.prepare(definition, input)
+        raise InvalidInput(
+            "CODE_NOT_LOADED",
+            f"{definition!r} is not something that can be started",
+            fix="mark the function with @workflow",
+        )
+
+    def new_row(
+        self,
+        namespace: str,
+        id: str | None,
+        dialect: str,
+        definition: str,
+        version: str | None,
+        labels: dict[str, str],
+        deadline: Millis | None = None,
+    ) -> RunRow:
+        now = self.kernel.clock.now()
+        run_id: RunId = run_key(namespace, id if id is not None else self.kernel.ids.run_id(now))
+        return RunRow(
+            id=run_id,
+            namespace=namespace,
+            dialect=dialect,
+            definition=definition,
+            version=version,
+            shard=shard_of(run_id),
+            labels=labels,
+            created_at=now,
+            deadline=deadline,
+        )
+
+
+def _start_hash(dialect: str, prepared: Prepared) -> str:
+    identity = f"{dialect}\0{prepared.definition}\0{prepared.version}\0".encode() + bytes(prepared.input)
+    return hashlib.blake2b(identity, digest_size=16).hexdigest()

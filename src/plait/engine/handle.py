@@ -1,0 +1,204 @@
+"""A handle on one run: what a caller may ask and tell it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from plait.dialects.code.errors import HistoryDivergedError
+from plait.kernel import values
+from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
+from plait.kernel.events import Recorded
+from plait.kernel.ids import Epoch, RunId, Seq, caller_id
+from plait.kernel.inputs import AnyInput, Cancel, Message, Patch, Resume
+from plait.kernel.kernel import Kernel
+from plait.kernel.loader import recorded
+from plait.kernel.store import InboxRow, LogRow, RunRow, Taken, Write
+from plait.kernel.values import NULL
+from plait.kernel.view import Reason, RunStatus, RunView
+
+from .forks import cut
+
+if TYPE_CHECKING:
+    from .engine import Engine
+
+T = TypeVar("T")
+
+_PATIENCE = 5.0
+"""Seconds to wait for the answer of an owner in another process; the input itself is durable before that."""
+
+
+class _Refusal(msgspec.Struct):
+    error: ErrorInfo
+    status: int = 409
+
+
+class Handle(Generic[T]):
+    def __init__(self, engine: Engine, run_id: RunId, namespace: str, returns: Any = Any) -> None:
+        self._engine = engine
+        self._run_id = run_id
+        self._namespace = namespace
+        self._returns = returns
+
+    @property
+    def id(self) -> str:
+        return caller_id(self._run_id)
+
+    def __repr__(self) -> str:
+        return f"<Handle of run {self.id}>"
+
+    @property
+    def _kernel(self) -> Kernel:
+        return self._engine.kernel
+
+    # -- asking --------------------------------------------------------------------------------------------------
+
+    async def result(self) -> T:
+        """Waits for the end and gives the output; raises `RunFailed`, or `HistoryDivergedError` while blocked."""
+        outcome = await self._kernel.outcome(self._run_id)
+        if outcome.blocked is not None:
+            raise HistoryDivergedError(self.id, outcome.blocked)
+        if outcome.status != "completed":
+            raise RunFailed(self.id, outcome.status, outcome.error or ErrorInfo("kernel.failed", "it failed"))
+        return values.decode(outcome.output or NULL, self._returns)
+
+    async def row(self) -> RunRow:
+        """The run's record as it stands."""
+        found = await self._kernel.store.run(self._run_id)
+        if found is None:
+            raise NotFound("kernel.no_run", f"there is no run {self.id}", fix="`plait runs` lists them")
+        return found
+
+    async def status(self) -> RunStatus:
+        return (await self.row()).status
+
+    async def view(self) -> RunView:
+        """The run as a picture: its operations, what became of them, and how they follow from each other."""
+        row = await self.row()
+        run = await self._kernel.peek(row)
+        nodes, edges = run.machine.nodes(run.tasks.facts())
+        return RunView(
+            run_id=self.id,
+            namespace=row.namespace,
+            dialect=row.dialect,
+            definition=row.definition,
+            version=row.version,
+            status=row.status,
+            nodes=nodes,
+            edges=edges,
+            blocked=row.blocked,
+        )
+
+    async def waiting(self) -> list[Reason]:
+        """Why the run is not moving, in words. Empty when it has ended."""
+        row = await self.row()
+        if row.status != "running":
+            return []
+        if row.blocked is not None:
+            return [Reason("blocked", f"blocked: {row.blocked.message}")]
+        run = await self._kernel.peek(row)
+        if run.rollback is not None and not run.rollback.over:
+            stuck = run.rollback.stuck
+            text = f"{stuck} failed: retry or discard its dead letter" if stuck else "rolling back"
+            return [Reason("rollback", text, stuck)]
+        found = run.machine.waiting(run.tasks.facts())
+        return found or [Reason("starting", "not started yet: no engine has taken it up")]
+
+    async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
+        await self.row()
+        return await recorded(self._kernel.store, self._run_id, after, limit)
+
+    # -- telling -------------------------------------------------------------------------------------------------
+
+    async def message(self, name: str, body: Any = None, id: str | None = None) -> str:
+        """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
+        row = await self.row()
+        if row.status != "running":
+            raise Conflict("RUN_FINISHED", f"run {self.id} has {row.status}", why="an ended run takes no messages")
+        if row.full:
+            limit = self._kernel.limits.max_queued_messages
+            raise Busy("kernel.queue_full", f"{limit:,} messages wait for run {self.id}", fix="send again later")
+        key = id or self._kernel.ids.key()
+        raw = values.encode(body, max_bytes=self._kernel.limits.max_payload)
+        await self._kernel.send(self._run_id, Message(key, name, raw, self._kernel.clock.now()), key)
+        return key
+
+    async def cancel(self, reason: str = "", compensate: bool = False) -> None:
+        """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""
+        await self.row()
+        await self._ask(Cancel(reason, compensate))
+
+    async def retry(self, at: str | None = None) -> None:
+        """Goes on with a failed or blocked run; with `at`, from that operation on (see `rewind`)."""
+        if at is not None:
+            await self.rewind(at)
+            return
+        await self.row()
+        await self._ask(Resume("retry"))
+
+    recover = retry
+
+    async def rewind(self, at: str | None = None) -> None:
+        """Takes the run back to before the operation `at` (default: its start). Undoes nothing outside."""
+        row = await self.row()
+        run = await self._kernel.peek(row)
+        upto = self._kernel.loader.dialect(row.dialect).rewind_point(run.machine, at)
+        past = await self._kernel.loader.load(row, Epoch(0), upto)
+        await self._ask(Resume("rewind", at=at, state=past.machine.snapshot()))
+
+    async def compensate(self) -> None:
+        """Undoes what the steps of an ended run did, newest first."""
+        await self.row()
+        await self._ask(Resume("compensate"))
+
+    async def patch(self, operations: list[dict[str, Any]]) -> None:
+        await self.row()
+        await self._ask(Patch(operations))
+
+    async def fork(
+        self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None
+    ) -> Handle[T]:
+        """A new run with the same past up to `at`, an event number or the path of an operation that is then
+        done again. `edits` gives other results to operations that completed before."""
+        row = await self.row()
+        kernel = self._kernel
+        source = await kernel.loader.load(row, Epoch(0))
+        plan = kernel.loader.dialect(row.dialect).fork(source.machine, at, edits or {})
+        rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
+        new = self._engine.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
+        event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
+        wake = InboxRow(new.id, new.shard, "fork", values.plain(Resume("continue")), new.created_at)
+        write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
+        if await kernel.append(write) != "ok":
+            raise Conflict("kernel.run_exists", f"run {caller_id(new.id)} exists", fix="give the fork another id")
+        return Handle(self._engine, new.id, row.namespace, self._returns)
+
+    async def _ask(self, input: AnyInput) -> Raw | None:
+        """Tells the owner, and raises what it refuses."""
+        key = self._kernel.ids.key()
+        asking = self._kernel.ask(self._run_id, input, key)
+        try:
+            if self._kernel.owns(self._run_id):
+                taken = await asking
+            else:
+                taken = await asyncio.wait_for(asking, _PATIENCE)
+        except TimeoutError:
+            return None  # it is durable, and will be taken when an engine runs
+        if (refusal := refusal_of(taken)) is not None:
+            raise refusal
+        return None if taken.reply is None else Raw(taken.reply)
+
+
+def refusal_of(taken: Taken) -> PlaitError | None:
+    """What the owner, perhaps in another process, had against an input."""
+    if taken.reply is None or not taken.reply.startswith(b'{"error":'):
+        return None
+    refusal = msgspec.json.decode(taken.reply, type=_Refusal)
+    info = refusal.error
+    what, why, fix = map(str, info.args[1:]) if len(info.args) == 4 else (info.message, "", "")
+    cls = {409: Conflict, 404: NotFound, 429: Busy}.get(refusal.status, InvalidInput)
+    return cls(info.code, what, why=why, fix=fix)

@@ -1,0 +1,43 @@
+"""Time, as the kernel sees it: wall time in ms to store, and a way to be woken. Tests inject another."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+from .ids import Millis
+
+
+class Alarm(Protocol):
+    def cancel(self) -> object: ...
+
+
+class Clock(Protocol):
+    def now(self) -> Millis:
+        """Wall time, UTC. It may be set back; who needs order takes the larger of two."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, for timeouts."""
+        ...
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Alarm:
+        """A hint to look again: whoever is woken compares with `now()` before acting."""
+        ...
+
+
+_LONGEST = 10.0
+"""Seconds between looks at the clock: wall time may be set forward while we wait."""
+
+
+class SystemClock:
+    def now(self) -> Millis:
+        return Millis(time.time_ns() // 1_000_000)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> Alarm:
+        return asyncio.get_running_loop().call_later(min(seconds, _LONGEST), callback)

@@ -1,0 +1,142 @@
+"""The write that grows while one input is decided, and what to do once it is on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import get_args, get_type_hints
+
+import msgspec
+from msgspec import Raw
+
+from . import values
+from .effects import RunTask
+from .events import Event
+from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
+from .store import (
+    DeadLetter,
+    InboxRow,
+    LogRow,
+    NewChild,
+    Question,
+    RunPatch,
+    RunRow,
+    Settled,
+    Snapshot,
+    Taken,
+    TimerRow,
+    Write,
+)
+
+
+@dataclass(slots=True)
+class Draft:
+    """Not frozen and with many empty lists left unset: one is made for every decision."""
+
+    run_id: RunId
+    shard: Shard
+    epoch: Epoch
+    first: int
+    """The number its first event will have."""
+    at: Millis
+    events: list[Event] = field(default_factory=list[Event])
+    create: RunRow | None = None
+    patch: RunPatch | None = None
+    taken: list[Taken] | None = None
+    inbox: list[InboxRow] | None = None
+    children: list[NewChild] | None = None
+    timers: list[TimerRow] | None = None
+    cleared: list[TaskToken] | None = None
+    clear_all: bool = False
+    questions: list[Question] | None = None
+    answered: list[TaskToken] | None = None
+    dead_letters: list[DeadLetter] | None = None
+    settled: list[Settled] | None = None
+    snapshot: Snapshot | None = None
+
+    # After the commit
+    tasks: list[tuple[RunTask, int]] = field(default_factory=list[tuple[RunTask, int]])
+    revoked: list[TaskToken] | None = None
+    more: bool = False
+    ended: bool = False
+    unblocked: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to write: the input changed nothing."""
+        return not (
+            self.events
+            or self.create
+            or self.patch
+            or self.taken
+            or self.cleared
+            or self.timers
+            or self.clear_all
+            or self.settled
+            or self.inbox
+            or self.snapshot
+            or self.answered
+        )
+
+    def write(self, blob_threshold: int) -> Write:
+        log, blobs = self._log(blob_threshold) if self.events else (None, ())
+        return Write(
+            self.run_id,
+            self.shard,
+            self.epoch,
+            self.create,
+            log,
+            self.patch,
+            blobs,
+            (),
+            self.taken or (),
+            self.inbox or (),
+            self.children or (),
+            self.timers or (),
+            self.cleared or (),
+            self.clear_all,
+            self.questions or (),
+            self.answered or (),
+            self.dead_letters or (),
+            self.settled or (),
+            self.snapshot,
+        )
+
+    def _log(self, blob_threshold: int) -> tuple[LogRow, list[tuple[str, bytes]]]:
+        blobs: list[tuple[str, bytes]] = []
+        encoded = values.plain(self.events)
+        refs: dict[str, str] = {}
+        if len(encoded) > blob_threshold:
+            slim = list(self.events)
+            for index, event in enumerate(self.events):
+                slim[index] = _take_blobs(event, index, blob_threshold, refs, blobs)
+            encoded = values.plain(slim)
+        names = values.plain(refs).decode() if refs else None
+        return LogRow(Seq(self.first), len(self.events), self.at, encoded, names), blobs
+
+
+def _take_blobs(
+    event: Event, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]
+) -> Event:
+    for name in raw_fields(type(event)):
+        value = getattr(event, name)
+        if value is not None and len(bytes(value)) > threshold:
+            body = bytes(value)
+            digest = f"cas://sha256:{hashlib.sha256(body).hexdigest()}"
+            refs[f"{index}.{name}"] = digest
+            blobs.append((digest, body))
+            event = msgspec.structs.replace(event, **{name: values.NULL})
+    return event
+
+
+_raw_fields: dict[type[Event], tuple[str, ...]] = {}
+
+
+def raw_fields(cls: type[Event]) -> tuple[str, ...]:
+    """The fields of an event type that hold a value as JSON."""
+    found = _raw_fields.get(cls)
+    if found is None:
+        hints = get_type_hints(cls)
+        found = tuple(n for n in cls.__struct_fields__ if hints[n] is Raw or Raw in get_args(hints[n]))
+        _raw_fields[cls] = found
+    return found

@@ -1,0 +1,156 @@
+"""What follows from a decision. Effects are committed with its events and acted on only afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from msgspec import Raw
+
+from .errors import ErrorInfo
+from .events import Event
+from .ids import Millis, RunId, TaskToken
+from .retry import Retry
+from .values import null
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What a task's code may know of the try it is in."""
+
+    number: int
+    last_progress: Raw
+    """What the attempt before this one last reported."""
+    beat: Callable[[Raw], None]
+    """Says that the attempt is alive, and how far it got."""
+
+
+Call = Callable[[Attempt], Any | Awaitable[Any]]
+
+
+@dataclass(slots=True)
+class RunTask:
+    """One unit of outside work, done by the owner itself. `call` is bound by the machine for this process only.
+
+    Not frozen: one is made for every step, and a frozen dataclass takes three times as long to build.
+    """
+
+    token: TaskToken
+    label: str
+    call: Call
+    retry: Retry
+    timeout: float | None = None
+    retry_on_timeout: bool = False
+    heartbeat: float | None = None
+    threaded: bool = False
+    """Plain functions run in a thread, so that they can't hold up the event loop."""
+    recoveries: int | None = None
+    """How often it may be started again after its process died; None is the engine's limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTask:
+    token: TaskToken
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    token: TaskToken
+    due: Millis
+
+
+@dataclass(frozen=True, slots=True)
+class ClearTimer:
+    token: TaskToken
+
+
+@dataclass(frozen=True, slots=True)
+class StartChild:
+    token: TaskToken
+    run_id: RunId
+    dialect: str
+    definition: str
+    version: str | None = None
+    input: Raw = field(default_factory=null)
+    deadline: Millis | None = None
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelChild:
+    run_id: RunId
+    reason: str = "its parent ended"
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessage:
+    """To another run; `key` deduplicates. A run that is unknown or ended makes it a dead letter."""
+
+    key: str
+    run_id: RunId
+    name: str
+    body: Raw = field(default_factory=null)
+
+
+@dataclass(frozen=True, slots=True)
+class AskHuman:
+    token: TaskToken
+    title: str
+    by: str = ""
+    deadline: Millis | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawQuestion:
+    """The answer to an `AskHuman` is no longer wanted."""
+
+    token: TaskToken
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The run can't go on with the code that is loaded (None: it can again). Its status stays `running`."""
+
+    error: ErrorInfo | None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    status: Literal["completed", "failed"]
+    output: Raw = field(default_factory=null)
+    error: ErrorInfo | None = None
+    data: Any = None
+    """What the dialect wants to find in the `run.failed` event."""
+
+
+Effect = (
+    RunTask
+    | CancelTask
+    | SetTimer
+    | ClearTimer
+    | StartChild
+    | CancelChild
+    | SendMessage
+    | AskHuman
+    | WithdrawQuestion
+    | Block
+    | Finish
+)
+
+
+@dataclass(slots=True)
+class Decision:
+    """Events and effects that are committed together or not at all."""
+
+    events: list[Event] = field(default_factory=list[Event])
+    effects: list[Effect] = field(default_factory=list[Effect])
+    more: bool = False
+    """Ask the machine again, with `Resume("continue")`, right after the commit."""
+    reopen: str | None = None
+    """The machine takes up an ended run again, for this cause."""
+    retried: list[TaskToken] = field(default_factory=list[TaskToken])
+    """Tasks whose dead letters are settled by that."""
+    reply: Raw | None = None
+    """What the caller of an inbox input gets back."""

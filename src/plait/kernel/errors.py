@@ -1,0 +1,103 @@
+"""Every error of the engine, in one tree; dialects add leaves of their own.
+
+    PlaitError
+    ├── InvalidInput        422  the caller sent something that can't be used
+    ├── NotFound            404  no such run, definition, dead letter (or it is another namespace's)
+    ├── Conflict            409  it exists with other content, or is in the wrong state for this
+    ├── TooLarge            413  over a limit of size
+    ├── Busy                429  over a limit of rate or backlog
+    ├── RunFailed           409  raised by `handle.result()`: the run ended without an output
+    └── Unavailable         503  the store can't be reached, is full, locked or of another version
+        └── LeaseLost       503  another engine owns the shard now; this one stopped writing
+
+An error says what happened, why, and what to do; `code` is stable and is what programs match on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+
+
+class PlaitError(Exception):
+    """Base of all errors that Plait raises on purpose."""
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, code: str, what: str, *, why: str = "", fix: str = "") -> None:
+        super().__init__(code, what, why, fix)
+        self.code = code
+        self.what = what
+        self.why = why
+        self.fix = fix
+
+    def __str__(self) -> str:
+        text = self.what
+        if self.why:
+            text += f": {self.why}"
+        if self.fix:
+            text += f". To fix: {self.fix}"
+        return f"{text} [{self.code}]"
+
+
+class InvalidInput(PlaitError):
+    status = 422
+
+
+class NotFound(PlaitError):
+    status = 404
+
+
+class Conflict(PlaitError):
+    status = 409
+
+
+class TooLarge(PlaitError):
+    status = 413
+
+
+class Busy(PlaitError):
+    status = 429
+
+
+class Unavailable(PlaitError):
+    status = 503
+
+
+class LeaseLost(Unavailable):
+    def __init__(self, what: str = "another engine owns this run now") -> None:
+        super().__init__(
+            "kernel.lease_lost",
+            what,
+            why="the lease of its shard ran out or was taken over",
+            fix="nothing is lost: the new owner goes on; ask again",
+        )
+
+
+class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An error as it is kept in the log: enough to show it, and to raise it again."""
+
+    code: str
+    message: str
+    kind: str = "error"
+    type: str = ""
+    args: list[Any] = []
+    attrs: dict[str, Any] = {}
+    cause: ErrorInfo | None = None
+    parts: dict[str, ErrorInfo] = {}
+    ops: list[str] = []
+    """The operations of the run that it goes back to; a retry opens them again."""
+    trace: str = ""
+
+
+class RunFailed(PlaitError):
+    """The run ended as failed or cancelled, so there is no result to give."""
+
+    status = 409
+
+    def __init__(self, run_id: str, run_status: str, error: ErrorInfo) -> None:
+        super().__init__(error.code, f"run {run_id} {run_status}", why=error.message)
+        self.run_id = run_id
+        self.run_status = run_status
+        self.error = error

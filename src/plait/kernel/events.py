@@ -1,0 +1,118 @@
+"""Facts about a run. An event is a frozen struct with a tag; dialects declare more of them.
+
+The kernel names what every run has in common: its start and end, attempts that did not simply
+succeed, and compensation. A first attempt that succeeds adds no kernel event: its result is the
+dialect's own event. A field of type `Raw` holds a value that is already JSON; the kernel keeps large
+ones as blobs, so machines never see the difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+from .errors import ErrorInfo
+from .ids import Millis, RunId, TaskToken
+from .values import NULL
+
+Cause = Literal["failure", "cancel", "deadline", "request", "limit"]
+
+
+class Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"):
+    """Base of all events."""
+
+
+class RunStarted(Event, frozen=True, tag="run.started"):
+    dialect: str
+    definition: str
+    input: Raw = NULL
+    version: str | None = None
+    seed: int = 0
+    parent: RunId | None = None
+    deadline: Millis | None = None
+    labels: dict[str, str] = {}
+    data: Any = None
+
+
+class RunCompleted(Event, frozen=True, tag="run.completed"):
+    output: Raw = NULL
+
+
+class RunFailed(Event, frozen=True, tag="run.failed"):
+    error: ErrorInfo
+    data: Any = None
+
+
+class RunCancelled(Event, frozen=True, tag="run.cancelled"):
+    reason: str = ""
+
+
+class RunReopened(Event, frozen=True, tag="run.reopened"):
+    cause: str
+
+
+class TaskRetryScheduled(Event, frozen=True, tag="task.retry_scheduled"):
+    token: TaskToken
+    attempt: int
+    due: Millis
+    error: ErrorInfo
+    progress: Raw = NULL
+
+
+class TaskLate(Event, frozen=True, tag="task.late"):
+    """A result that came after its task was settled, or of an older attempt: kept, changes nothing."""
+
+    token: TaskToken
+    attempt: int
+    output: Raw = NULL
+    error: ErrorInfo | None = None
+
+
+class TaskDeadLettered(Event, frozen=True, tag="task.dead_lettered"):
+    token: TaskToken
+    attempts: int
+    error: ErrorInfo
+
+
+class RollbackStarted(Event, frozen=True, tag="rollback.started"):
+    cause: Cause
+    error: ErrorInfo | None = None
+    reason: str = ""
+    data: Any = None
+
+
+class RollbackStep(Event, frozen=True, tag="rollback.step"):
+    at: TaskToken
+    status: Literal["completed", "failed", "retried", "discarded"]
+    attempts: int = 1
+    error: ErrorInfo | None = None
+
+
+class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
+    status: Literal["completed"]
+
+
+KernelEvent = (
+    RunStarted
+    | RunCompleted
+    | RunFailed
+    | RunCancelled
+    | RunReopened
+    | TaskRetryScheduled
+    | TaskLate
+    | TaskDeadLettered
+    | RollbackStarted
+    | RollbackStep
+    | RollbackEnded
+)
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """An event with its place in the log, as readers see it."""
+
+    seq: int
+    at: Millis
+    type: str
+    data: dict[str, Any]

@@ -1,0 +1,70 @@
+"""Exceptions as data, and back: what a step raised must look the same after a restart.
+
+An exception is kept as its type, message, scalar arguments and attributes. It is raised again as the
+same class if that class is in a module that is loaded and can be made without running its
+constructor; the caller decides what to raise when it can't.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any, cast
+
+from .errors import ErrorInfo, PlaitError
+
+_SCALARS = (str, int, float, bool, type(None))
+_MAX_TEXT = 4_000
+
+
+def describe(error: BaseException, *, kind: str = "error", code: str = "") -> ErrorInfo:
+    """Keeps what is needed to show an exception and to raise it again."""
+    code = code or (error.code if isinstance(error, PlaitError) else "task.failed")
+    kept = all(isinstance(item, _SCALARS) for item in error.args)
+    return ErrorInfo(
+        code=code,
+        message=_clean(str(error)) or type(error).__name__,
+        kind=kind,
+        type=f"{type(error).__module__}:{type(error).__qualname__}",
+        args=[_clean(item) for item in error.args] if kept else [],
+        attrs={
+            _clean(k): _clean(v) for k, v in vars(error).items() if isinstance(v, _SCALARS) and not k.startswith("__")
+        },
+        trace=_clean(_where(error)),
+    )
+
+
+def rebuild(info: ErrorInfo) -> BaseException | None:
+    """The exception as it was raised, or None if its class is not at hand."""
+    module, _, qualname = info.type.partition(":")
+    found: Any = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    if not (isinstance(found, type) and issubclass(found, BaseException)):
+        return None
+    cls = cast("type[BaseException]", found)
+    try:
+        error = cls.__new__(cls, *info.args)
+        error.args = tuple(info.args) if info.args else (info.message,)
+        for name, value in info.attrs.items():
+            setattr(error, name, value)
+        str(error)  # some classes can't say what they are without their constructor
+    except Exception:
+        return None
+    return error
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    return "; ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+
+
+def _clean(value: Any) -> Any:
+    """Whatever an exception says must be storable."""
+    if isinstance(value, str):
+        return value[:_MAX_TEXT].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return str(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return str(value)
+    return value

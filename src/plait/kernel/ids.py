@@ -1,0 +1,79 @@
+"""Names for the small values that travel everywhere, and the one maker of fresh ones.
+
+A `RunId` is unique in a store. Runs of the namespace `default` use the caller's id as it is; other
+namespaces put their name and a slash in front, which is why a caller's id may not hold a slash.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import secrets
+import zlib
+from typing import NewType
+from uuid import UUID
+
+from .errors import InvalidInput
+
+RunId = NewType("RunId", str)
+TaskToken = NewType("TaskToken", str)
+Seq = NewType("Seq", int)
+Millis = NewType("Millis", int)
+Shard = NewType("Shard", int)
+Epoch = NewType("Epoch", int)
+
+SHARDS = 64
+DEFAULT_NAMESPACE = "default"
+
+_NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+_CALLER_ID = re.compile(r"[^/\x00-\x1f\x7f\ud800-\udfff]{1,200}")
+
+
+def run_key(namespace: str, caller_id: str) -> RunId:
+    """The store-wide id of a caller's run; refuses what could not be told apart or printed."""
+    if not _NAMESPACE.fullmatch(namespace):
+        raise InvalidInput(
+            "kernel.bad_namespace",
+            f"namespace {namespace!r} is not usable",
+            fix="use lower-case letters, digits, `-` and `_`, at most 63 characters",
+        )
+    if not _CALLER_ID.fullmatch(caller_id):
+        raise InvalidInput(
+            "kernel.bad_run_id",
+            f"run id {caller_id[:80]!r} is not usable",
+            fix="use 1 to 200 printable characters without `/`",
+        )
+    return RunId(caller_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{caller_id}")
+
+
+def caller_id(run_id: RunId) -> str:
+    """The id as its caller wrote it, without the namespace."""
+    return run_id.rpartition("/")[2]
+
+
+def shard_of(run_id: RunId) -> Shard:
+    """The shard a run belongs to, for good."""
+    return Shard(zlib.crc32(run_id.encode()) % SHARDS)
+
+
+class Ids:
+    """Draws ids and seeds. Tests give it a seed, so that a whole simulation repeats itself."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = random.Random(secrets.randbits(128) if seed is None else seed)
+
+    def run_id(self, now: Millis) -> str:
+        """Time-ordered (UUIDv7), so that new rows land beside each other in an index."""
+        bits = (now & (1 << 48) - 1) << 80 | 7 << 76 | self._random.getrandbits(76)
+        return str(UUID(int=bits & ~(3 << 62) | 2 << 62))
+
+    def key(self) -> str:
+        """A caller's id for an input that came without one."""
+        return f"{self._random.getrandbits(128):032x}"
+
+    def seed(self) -> int:
+        return self._random.getrandbits(53)
+
+    def fraction(self) -> float:
+        """For jitter."""
+        return self._random.random()

@@ -1,0 +1,443 @@
+"""The kernel: what an engine is made of, wired together.
+
+start, send ──> RunLoop (decide, commit, dispatch) ──> Worker
+                  ▲   ▲   ▲                              │ results
+       Mail ──────┘   │   └──────────────────────────────┘
+       Alarms ────────┘        Ownership says which shards are ours
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Coroutine, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from msgspec import Raw
+
+from . import values
+from .alarms import Alarms
+from .clock import Clock
+from .draft import Draft
+from .errors import ErrorInfo, LeaseLost, PlaitError, Unavailable
+from .events import RunCompleted
+from .ids import Epoch, Ids, Millis, RunId, Shard, shard_of
+from .inputs import AnyInput, Resume, Start, TaskResult, TimerFired
+from .limits import Limits
+from .loader import Loader, info_of, recorded
+from .loop import Hooks, RunLoop
+from .machine import Dialect
+from .mail import Mail
+from .ownership import Ownership
+from .run import Run
+from .store import SUSPECT_AFTER, InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
+from .view import RunStatus
+from .worker import Job, Worker
+
+log = logging.getLogger("plait.kernel")
+
+_SUSPECT_PATIENCE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run stands: ended, or blocked until someone acts."""
+
+    status: RunStatus
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+    blocked: ErrorInfo | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    owner: str
+    lease_ttl: Millis = Millis(10_000)
+    cache_size: int = 1000
+    """Parked runs kept in memory, so that their next input needs no replay."""
+    own_shards: bool = True
+    """False: only start runs, send inputs and read; leave the work to other engines."""
+
+
+class Kernel:
+    def __init__(
+        self,
+        store: Store,
+        dialects: Mapping[str, Dialect],
+        worker: Worker,
+        *,
+        clock: Clock,
+        ids: Ids,
+        limits: Limits,
+        settings: Settings,
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.ids = ids
+        self.limits = limits
+        self.loader = Loader(store, dialects, ids, limits)
+        self._worker = worker
+        self._settings = settings
+        self._live: dict[RunId, Run] = {}
+        self._parked: OrderedDict[RunId, None] = OrderedDict()
+        self._loading: dict[RunId, list[tuple[AnyInput, str | None]]] = {}
+        self._created: dict[RunId, asyncio.Future[Verdict]] = {}
+        self._waiters: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}
+        self._replies: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
+        self._spawned: set[asyncio.Task[Any]] = set()
+        self._main: asyncio.Task[None] | None = None
+        hooks = Hooks(self._committed, self._refused, self._failed, self._appended)
+        self.loop = RunLoop(store, clock, limits, hooks)
+        self._ownership = Ownership(
+            store, clock, settings.owner, settings.lease_ttl, gained=self._gained, lost=self._lost
+        )
+        self._mail = Mail(store, lambda: self._ownership.shards, self.deliver)
+        self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self.spawn)
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        await self.store.open()
+        self._main = asyncio.get_running_loop().create_task(self.loop.main(), name="plait.loop")
+        self.store.watch(lambda: self.spawn(self._news()))
+        if self._settings.own_shards:
+            await self._ownership.refresh()
+            self._ownership.keep(self.spawn)
+
+    async def close(self) -> None:
+        """Stops taking work, lets the commit under way end, gives up the shards."""
+        self._ownership.stop()
+        self._alarms.stop()
+        await self._worker.close()
+        await self._stop_tasks()
+        self._drop_all()
+        if self._settings.own_shards:
+            try:
+                await self._ownership.release()
+            except Unavailable as error:
+                log.warning("could not give up the shards; others take them when the leases run out: %s", error)
+        await self.store.close()
+
+    async def crash(self) -> None:
+        """For tests: gone without a word, as after `kill -9`; the store keeps what was committed."""
+        self._ownership.stop()
+        self._alarms.stop()
+        await self._worker.close()
+        await self._stop_tasks()
+        self._drop_all()
+
+    @property
+    def dead(self) -> asyncio.Task[None]:
+        """Done when the run loop has died, which only a simulated crash or a bug makes it do."""
+        if self._main is None:
+            raise RuntimeError("the kernel is not open")
+        return self._main
+
+    async def _stop_tasks(self) -> None:
+        main = self._main
+        if main is not None and not main.done():
+            while self.loop.committing and not main.done():
+                await asyncio.sleep(0)
+            main.cancel()
+        for task in list(self._spawned):
+            task.cancel()
+        await asyncio.gather(*([main] if main else []), *self._spawned, return_exceptions=True)
+        self.loop.abandon(LeaseLost("the engine stopped"))
+        for future in [*self._created.values(), *self._replies.values()]:
+            if not future.done():
+                future.set_exception(LeaseLost("the engine stopped"))
+        for waiters in self._waiters.values():
+            for future in waiters:
+                if not future.done():
+                    future.set_exception(LeaseLost("the engine stopped while the run was going on"))
+
+    def spawn(self, work: Awaitable[None]) -> None:
+        task = asyncio.get_running_loop().create_task(cast("Coroutine[Any, Any, None]", work))
+        self._spawned.add(task)
+        task.add_done_callback(self._spawned_ended)
+
+    def _spawned_ended(self, task: asyncio.Task[None]) -> None:
+        self._spawned.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            level = logging.WARNING if isinstance(error, PlaitError) else logging.ERROR
+            log.log(level, "background work failed: %s", error, exc_info=None if level < logging.ERROR else error)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing moves until time passes or someone outside acts."""
+        return (
+            self.loop.idle
+            and not self._spawned
+            and not self._loading
+            and not any(run.tasks.running for run in self._live.values())
+        )
+
+    def owns(self, run_id: RunId) -> bool:
+        return self._ownership.epoch(shard_of(run_id)) is not None
+
+    # -- what callers ask for ------------------------------------------------------------------------------------
+
+    async def create(self, row: RunRow, start: Start) -> Verdict:
+        """Makes a run; durable when this returns. `exists` if its id is taken."""
+        epoch = self._ownership.epoch(row.shard)
+        if epoch is None:
+            inbox = InboxRow(row.id, row.shard, "start", values.plain(start), row.created_at)
+            return await self.loop.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
+        if row.id in self._live or row.id in self._created:
+            return "exists"
+        run = self.loader.fresh(info_of(row), epoch)
+        run.create = row
+        created = self._created[row.id] = asyncio.get_running_loop().create_future()
+        self._live[row.id] = run
+        self.loop.post(run, start)
+        return await created
+
+    async def send(self, run_id: RunId, input: AnyInput, key: str) -> None:
+        """Puts an input into a run's inbox; durable when this returns."""
+        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now())
+        await self.loop.append(Write(run_id, row.shard, None, inbox=[row]))
+
+    async def ask(self, run_id: RunId, input: AnyInput, key: str) -> Taken:
+        """Sends an input and waits until its owner, here or elsewhere, has answered it."""
+        future = self._replies.setdefault((run_id, key), asyncio.get_running_loop().create_future())
+        try:
+            await self.send(run_id, input, key)
+            found = await self.store.reply(run_id, key)
+            return found if found is not None else await future
+        finally:
+            self._replies.pop((run_id, key), None)
+
+    async def outcome(self, run_id: RunId) -> Outcome:
+        """Waits until the run has ended, or is blocked."""
+        while True:
+            future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+            waiters = self._waiters.setdefault(run_id, [])
+            waiters.append(future)
+            try:
+                found = await self._standing(run_id) or await future
+            finally:
+                if future in waiters:
+                    waiters.remove(future)
+                if not waiters:
+                    self._waiters.pop(run_id, None)
+            if found is not None:
+                return found
+
+    async def _standing(self, run_id: RunId) -> Outcome | None:
+        row = await self.store.run(run_id)
+        if row is None or (row.status == "running" and row.blocked is None):
+            return None
+        output = row.output
+        if row.status == "completed" and output is None:  # a large one is kept as a blob
+            last = [event for event in await recorded(self.store, run_id) if event.type == "run.completed"][-1]
+            output = Raw(values.plain(last.data.get("output")))
+        return Outcome(row.status, output, row.error, row.blocked)
+
+    async def peek(self, row: RunRow) -> Run:
+        """The run for reading: the live one if it is here, else folded from the log."""
+        return self._live.get(row.id) or await self.loader.load(row, Epoch(0))
+
+    async def append(self, write: Write) -> Verdict:
+        return await self.loop.append(write)
+
+    # -- inputs on their way in ----------------------------------------------------------------------------------
+
+    def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
+        run = self._live.get(run_id)
+        if run is not None:
+            self._parked.pop(run_id, None)
+            self.loop.post(run, input, key)
+        elif run_id in self._loading:
+            self._loading[run_id].append((input, key))
+        else:
+            self._loading[run_id] = [(input, key)]
+            self.spawn(self._load(run_id))
+
+    def _fire(self, timer: TimerRow) -> None:
+        self.deliver(timer.run_id, TimerFired(timer.token), None)
+
+    def report(self, run_id: RunId, result: TaskResult) -> None:
+        """A worker says how an attempt ended."""
+        run = self._live.get(run_id)
+        if run is not None:
+            self.loop.post(run, result)
+
+    async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
+        self._loading.setdefault(run_id, [])
+        run: Run | None = None
+        try:
+            row = row or await self.store.run(run_id)
+            epoch = self._ownership.epoch(shard_of(run_id))
+            if row is not None and epoch is not None:
+                run = await self.loader.load(row, epoch)
+                if self._ownership.epoch(run.shard) != epoch:
+                    run = None
+        finally:
+            waiting = self._loading.pop(run_id)
+            if run is None:
+                self._forget(run_id)
+        if run is not None:
+            if suspect:
+                run.suspect()
+            self._live[run_id] = run
+            for input, key in [(Resume("continue"), None), *waiting]:
+                self.loop.post(run, input, key)
+
+    # -- ownership -----------------------------------------------------------------------------------------------
+
+    async def _gained(self, shards: list[Shard]) -> None:
+        rows = await self.store.recovering(shards)
+        suspects = [row for row in rows if row.recoveries >= SUSPECT_AFTER]
+        if rows:
+            log.info("took over %d shards with %d runs under way", len(shards), len(rows))
+        for row in rows:
+            if row.recoveries < SUSPECT_AFTER and row.id not in self._live:
+                await self._load(row.id, row)
+        if suspects:
+            self.spawn(self._recover_one_by_one(suspects))
+        await self._mail.look()
+        await self._alarms.look()
+
+    async def _recover_one_by_one(self, suspects: list[RunRow]) -> None:
+        """One of these may be what kills the process; alone, it can't take the others' chances with it."""
+        for row in suspects:
+            log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
+            await self._load(row.id, row, suspect=True)
+            waited = self.clock.monotonic()
+            while (run := self._live.get(row.id)) is not None and (run.queued or run.tasks.running):
+                if self.clock.monotonic() - waited > _SUSPECT_PATIENCE:
+                    break
+                await asyncio.sleep(0.01)
+
+    def _lost(self, shards: set[Shard]) -> None:
+        for run in [run for run in self._live.values() if run.shard in shards]:
+            self._drop(run)
+
+    async def _news(self) -> None:
+        """Another process wrote something: an input, the end of a run, a shard given up."""
+        for run_id in [run_id for run_id in self._waiters if not self.owns(run_id)]:
+            self._notify(run_id, None)
+        for run_id, key in list(self._replies):
+            taken = await self.store.reply(run_id, key)
+            if taken is not None:
+                self._reply(run_id, taken)
+        await self._mail.look()
+
+    # -- after a commit ------------------------------------------------------------------------------------------
+
+    def _committed(self, run: Run, draft: Draft, write: Write) -> None:
+        if draft.create is not None and (created := self._created.pop(run.id, None)) is not None:
+            if not created.done():
+                created.set_result("ok")
+        self._note_rows(run, write)
+        for token in draft.revoked or ():
+            self._worker.cancel(run.id, token)
+        for task, attempt in draft.tasks:
+            current = run.tasks.get(task.token)
+            if current is not None and current.attempt == attempt and current.retry_at is None:
+                self._worker.start(Job(run.id, task, attempt, current.progress, self.report))
+        if draft.more:
+            self.loop.post(run, Resume("continue"))
+        if draft.ended or run.blocked is not None:
+            self._notify(run.id, _outcome_of(run))
+        if not run.mailbox and not run.tasks.running:
+            self._park(run)
+
+    def _note_rows(self, run: Run, write: Write) -> None:
+        for taken in write.taken:
+            self._mail.taken(run.id, taken.key)
+            self._reply(run.id, taken)
+        for token in write.cleared:
+            self._alarms.fired(run.id, token)
+        for timer in write.timers:
+            self._alarms.note(timer.due)
+        for child in write.children:
+            if self.owns(child.row.id):
+                self._mail.take(child.start)
+        for row in write.inbox:
+            if self.owns(row.run_id):
+                self._mail.take(row)
+
+    def _appended(self, write: Write) -> None:
+        if self.owns(write.run_id):
+            self.spawn(self._mail.look())
+
+    def _reply(self, run_id: RunId, taken: Taken) -> None:
+        future = self._replies.get((run_id, taken.key))
+        if future is not None and not future.done():
+            future.set_result(taken)
+
+    def _notify(self, run_id: RunId, outcome: Outcome | None) -> None:
+        for future in self._waiters.pop(run_id, ()):
+            if not future.done():
+                future.set_result(outcome)
+
+    def _park(self, run: Run) -> None:
+        if run.status != "running" or self._settings.cache_size == 0:
+            self._evict(run)
+            return
+        self._parked[run.id] = None
+        while len(self._parked) > self._settings.cache_size:
+            oldest, _ = self._parked.popitem(last=False)
+            if (parked := self._live.get(oldest)) is not None and not parked.queued:
+                self._evict(parked)
+
+    def _evict(self, run: Run) -> None:
+        self._live.pop(run.id, None)
+        self._parked.pop(run.id, None)
+        run.machine.close()
+
+    # -- when a commit is refused --------------------------------------------------------------------------------
+
+    def _refused(self, run: Run, draft: Draft, verdict: Verdict) -> None:
+        created = self._created.pop(run.id, None)
+        self._drop(run)
+        if verdict == "fenced":
+            self._ownership.forget(run.shard)
+        elif draft.create is None:
+            log.warning("the log of run %s has moved on; reading it again", run.id)
+            self.deliver(run.id, Resume("continue"), None)
+        if created is not None and not created.done():
+            if verdict == "fenced":
+                created.set_exception(LeaseLost())
+            else:
+                created.set_result(verdict)
+
+    def _failed(self, run: Run, draft: Draft, error: PlaitError) -> None:
+        created = self._created.pop(run.id, None)
+        self._drop(run)
+        if created is not None and not created.done():
+            created.set_exception(error)
+
+    def _drop(self, run: Run) -> None:
+        for token in run.tasks:
+            self._worker.cancel(run.id, token)
+        run.mailbox.clear()
+        self._evict(run)
+        self._forget(run.id)
+
+    def _drop_all(self) -> None:
+        for run in list(self._live.values()):
+            self._drop(run)
+
+    def _forget(self, run_id: RunId) -> None:
+        self._mail.forget(run_id)
+        self._alarms.forget(run_id)
+
+
+def _outcome_of(run: Run) -> Outcome | None:
+    if run.status == "running":
+        return Outcome("running", blocked=run.blocked) if run.blocked else None
+    final = run.final
+    if isinstance(final, RunCompleted):
+        return Outcome("completed", final.output)
+    error = getattr(final, "error", None) or ErrorInfo(
+        "kernel.cancelled", getattr(final, "reason", "") or "cancelled", kind="cancelled"
+    )
+    return Outcome(run.status, error=error)
+
+
+def millis(seconds: float) -> Millis:
+    return Millis(round(seconds * 1000))

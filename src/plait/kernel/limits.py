@@ -1,0 +1,33 @@
+"""The limits of a run: checked when a decision is made; breaking one ends the run with a clear error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .errors import ErrorInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    max_events: int = 1_000_000
+    """Events in one run's log."""
+    max_effects: int = 10_000
+    """Effects of one decision: the widest fan-out."""
+    max_depth: int = 32
+    """Children of children."""
+    max_payload: int = 16 * 1024 * 1024
+    """Bytes of one value."""
+    blob_threshold: int = 32 * 1024
+    """A larger value is kept by content hash, outside the event."""
+    max_queued_messages: int = 10_000
+    """Messages that wait for a run to take them."""
+    max_recoveries: int = 5
+    """How often tasks are started again after their process died, before they count as its cause."""
+
+
+def exceeded(what: str, count: int, limit: int) -> ErrorInfo:
+    return ErrorInfo(
+        code="kernel.limit_exceeded",
+        message=f"the run reached {count:,} {what}; the limit is {limit:,}",
+        kind="limit",
+    )

@@ -1,0 +1,126 @@
+"""Building a live run from what the store has: the latest snapshot, and the events after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from .errors import NotFound, Unavailable
+from .events import Event, KernelEvent, Recorded
+from .ids import Epoch, Ids, Millis, RunId, Seq
+from .limits import Limits
+from .machine import Dialect, Machine, RunInfo
+from .run import KernelState, Run
+from .store import LogRow, RunRow, Store
+
+
+class _SnapshotBody(msgspec.Struct):
+    kernel: KernelState
+    machine: Raw
+
+
+_refs = msgspec.json.Decoder(dict[str, str])
+_snapshot = msgspec.json.Decoder(_SnapshotBody)
+
+
+class Loader:
+    def __init__(self, store: Store, dialects: Mapping[str, Dialect], ids: Ids, limits: Limits) -> None:
+        self._store = store
+        self._dialects = dialects
+        self._ids = ids
+        self._limits = limits
+        self._decoders = {
+            name: msgspec.json.Decoder(list[reduce(or_, (dialect.events, KernelEvent))])  # type: ignore[misc]
+            for name, dialect in dialects.items()
+        }
+
+    async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
+        """The run as it is, or as it was after event number `upto`."""
+        info = info_of(row)
+        dialect = self.dialect(row.dialect)
+        snapshot = await self._store.snapshot(row.id)
+        if snapshot is not None and (upto is None or snapshot.seq <= upto):
+            body = _snapshot.decode(snapshot.body)
+            run = self.fresh(info, epoch, dialect.restore(info, body.machine))
+            run.restore(body.kernel, snapshot.seq, snapshot.at)
+        else:
+            run = self.fresh(info, epoch)
+        run.adopt(row)
+        rows = await self._store.log(row.id, Seq(run.seq), None if upto is None else Seq(upto))
+        for at, seq, event in await self._events(row.dialect, rows):
+            if seq > run.seq and (upto is None or seq <= upto):
+                run.fold(event, at)
+        return run
+
+    def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
+        machine = machine or self.dialect(info.dialect).machine(info)
+        return Run(info, machine, ids=self._ids, limits=self._limits, epoch=epoch)
+
+    def dialect(self, name: str) -> Dialect:
+        found = self._dialects.get(name)
+        if found is None:
+            raise NotFound("kernel.no_dialect", f"this engine has no dialect `{name}`", fix="use a newer Plait")
+        return found
+
+    async def _events(self, dialect: str, rows: Iterable[LogRow]) -> list[tuple[Millis, int, Event]]:
+        decoder = self._decoders[dialect]
+        found: list[tuple[Millis, int, Event]] = []
+        for row in rows:
+            try:
+                events = decoder.decode(row.events)
+            except msgspec.ValidationError as error:
+                raise Unavailable(
+                    "kernel.unreadable_event",
+                    f"event {row.seq} can't be read by this engine",
+                    why=str(error),
+                    fix="use the Plait release that wrote it, or a newer one",
+                ) from error
+            if row.blobs is not None:
+                await self._inflate(events, row.blobs)
+            found += [(row.at, row.seq + index, event) for index, event in enumerate(events)]
+        return found
+
+    async def _inflate(self, events: list[Any], refs: str) -> None:
+        for place, digest in _refs.decode(refs).items():
+            index, _, field = place.partition(".")
+            body = Raw(await self._store.blob(digest))
+            events[int(index)] = msgspec.structs.replace(events[int(index)], **{field: body})
+
+
+async def recorded(
+    store: Store, run_id: RunId, after: int = 0, limit: int | None = None, upto: int | None = None
+) -> list[Recorded]:
+    """Events as plain data, for readers of any dialect."""
+    found: list[Recorded] = []
+    for row in await store.log(run_id, Seq(after), None if upto is None else Seq(upto)):
+        events: list[dict[str, Any]] = msgspec.json.decode(row.events)
+        if row.blobs is not None:
+            for place, digest in _refs.decode(row.blobs).items():
+                index, _, field = place.partition(".")
+                events[int(index)][field] = msgspec.json.decode(await store.blob(digest))
+        for index, event in enumerate(events):
+            if row.seq + index > after and (upto is None or row.seq + index <= upto):
+                found.append(Recorded(row.seq + index, row.at, event.pop("type"), event))
+        if limit is not None and len(found) >= limit:
+            return found[:limit]
+    return found
+
+
+def info_of(row: RunRow) -> RunInfo:
+    return RunInfo(
+        run_id=row.id,
+        namespace=row.namespace,
+        dialect=row.dialect,
+        definition=row.definition,
+        version=row.version,
+        parent=row.parent,
+        parent_token=row.parent_token,
+        depth=row.depth,
+        deadline=row.deadline,
+        labels=row.labels,
+    )

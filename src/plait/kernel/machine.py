@@ -1,0 +1,145 @@
+"""What a dialect gives the kernel: a machine for each run, and a dialect that makes them.
+
+The contract of a machine:
+
+- `decide` is a function of the state and its arguments alone: no I/O, no clock, no randomness. It
+  folds the events it returns into its own state as it goes; the kernel commits them and drops the
+  machine when the commit is refused. So a machine is valid only at the sequence number it reached.
+- `evolve` folds one recorded event, and never fails on an event that some `decide` once returned.
+- `snapshot` holds all that `evolve` built up: folding a log and restoring a snapshot give equal states.
+- `pending` says from state alone what must be under way: it is asked after a recovery or a wake-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from msgspec import Raw
+
+from .effects import Decision, Effect, RunTask
+from .errors import ErrorInfo
+from .events import Event
+from .ids import Millis, RunId, TaskToken
+from .inputs import Start
+from .view import Edge, Node, Reason
+
+
+@dataclass(frozen=True, slots=True)
+class RunInfo:
+    """What does not change in the life of a run."""
+
+    run_id: RunId
+    namespace: str
+    dialect: str
+    definition: str
+    version: str | None = None
+    parent: RunId | None = None
+    parent_token: TaskToken | None = None
+    depth: int = 0
+    deadline: Millis | None = None
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFacts:
+    """What the kernel knows of an open task, for `view` and `waiting`."""
+
+    attempt: int
+    max_attempts: int
+    running: bool
+    retry_at: Millis | None = None
+    error: ErrorInfo | None = None
+
+
+class Machine(Protocol):
+    def evolve(self, event: Event, at: Millis) -> None: ...
+
+    def decide(self, input: Any, now: Millis) -> Decision:
+        """Answers one of `inputs.AnyInput`. A machine may refuse with a `PlaitError`: nothing is then recorded."""
+        ...
+
+    def pending(self, now: Millis) -> list[Effect]: ...
+
+    def compensations(self) -> list[RunTask]:
+        """Compensators of succeeded tasks that have not run, in order of completion of those tasks."""
+        ...
+
+    def snapshot(self) -> Raw: ...
+
+    def weight(self) -> int:
+        """Roughly how many entries a snapshot would hold; the kernel takes one when it pays."""
+        ...
+
+    def backlog(self) -> int:
+        """How many messages wait to be taken by the run's own logic."""
+        ...
+
+    def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]: ...
+
+    def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]: ...
+
+    def close(self) -> None:
+        """Dropped from memory; must not touch the world."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A definition made ready to start: resolved, its input checked and encoded."""
+
+    definition: str
+    version: str | None
+    input: Raw
+    data: Any = None
+
+
+class Dialect(Protocol):
+    name: str
+    events: Any
+    """The union of the dialect's own event types."""
+
+    def accepts(self, definition: object) -> bool:
+        """Whether this Python object is a definition of this dialect."""
+        ...
+
+    def prepare(self, definition: object, input: object) -> Prepared:
+        """Resolves and checks before a run is made; refuses with a `PlaitError`."""
+        ...
+
+    def machine(self, info: RunInfo) -> Machine:
+        """A machine at sequence number 0."""
+        ...
+
+    def restore(self, info: RunInfo, snapshot: Raw) -> Machine: ...
+
+    def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
+        """Where the log of a fork ends, and the event that says so; `machine` is the source, folded whole."""
+        ...
+
+    def rewind_point(self, machine: Machine, at: str | None) -> int:
+        """The sequence number before `at` happened."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ForkPlan:
+    upto: int
+    event: Event
+
+
+ResumeMode = Literal["retry", "rewind", "settle", "compensate", "continue"]
+
+
+def start_input(prepared: Prepared, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str]) -> Start:
+    return Start(
+        dialect=dialect,
+        definition=prepared.definition,
+        version=prepared.version,
+        input=prepared.input,
+        seed=seed,
+        deadline=deadline,
+        labels=labels,
+        data=prepared.data,
+    )

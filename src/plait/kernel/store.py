@@ -1,0 +1,264 @@
+"""The contract of a store: what lasts, and who may write it.
+
+A store keeps runs, their logs, snapshots, inboxes, timers, questions to people, dead letters and
+blobs, and the leases of the shards. Everything that changes a run goes through `commit`, which takes
+the writes of many runs and puts them to disk as one transaction. Each write is all or nothing and
+gets its own verdict; a bad one never takes its neighbours down.
+
+Ownership: a lease is (shard, epoch). `claim` raises the epoch of every shard it takes, so a write that
+proves an older epoch is refused. Whether a lease has run out is judged by the database's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from msgspec import Raw
+
+from .errors import ErrorInfo
+from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
+from .view import RunStatus
+
+
+@dataclass(slots=True, kw_only=True)
+class RunRow:
+    id: RunId
+    namespace: str
+    dialect: str
+    definition: str
+    version: str | None = None
+    shard: Shard
+    status: RunStatus = "running"
+    awake: bool = True
+    """Has work under way that only its owner knows of: must be loaded when a shard changes hands."""
+    parent: RunId | None = None
+    parent_token: TaskToken | None = None
+    depth: int = 0
+    labels: dict[str, str] = field(default_factory=dict[str, str])
+    start_hash: str = ""
+    """Of definition and input: tells a repeated start from a conflicting one."""
+    created_at: Millis = Millis(0)
+    ended_at: Millis | None = None
+    deadline: Millis | None = None
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+    blocked: ErrorInfo | None = None
+    recoveries: int = 0
+    full: bool = False
+    """Too many messages wait for it: no more are taken."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RunPatch:
+    """The parts of a run's row that change; all of them are written."""
+
+    status: RunStatus
+    awake: bool
+    ended_at: Millis | None = None
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+    blocked: ErrorInfo | None = None
+    recoveries: int = 0
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogRow:
+    """The events of one decision: `count` of them, the first numbered `seq`, as a JSON array."""
+
+    seq: Seq
+    count: int
+    at: Millis
+    events: bytes
+    blobs: str | None = None
+    """JSON `{"<index>.<field>": hash}`: values of these events that are kept as blobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    run_id: RunId
+    shard: Shard
+    key: str
+    """The caller's id: the same key twice is one input."""
+    body: bytes
+    at: Millis
+    fallback: DeadLetter | None = None
+    """If the run is unknown or has ended, keep this instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    key: str
+    reply: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimerRow:
+    run_id: RunId
+    shard: Shard
+    token: TaskToken
+    due: Millis
+
+
+@dataclass(frozen=True, slots=True)
+class NewChild:
+    """A child run, made in its parent's commit. If its id belongs to another run, the parent gets `refusal`."""
+
+    row: RunRow
+    start: InboxRow
+    refusal: InboxRow
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    id: str
+    run_id: RunId
+    namespace: str
+    token: TaskToken
+    title: str
+    by: str
+    asked_at: Millis
+    deadline: Millis | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    id: str
+    run_id: RunId
+    namespace: str
+    token: TaskToken
+    label: str
+    attempts: int
+    error: ErrorInfo
+    at: Millis
+    status: Literal["pending", "retried", "discarded"] = "pending"
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    id: str
+    status: Literal["retried", "discarded"]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    seq: Seq
+    at: Millis
+    body: bytes
+
+
+@dataclass(slots=True)
+class Write:
+    """Everything one decision changes. With `epoch` None it comes from outside the owner and may only
+    create a run and add to inboxes."""
+
+    run_id: RunId
+    shard: Shard
+    epoch: Epoch | None
+    create: RunRow | None = None
+    log: LogRow | None = None
+    patch: RunPatch | None = None
+    blobs: Sequence[tuple[str, bytes]] = ()
+    copies: Sequence[LogRow] = ()
+    """Log rows of another run, for a fork."""
+    taken: Sequence[Taken] = ()
+    inbox: Sequence[InboxRow] = ()
+    children: Sequence[NewChild] = ()
+    timers: Sequence[TimerRow] = ()
+    cleared: Sequence[TaskToken] = ()
+    clear_all: bool = False
+    """Drop every timer and open question of the run before new ones are set."""
+    questions: Sequence[Question] = ()
+    answered: Sequence[TaskToken] = ()
+    dead_letters: Sequence[DeadLetter] = ()
+    settled: Sequence[Settled] = ()
+    snapshot: Snapshot | None = None
+
+
+Verdict = Literal["ok", "fenced", "conflict", "exists"]
+"""fenced: the epoch is not the shard's any more. conflict: the log already has that number.
+exists: a run of that id is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    shard: Shard
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What an engine owns after a renewal, and how many engines are alive to share the shards."""
+
+    leases: list[Lease]
+    engines: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFilter:
+    namespace: str | None = None
+    status: RunStatus | None = None
+    dialect: str | None = None
+    definition: str | None = None
+    parent: RunId | None = None
+    label: tuple[str, str] | None = None
+    id_prefix: str | None = None
+    blocked: bool | None = None
+    after: tuple[Millis, RunId] | None = None
+    """Runs older than this one: lists are newest first."""
+    limit: int = 100
+
+
+SUSPECT_AFTER = 3
+"""Recoveries counted for all awake runs together. A run past it may be what kills the process: its new
+owner starts such runs one at a time, and counts each for itself before it does."""
+
+
+class Store(Protocol):
+    async def open(self) -> None: ...
+    async def close(self) -> None: ...
+
+    async def commit(self, writes: Sequence[Write]) -> list[Verdict]: ...
+
+    # Ownership
+    async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
+        """Takes up to `want` shards that nobody holds: never leased, run out, given up, or of a dead owner."""
+        ...
+
+    async def renew(self, owner: str, ttl: Millis) -> Standing: ...
+    async def release(self, owner: str, shards: Collection[Shard] | None = None) -> None: ...
+
+    # What an owner needs
+    async def recovering(self, shards: Collection[Shard]) -> list[RunRow]:
+        """The awake runs of shards just claimed; counts one more recovery for those below `SUSPECT_AFTER`."""
+        ...
+
+    async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
+        """Inputs not taken yet, oldest first."""
+        ...
+
+    async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]: ...
+    async def next_due(self, shards: Collection[Shard]) -> Millis | None: ...
+
+    # Reading
+    async def run(self, run_id: RunId) -> RunRow | None: ...
+    async def runs(self, query: RunFilter) -> list[RunRow]: ...
+    async def log(self, run_id: RunId, after: Seq = ..., upto: Seq | None = None) -> list[LogRow]: ...
+    async def snapshot(self, run_id: RunId) -> Snapshot | None: ...
+    async def blob(self, digest: str) -> bytes: ...
+    async def reply(self, run_id: RunId, key: str) -> Taken | None:
+        """How an inbox input was answered; None while it waits."""
+        ...
+
+    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]: ...
+    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]: ...
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        """Calls back on the event loop whenever another process may have written something."""
+        ...
+
+    async def facts(self) -> dict[str, str]:
+        """For `plait doctor`: version, durability, size."""
+        ...

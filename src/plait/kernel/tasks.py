@@ -1,0 +1,146 @@
+"""The open tasks of one run: which attempt each is in, and what a result means for it.
+
+Attempts are decided here, once for all dialects: whether a result counts or is late, whether a
+failure is tried again and when, whether it was the last. Machines only ever see final results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from msgspec import Raw
+
+from .effects import RunTask
+from .errors import ErrorInfo
+from .events import TaskRetryScheduled
+from .ids import Ids, Millis, TaskToken
+from .inputs import TaskResult
+from .machine import TaskFacts
+from .values import null
+
+
+@dataclass(slots=True)
+class OpenTask:
+    task: RunTask
+    attempt: int = 1
+    retry_at: Millis | None = None
+    error: ErrorInfo | None = None
+    progress: Raw = field(default_factory=null)
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Of an older attempt, or of a task that is settled: recorded, changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    event: TaskRetryScheduled
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    result: TaskResult
+    task: RunTask
+    exhausted: bool
+
+
+class TaskBook:
+    def __init__(self) -> None:
+        self._open: dict[TaskToken, OpenTask] = {}
+        self._history: dict[TaskToken, TaskRetryScheduled] = {}
+        """The last failed attempt of tasks that are not open here yet: the log knows attempts before
+        the machine has said which tasks are pending."""
+        self.running = 0
+        """How many are under way in this process now, not waiting for a retry."""
+
+    def __contains__(self, token: TaskToken) -> bool:
+        return token in self._open
+
+    def __iter__(self) -> Iterator[TaskToken]:
+        return iter(self._open)
+
+    def open(self, task: RunTask, now: Millis) -> int | None:
+        """Takes a task up; returns the attempt to start now, or None when it waits for a retry or is open."""
+        if task.token in self._open:
+            return None
+        past = self._history.pop(task.token, None) if self._history else None
+        if past is None:
+            self._open[task.token] = OpenTask(task)
+            self.running += 1
+            return 1
+        attempt = past.attempt + 1
+        if past.due > now:
+            self._open[task.token] = OpenTask(task, attempt, past.due, past.error, past.progress)
+            return None
+        self._open[task.token] = OpenTask(task, attempt, None, past.error, past.progress)
+        self.running += 1
+        return attempt
+
+    def close(self, token: TaskToken) -> bool:
+        """Forgets a task; True if it was open."""
+        self._history.pop(token, None)
+        found = self._open.pop(token, None)
+        if found is not None and found.retry_at is None:
+            self.running -= 1
+        return found is not None
+
+    def judge(self, result: TaskResult, now: Millis, ids: Ids) -> Late | Again | Final:
+        found = self._open.get(result.token)
+        if found is None or found.attempt != result.attempt or found.retry_at is not None:
+            return Late()
+        policy = found.task.retry
+        if result.error is not None and result.retryable and found.attempt < policy.max_attempts:
+            wait = policy.delay(found.attempt, ids.fraction() if policy.jitter else 0.0)
+            due = Millis(now + round(wait * 1000))
+            return Again(TaskRetryScheduled(result.token, found.attempt, due, result.error, result.progress))
+        exhausted = result.error is not None and result.retryable
+        return Final(result, found.task, exhausted)
+
+    def evolve(self, event: TaskRetryScheduled) -> None:
+        found = self._open.get(event.token)
+        if found is None:
+            self._history[event.token] = event
+            return
+        if found.retry_at is None:
+            self.running -= 1
+        found.attempt, found.retry_at = event.attempt + 1, event.due
+        found.error, found.progress = event.error, event.progress
+
+    def retry(self, token: TaskToken) -> tuple[RunTask, int] | None:
+        """The time for another attempt has come."""
+        found = self._open.get(token)
+        if found is None or found.retry_at is None:
+            return None
+        found.retry_at = None
+        self.running += 1
+        return found.task, found.attempt
+
+    def get(self, token: TaskToken) -> OpenTask | None:
+        return self._open.get(token)
+
+    def facts(self) -> dict[TaskToken, TaskFacts]:
+        waiting = {
+            token: TaskFacts(past.attempt + 1, 0, running=False, retry_at=past.due, error=past.error)
+            for token, past in self._history.items()
+        }
+        return waiting | {
+            token: TaskFacts(
+                attempt=task.attempt,
+                max_attempts=task.task.retry.max_attempts,
+                running=task.retry_at is None,
+                retry_at=task.retry_at,
+                error=task.error,
+            )
+            for token, task in self._open.items()
+        }
+
+    def dump(self) -> list[TaskRetryScheduled]:
+        """For a snapshot: the attempts of tasks that have failed so far."""
+        waiting = [
+            TaskRetryScheduled(token, t.attempt - 1, t.retry_at or Millis(0), t.error, t.progress)
+            for token, t in self._open.items()
+            if t.error is not None
+        ]
+        return [*self._history.values(), *waiting]

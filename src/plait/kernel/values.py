@@ -1,0 +1,182 @@
+"""The one JSON codec, and the door at which values are checked.
+
+What passes the door can be stored by every store and read back equal: no NUL, no lone surrogate, no
+NaN or infinity, bounded depth and size, no duplicate keys. The check costs almost nothing for plain
+values: the encoded bytes are searched for the few marks that make a close look necessary.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, TypeVar, cast
+
+import msgspec
+from msgspec import Raw
+
+from .errors import InvalidInput, TooLarge
+
+T = TypeVar("T")
+
+MAX_BYTES = 16 * 1024 * 1024
+MAX_DEPTH = 128
+
+NULL = Raw(b"null")
+Json = Any
+
+
+def null() -> Raw:
+    """For dataclasses, which take `Raw` for something mutable."""
+    return NULL
+
+
+class NotEncodable(InvalidInput):
+    """The value can't be kept as JSON."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            "value.not_encodable",
+            f"the value at `{path}` can't be stored as JSON",
+            why=why,
+            fix="pass plain data: str, int, float, bool, None, list, dict, dataclass, datetime, UUID …",
+        )
+        self.path = path
+
+
+def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
+    """Encodes a user's value, or says exactly which part of it can't be."""
+    try:
+        raw = _encoder.encode(value)
+    except NotEncodable:
+        raise
+    except UnicodeEncodeError:
+        raise NotEncodable(_find(value), "a string holds a lone surrogate") from None
+    except RecursionError:
+        raise NotEncodable("$", f"it is nested deeper than {MAX_DEPTH} levels, or holds itself") from None
+    except (TypeError, OverflowError, ValueError) as error:
+        raise NotEncodable(_find(value), str(error)) from None
+    if len(raw) > max_bytes:
+        raise TooLarge(
+            "value.too_large",
+            f"a value has {len(raw):,} bytes",
+            why=f"the limit is {max_bytes:,}",
+            fix="store it elsewhere and pass a reference",
+        )
+    if b"null" in raw or b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
+        _look_closely(msgspec.to_builtins(value, enc_hook=_enc_hook, str_keys=True))
+    return Raw(raw)
+
+
+def plain(value: object) -> bytes:
+    """Encodes one of our own structures, whose parts have passed the door already."""
+    return _plain.encode(value)
+
+
+def decode(raw: bytes | Raw, type: type[T] | Any = Any) -> T:
+    """A fresh copy of a stored value, as the type that its reader asked for."""
+    if type is Any:
+        return cast("T", _any.decode(raw))
+    try:
+        decoder = _decoders.get(type)
+        if decoder is None:
+            if len(_decoders) >= 2048:  # types made at run time must not pile up
+                _decoders.clear()
+            decoder = _decoders[type] = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+    except TypeError:  # an unhashable annotation
+        decoder = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+    return decoder.decode(raw)
+
+
+def parse(text: str | bytes) -> Json:
+    """Reads JSON that a person or a program outside wrote; stricter than JSON parsers are."""
+    try:
+        value = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+    except InvalidInput:
+        raise
+    except RecursionError:
+        raise NotEncodable("$", f"it is nested deeper than {MAX_DEPTH} levels") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise InvalidInput("value.malformed", "this is not JSON", why=str(error)) from None
+    encode(value)
+    return value
+
+
+def _no_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InvalidInput("value.duplicate_key", f"the key {twice!r} stands twice in one object", fix="keep one")
+    return result
+
+
+def _no_constant(name: str) -> Json:
+    raise NotEncodable("$", f"{name} is not JSON")
+
+
+def _look_closely(value: Json) -> None:
+    trouble = _walk(value, "$", 0)
+    if trouble:
+        raise NotEncodable(*trouble)
+
+
+def _walk(value: Json, path: str, depth: int) -> tuple[str, str] | None:
+    if depth > MAX_DEPTH:
+        return path, f"it is nested deeper than {MAX_DEPTH} levels"
+    match value:
+        case float() if not math.isfinite(value):
+            return path, f"{value} is not JSON"
+        case str() if "\0" in value:
+            return path, "a string holds a NUL character"
+        case dict():
+            for key, item in cast("dict[str, Json]", value).items():
+                if trouble := _walk(key, f"{path}.{key!r}", depth) or _walk(item, f"{path}.{key}", depth + 1):
+                    return trouble
+        case list() | tuple():
+            for index, item in enumerate(cast("list[Json]", value)):
+                if trouble := _walk(item, f"{path}[{index}]", depth + 1):
+                    return trouble
+        case _:
+            pass
+    return None
+
+
+def _find(value: object, path: str = "$", depth: int = 0) -> str:
+    """The path of the first part that can't be encoded."""
+    if depth > MAX_DEPTH:
+        return path
+    items: list[tuple[str, object]] = []
+    if isinstance(value, dict):
+        items = [(f"{path}.{key}", item) for key, item in cast("dict[object, object]", value).items()]
+    elif isinstance(value, (list, tuple)):
+        items = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
+    elif hasattr(value, "__dataclass_fields__"):
+        items = [(f"{path}.{name}", item) for name, item in vars(value).items()]
+    for where, item in items:
+        try:
+            _encoder.encode(item)
+        except Exception:
+            return _find(item, where, depth + 1)
+    return path
+
+
+def _enc_hook(value: object) -> Json:
+    dump = getattr(value, "model_dump", None)
+    if dump is not None:  # pydantic, where it is installed
+        return dump(mode="json")
+    raise TypeError(f"it is a {type(value).__qualname__}")
+
+
+def _dec_hook(type: type[T], value: Json) -> T:
+    validate = getattr(type, "model_validate", None)
+    if validate is not None:
+        return validate(value)
+    if isinstance(value, type):
+        return value
+    raise TypeError(f"values of type {type.__qualname__} can't be read back from JSON")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_enc_hook)
+_plain = msgspec.json.Encoder()
+_any = msgspec.json.Decoder()
+_decoders: dict[Any, msgspec.json.Decoder[Any]] = {}

@@ -1,0 +1,58 @@
+"""The one picture of a run that the UI, the CLI and the API show for every dialect."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from .errors import ErrorInfo
+from .ids import Millis
+
+NodeStatus = Literal[
+    "pending", "running", "waiting", "retrying", "completed", "failed", "skipped", "cancelled", "blocked"
+]
+RunStatus = Literal["running", "completed", "failed", "cancelled"]
+
+
+class Node(msgspec.Struct, omit_defaults=True, kw_only=True):
+    id: str
+    kind: str
+    label: str
+    status: NodeStatus
+    parent: str | None = None
+    attempts: int = 0
+    started_at: Millis | None = None
+    ended_at: Millis | None = None
+    input: Any = None
+    output: Any = None
+    error: ErrorInfo | None = None
+    skip_reason: str | None = None
+    detail: str = ""
+
+
+class Edge(msgspec.Struct, frozen=True, omit_defaults=True):
+    source: str
+    target: str
+    label: str = ""
+
+
+class RunView(msgspec.Struct, kw_only=True, omit_defaults=True):
+    run_id: str
+    namespace: str
+    dialect: str
+    definition: str
+    status: RunStatus
+    version: str | None = None
+    nodes: list[Node]
+    edges: list[Edge]
+    blocked: ErrorInfo | None = None
+
+
+class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a run is not moving, in a sentence for people and in parts for programs."""
+
+    kind: str
+    text: str
+    node: str | None = None
+    until: Millis | None = None

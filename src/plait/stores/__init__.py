@@ -1,0 +1,1 @@
+"""Stores: one contract (`plait.kernel.store`), real databases."""

@@ -1,0 +1,5 @@
+"""A store that forgets: for tests and simulation."""
+
+from .store import Faults, MemoryStore, Moment
+
+__all__ = ["Faults", "MemoryStore", "Moment"]

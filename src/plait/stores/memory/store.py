@@ -1,0 +1,62 @@
+"""The SQLite store in memory, able to fail on purpose.
+
+It outlives the engines that use it, as a disk does: a crash is simulated by dropping an engine and opening
+another on the same store. Commits stay on the event loop's thread, so that a simulation repeats itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from plait.kernel.clock import Clock
+from plait.kernel.store import Verdict, Write
+from plait.stores.sqlite import SqliteStore
+
+Moment = Literal["before", "inside", "after"]
+"""Of a commit. before: nothing is written. inside: all is written, then rolled back. after: it is committed
+all the same, but nobody is told."""
+
+Faults = Callable[[Moment, Sequence[Write]], None]
+"""Asked at each moment of each commit; what it raises is what the caller sees."""
+
+
+class MemoryStore(SqliteStore):
+    def __init__(self, *, clock: Clock | None = None, faults: Faults | None = None) -> None:
+        super().__init__(":memory:", clock=clock)
+        self.faults = faults
+
+    async def open(self) -> None:
+        if self._db is None:
+            await super().open()
+
+    async def close(self) -> None:
+        """Keeps everything, for the next engine."""
+
+    async def dispose(self) -> None:
+        """Really closes: everything is gone."""
+        await super().close()
+
+    async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
+        if self.faults is None or self._db is None:
+            return await super().commit(writes)
+        faults = self.faults
+        faults("before", writes)
+
+        def inside() -> bool:
+            faults("inside", writes)
+            return False  # go ahead
+
+        self._db.set_commit_hook(inside)
+        try:
+            verdicts = await super().commit(writes)
+        finally:
+            self._db.set_commit_hook(None)
+        faults("after", writes)
+        return verdicts
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        """There is no other process."""
+
+    def _note_duration(self, seconds: float) -> None:
+        """Never moves to a thread."""

@@ -1,0 +1,81 @@
+"""Connections that are made when they are needed, and made anew after they were lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from .database import AWAY, Address, Connection, connect
+
+CLOSE_SECONDS = 5.0
+
+Prepare = Callable[[Connection], Awaitable[None]]
+
+
+class Link:
+    """One connection, for one user at a time."""
+
+    def __init__(self, address: Address, settings: dict[str, str], prepare: Prepare | None = None) -> None:
+        self._address = address
+        self._settings = settings
+        self._prepare = prepare
+        self._connection: Connection | None = None
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def use(self) -> AsyncGenerator[Connection]:
+        async with self._turn:
+            try:
+                yield await self._ready()
+            except AWAY:
+                self._drop()  # a half-dead one too: whoever is next gets a new one
+                raise
+
+    async def close(self) -> None:
+        async with self._turn:
+            if self._connection is not None:
+                try:
+                    await self._connection.close(timeout=CLOSE_SECONDS)
+                except AWAY:
+                    self._drop()
+                self._connection = None
+
+    async def _ready(self) -> Connection:
+        if self._connection is None or self._connection.is_closed():
+            self._connection = await connect(self._address, self._settings)
+            try:
+                if self._prepare is not None:
+                    await self._prepare(self._connection)
+            except BaseException:
+                self._drop()
+                raise
+        return self._connection
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None
+
+
+class Links:
+    """A few of them, for whoever comes; the one used last is used first."""
+
+    def __init__(self, address: Address, settings: dict[str, str], size: int) -> None:
+        self._all = [Link(address, settings) for _ in range(size)]
+        self._free: asyncio.LifoQueue[Link] = asyncio.LifoQueue()
+        for link in self._all:
+            self._free.put_nowait(link)
+
+    @asynccontextmanager
+    async def use(self) -> AsyncGenerator[Connection]:
+        link = await self._free.get()
+        try:
+            async with link.use() as connection:
+                yield connection
+        finally:
+            self._free.put_nowait(link)
+
+    async def close(self) -> None:
+        for link in self._all:
+            await link.close()

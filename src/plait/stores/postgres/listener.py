@@ -1,0 +1,97 @@
+"""The connection that listens: it hears notices, and holds the locks that say which owners live.
+
+An owner's lock lasts as long as this connection. When the process dies, however it dies, its connection
+closes and the lock is gone, so that another engine need not wait until the leases run out. A connection
+that is lost while the process lives is made again; what was missed meanwhile is made good by one call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from .database import SQL, Address, Connection
+from .link import Link
+
+log = logging.getLogger("plait.store")
+
+CHANNEL = "plait"
+FIRST_WAIT = 0.1
+LONGEST_WAIT = 5.0
+
+
+class Listener:
+    def __init__(self, address: Address, origin: str) -> None:
+        self._link = Link(address, {"application_name": "plait listener"}, self._prepare)
+        self._origin = origin
+        """What our own notices carry: they tell us nothing new."""
+        self._callback: Callable[[], None] | None = None
+        self._owners: dict[str, bool] = {}
+        """Whose locks are wanted, and whether this connection holds them."""
+        self._lost = asyncio.Event()
+        self._keeper: asyncio.Task[None] | None = None
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        self._callback = callback
+        self._start()
+
+    async def guard(self, owner: str) -> bool:
+        """Whether its lock is held: False while another of that name, or our own last connection, has it."""
+        self._owners.setdefault(owner, False)
+        self._start()
+        async with self._link.use() as connection:
+            if self._owners[owner]:
+                await connection.fetchval("select 1")  # the lock is as alive as the connection
+            else:
+                self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
+            return self._owners[owner]
+
+    async def unguard(self, owner: str) -> None:
+        if self._owners.pop(owner, False):
+            async with self._link.use() as connection:
+                await connection.fetchval(SQL["unguard"], owner)
+
+    async def close(self) -> None:
+        if self._keeper is not None:
+            self._keeper.cancel()
+            await asyncio.gather(self._keeper, return_exceptions=True)
+            self._keeper = None
+        self._callback = None
+        self._owners.clear()
+        await self._link.close()
+
+    def _start(self) -> None:
+        if self._keeper is None:
+            self._keeper = asyncio.get_running_loop().create_task(self._keep(), name="plait.postgres.listen")
+
+    async def _keep(self) -> None:
+        """Connects, and connects again whenever the connection was lost."""
+        wait = FIRST_WAIT
+        while True:
+            try:
+                async with self._link.use():
+                    pass
+                wait = FIRST_WAIT
+                await self._lost.wait()
+            except Exception as error:
+                log.warning("no notices for now, will try again in %.1f s: %s", wait, error)
+                await asyncio.sleep(wait)
+                wait = min(wait * 2, LONGEST_WAIT)
+
+    async def _prepare(self, connection: Connection) -> None:
+        self._lost.clear()
+        connection.add_termination_listener(lambda _: self._lost.set())
+        await connection.add_listener(CHANNEL, self._hear)
+        for owner in self._owners:
+            self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
+        self._call()
+
+    def _hear(self, _connection: object, _pid: int, _channel: str, payload: Any) -> None:
+        if payload != self._origin:
+            self._call()
+
+    def _call(self) -> None:
+        if self._callback is not None:
+            self._callback()

@@ -1,0 +1,140 @@
+-- v1: the first schema
+
+-- Ids sort by their bytes, on every server alike, whatever the database's language is.
+
+-- A moment as the kernel counts it.
+create function plait.ms(moment timestamptz) returns bigint
+language sql immutable strict
+as $$ select floor(extract(epoch from moment) * 1000)::bigint $$;
+
+-- A run: its identity, and the few facts that lists and recovery need. Its story is in `log`.
+create table plait.runs (
+    id           text collate "C" primary key,
+    namespace    text collate "C" not null,
+    dialect      text not null,
+    definition   text not null,
+    version      text,
+    shard        integer not null,
+    status       text not null check (status in ('running', 'completed', 'failed', 'cancelled')),
+    awake        boolean not null,
+    parent       text collate "C",
+    parent_token text collate "C",
+    depth        integer not null,
+    labels       jsonb not null,
+    start_hash   text not null,
+    created_at   bigint not null,
+    ended_at     bigint,
+    deadline     bigint,
+    output       text,
+    error        text,
+    blocked      text,
+    recoveries   integer not null default 0,
+    is_full      boolean not null default false
+);
+create index runs_awake on plait.runs (shard) where awake and status = 'running';
+create index runs_newest on plait.runs (created_at, id);
+create index runs_parent on plait.runs (parent) where parent is not null;
+create index runs_labels on plait.runs using gin (labels jsonb_path_ops) where labels <> '{}';
+
+-- Events, one row a decision. `id` is drawn when a row is inserted, not when it is committed: of two transactions
+-- under way, the one with the higher ids may be seen first. The events of one run are always in order. A live feed
+-- over many runs that takes `id` as its cursor must not pass a gap that may still fill.
+create table plait.log (
+    id     bigserial primary key,
+    run_id text collate "C" not null,
+    seq    bigint not null,
+    count  integer not null,
+    at     bigint not null,
+    events text not null,
+    blobs  text
+);
+create unique index log_place on plait.log (run_id, seq);
+
+create table plait.snapshots (
+    run_id text collate "C" primary key,
+    seq    bigint not null,
+    at     bigint not null,
+    body   text not null
+);
+
+-- Inputs from outside the owner. Taken ones stay, so that a repeated key is still known.
+create table plait.inbox (
+    id     bigserial primary key,
+    run_id text collate "C" not null,
+    shard  integer not null,
+    key    text collate "C" not null,
+    body   text,
+    at     bigint not null,
+    taken  boolean not null default false,
+    reply  text
+);
+create unique index inbox_key on plait.inbox (run_id, key);
+create index inbox_waiting on plait.inbox (id) where not taken;
+
+create table plait.timers (
+    run_id text collate "C" not null,
+    token  text collate "C" not null,
+    shard  integer not null,
+    due    bigint not null,
+    primary key (run_id, token)
+);
+create index timers_due on plait.timers (due);
+
+create table plait.questions (
+    id        text collate "C" primary key,
+    run_id    text collate "C" not null,
+    namespace text collate "C" not null,
+    token     text collate "C" not null,
+    title     text not null,
+    asked     text not null,
+    asked_at  bigint not null,
+    deadline  bigint
+);
+create index questions_run on plait.questions (run_id, token);
+
+create table plait.dead_letters (
+    id        text collate "C" primary key,
+    run_id    text collate "C" not null,
+    namespace text collate "C" not null,
+    token     text collate "C" not null,
+    label     text not null,
+    attempts  integer not null,
+    error     text not null,
+    at        bigint not null,
+    status    text not null check (status in ('pending', 'retried', 'discarded'))
+);
+create index dead_letters_run on plait.dead_letters (run_id);
+
+create table plait.blobs (
+    digest text collate "C" primary key,
+    body   bytea not null
+);
+
+-- Who may write which shard. `epoch` only grows; it fences writers that lost their lease. `guarded_at` is when
+-- the owner was last seen holding the lock that goes with its name; null when it holds none.
+create table plait.shards (
+    shard      integer primary key,
+    owner      text,
+    epoch      bigint not null default 0,
+    expires    bigint not null default 0,
+    guarded_at bigint
+);
+insert into plait.shards (shard) select generate_series(0, 63);
+
+create table plait.engines (
+    owner      text primary key,
+    expires    bigint not null,
+    guarded_at bigint
+);
+
+-- The advisory lock that goes with an owner's name.
+create function plait.owner_key(owner text) returns bigint
+language sql immutable strict
+as $$ select hashtextextended('plait owner ' || owner, 0) $$;
+
+-- The advisory locks that are held now, which includes those of all living owners.
+create view plait.living as
+select (classid::bigint << 32) | objid::bigint as key
+from pg_locks
+where locktype = 'advisory' and objsubid = 1 and granted
+  and database = (select oid from pg_database where datname = current_database());

@@ -1,0 +1,118 @@
+"""The rows that few decisions have, a statement a table, after the common ones and in the same transaction.
+
+A statement may touch no row twice, so of two rows with one key the last counts, as it would one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from plait.kernel.store import DeadLetter, InboxRow, NewChild, Write
+from plait.stores.rows import Row, dead_letter_columns, question_columns, run_columns
+
+from .database import SQL, Connection
+
+
+def is_rare(write: Write) -> bool:
+    """Whether it has rows beyond the common ones."""
+    return bool(
+        write.blobs
+        or write.clear_all
+        or write.cleared
+        or write.timers
+        or write.children
+        or write.answered
+        or write.questions
+        or write.dead_letters
+        or write.settled
+        or write.snapshot is not None
+        or sends_late(write)
+    )
+
+
+def sends_late(write: Write) -> bool:
+    """Whether what it sends must wait for its children, or depends on how other runs are doing."""
+    return bool(write.inbox) and (bool(write.children) or any(row.fallback is not None for row in write.inbox))
+
+
+async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
+    """Of writes of different runs."""
+    await _run(connection, "insert_blobs", (blob for write in writes for blob in write.blobs))
+    await _write_timers(connection, writes)
+    answers = await _insert_children(connection, [child for write in writes for child in write.children])
+    late = chain.from_iterable(write.inbox for write in writes if sends_late(write))
+    await _send(connection, [*answers, *late])
+    await _write_questions(connection, writes)
+    await _insert_dead_letters(connection, (letter for write in writes for letter in write.dead_letters))
+    settled = {s.id: s.status for write in writes for s in write.settled}
+    await _run(connection, "settle_dead_letters", settled.items())
+    snapshots = ((w.run_id, s.seq, s.at, s.body.decode()) for w in writes if (s := w.snapshot) is not None)
+    await _run(connection, "put_snapshots", snapshots)
+
+
+async def _write_timers(connection: Connection, writes: Sequence[Write]) -> None:
+    await _clear_all(connection, "clear_timers", writes)
+    await _run(connection, "clear_timer", ((write.run_id, token) for write in writes for token in write.cleared))
+    timers = {(t.run_id, t.token): t for write in writes for t in write.timers}
+    await _run(connection, "set_timers", ((t.run_id, t.token, t.shard, t.due) for t in timers.values()))
+
+
+async def _write_questions(connection: Connection, writes: Sequence[Write]) -> None:
+    await _clear_all(connection, "delete_questions", writes)
+    await _run(connection, "delete_question", ((write.run_id, token) for write in writes for token in write.answered))
+    await _run(connection, "insert_questions", (question_columns(q) for write in writes for q in write.questions))
+
+
+async def _insert_children(connection: Connection, children: Sequence[NewChild]) -> list[InboxRow]:
+    """Returns what they cause: a start for each new run, a refusal where the id is another run's."""
+    if not children:
+        return []
+    rows = [run_columns(child.row) for child in children]
+    new = {record[0] for record in await connection.fetch(SQL["insert_children"], *columns(rows))}
+    parents: dict[str, tuple[str, str]] = {}
+    if len(new) < len(children):
+        found = await connection.fetch(SQL["children_of"], [child.row.id for child in children])
+        parents = {run_id: (parent, token) for run_id, parent, token in found}
+    caused: list[InboxRow] = []
+    for child in children:
+        row = child.row
+        if row.id in new:
+            new.remove(row.id)  # of two that want one id, the first got it
+            caused.append(child.start)
+        elif parents[row.id] != (row.parent, row.parent_token):
+            caused.append(child.refusal)
+    return caused
+
+
+async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:
+    doubtful = [row.run_id for row in rows if row.fallback is not None]
+    if doubtful:
+        running = {record[0] for record in await connection.fetch(SQL["running"], doubtful)}
+        lost = [row.fallback for row in rows if row.fallback is not None and row.run_id not in running]
+        await _insert_dead_letters(connection, lost)
+        rows = [row for row in rows if row.fallback is None or row.run_id in running]
+    await _run(connection, "insert_inbox", ((r.run_id, r.shard, r.key, r.body.decode(), r.at) for r in rows))
+
+
+async def _insert_dead_letters(connection: Connection, letters: Iterable[DeadLetter]) -> None:
+    latest = {letter.id: letter for letter in letters}
+    await _run(connection, "insert_dead_letters", (dead_letter_columns(letter) for letter in latest.values()))
+
+
+async def _clear_all(connection: Connection, name: str, writes: Sequence[Write]) -> None:
+    runs = [write.run_id for write in writes if write.clear_all]
+    if runs:
+        await connection.execute(SQL[name], runs)
+
+
+async def _run(connection: Connection, name: str, rows: Iterable[Row]) -> None:
+    found = list(rows)
+    if found:
+        await connection.execute(SQL[name], *columns(found))
+
+
+def columns(rows: Sequence[Row], width: int = 0) -> Sequence[Sequence[Any]]:
+    """Rows as the arrays that `unnest` makes rows of again; `width` says how many when there are none."""
+    return list(zip(*rows, strict=True)) if rows else [()] * width

@@ -1,0 +1,270 @@
+-- find_schema: whether the version table is there, and how many relations a schema of our name holds
+select to_regclass('plait.schema_version') is not null,
+       (select count(*) from pg_class where relnamespace = to_regnamespace('plait')),
+       to_regnamespace('plait') is not null;
+
+-- schema_version: which migrations have been made
+select version from plait.schema_version;
+
+-- lock_schema: one process migrates, the others wait for it
+select pg_advisory_xact_lock(hashtextextended('plait migrations', 0));
+
+-- make_schema: our own room in the database
+create schema plait;
+
+-- make_version: where the version is kept
+create table plait.schema_version (version integer not null);
+
+-- start_version: nothing has been migrated yet
+insert into plait.schema_version (version) values (0);
+
+-- set_version: what has been migrated now
+update plait.schema_version set version = $1;
+
+-- commit: proves the epochs ($1, $2) and writes what most decisions consist of, in one round trip; all or nothing
+with held as (
+    select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share
+), proof as (
+    select count(*) = cardinality($1::integer[]) as sound
+    from held join unnest($1::integer[], $2::bigint[]) as claimed (shard, epoch) using (shard, epoch)
+), created as (
+    insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+                            depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
+                            recoveries, is_full)
+    select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+           depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked,
+           recoveries, is_full
+    from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::text[], $10::boolean[],
+                $11::text[], $12::text[], $13::integer[], $14::text[], $15::text[], $16::bigint[], $17::bigint[],
+                $18::bigint[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::boolean[])
+      as r (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+            depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full)
+    where (select sound from proof)
+), logged as (
+    insert into plait.log (run_id, seq, count, at, events, blobs)
+    select * from unnest($24::text[], $25::bigint[], $26::integer[], $27::bigint[], $28::text[], $29::text[])
+    where (select sound from proof)
+), patched as (
+    update plait.runs r
+    set status = p.status, awake = p.awake, ended_at = p.ended_at, output = p.output, error = p.error,
+        blocked = p.blocked, recoveries = p.recoveries, is_full = p.is_full
+    from unnest($30::text[], $31::text[], $32::boolean[], $33::bigint[], $34::text[], $35::text[], $36::text[],
+                $37::integer[], $38::boolean[])
+      as p (id, status, awake, ended_at, output, error, blocked, recoveries, is_full)
+    where r.id = p.id and (select sound from proof)
+), taken as (
+    update plait.inbox i set taken = true, body = null, reply = t.reply
+    from unnest($39::text[], $40::text[], $41::text[]) as t (run_id, key, reply)
+    where i.run_id = t.run_id and i.key = t.key and (select sound from proof)
+), sent as (
+    insert into plait.inbox (run_id, shard, key, body, at)
+    select run_id, shard, key, body, at
+    from unnest($42::text[], $43::integer[], $44::text[], $45::text[], $46::bigint[])
+      with ordinality as m (run_id, shard, key, body, at, place)
+    where (select sound from proof)
+    order by place
+    on conflict (run_id, key) do nothing
+)
+select sound, (select pg_notify('plait', $47::text) where sound and $47::text is not null) from proof;
+
+-- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
+select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
+
+-- insert_blobs: values by their hashes; the same value twice is one
+insert into plait.blobs (digest, body) select * from unnest($1::text[], $2::bytea[]) on conflict (digest) do nothing;
+
+-- clear_timers: all timers of some runs
+delete from plait.timers where run_id = any ($1::text[]);
+
+-- clear_timer: timers that fired or are not wanted
+delete from plait.timers t using unnest($1::text[], $2::text[]) as c (run_id, token)
+where t.run_id = c.run_id and t.token = c.token;
+
+-- set_timers: timers, or their new times
+insert into plait.timers (run_id, token, shard, due)
+select * from unnest($1::text[], $2::text[], $3::integer[], $4::bigint[])
+on conflict (run_id, token) do update set due = excluded.due;
+
+-- insert_children: new runs, unless their ids are taken; says which are new
+insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+                        depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
+                        recoveries, is_full)
+select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+       depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::boolean[],
+            $9::text[], $10::text[], $11::integer[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
+            $16::bigint[], $17::text[], $18::text[], $19::text[], $20::integer[], $21::boolean[])
+  as r (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+        depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full)
+on conflict (id) do nothing returning id;
+
+-- children_of: whose children the runs with taken ids are
+select id, parent, parent_token from plait.runs where id = any ($1::text[]);
+
+-- running: which of these runs can still take a message
+select id from plait.runs where id = any ($1::text[]) and status = 'running';
+
+-- insert_inbox: inputs for runs, in order; the same key twice is one
+insert into plait.inbox (run_id, shard, key, body, at)
+select run_id, shard, key, body, at
+from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
+  with ordinality as m (run_id, shard, key, body, at, place)
+order by place
+on conflict (run_id, key) do nothing;
+
+-- delete_questions: all questions of some runs
+delete from plait.questions where run_id = any ($1::text[]);
+
+-- delete_question: decided, or no longer asked
+delete from plait.questions q using unnest($1::text[], $2::text[]) as a (run_id, token)
+where q.run_id = a.run_id and q.token = a.token;
+
+-- insert_questions: something people must decide
+insert into plait.questions (id, run_id, namespace, token, title, asked, asked_at, deadline)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
+on conflict (id) do nothing;
+
+-- insert_dead_letters: tasks that used up their attempts; a new failure of the same task takes the old one's place
+insert into plait.dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[],
+                     $8::bigint[], $9::text[])
+on conflict (id) do update
+set attempts = excluded.attempts, error = excluded.error, at = excluded.at, status = excluded.status;
+
+-- settle_dead_letters: tried again, or given up
+update plait.dead_letters d set status = s.status from unnest($1::text[], $2::text[]) as s (id, status)
+where d.id = s.id;
+
+-- put_snapshots: only the latest of a run is kept
+insert into plait.snapshots (run_id, seq, at, body)
+select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
+on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
+
+-- guard: takes the lock that goes with an owner's name; it is there for as long as this connection
+select pg_try_advisory_lock(plait.owner_key($1));
+
+-- unguard: gives it up
+select pg_advisory_unlock(plait.owner_key($1));
+
+-- claim_shards: a new owner, a new epoch. Free is what was given up, has run out, or is of an owner whose lock is gone;
+-- that tells nothing of owners not seen since the server started, or seen first after this statement began. What a
+-- former engine of the same name left behind comes last
+with free as (
+    select shard from plait.shards
+    where owner is null
+       or owner = $1
+       or expires <= plait.ms(clock_timestamp())
+       or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
+           and plait.owner_key(owner) not in (select key from plait.living))
+    order by owner is not distinct from $1, shard limit $3 for update skip locked
+)
+update plait.shards s
+set owner = $1, epoch = epoch + 1, expires = plait.ms(clock_timestamp()) + $2::bigint,
+    guarded_at = case when $4::boolean then plait.ms(clock_timestamp()) end
+from free where s.shard = free.shard
+returning s.shard, s.epoch;
+
+-- renew_shards: the owner is alive
+with mine as (
+    select shard from plait.shards where owner = $1 order by shard for update
+)
+update plait.shards s
+set expires = plait.ms(clock_timestamp()) + $2::bigint,
+    guarded_at = case when $3::boolean then plait.ms(clock_timestamp()) end
+from mine where s.shard = mine.shard
+returning s.shard, s.epoch;
+
+-- note_engine: this engine is alive
+insert into plait.engines (owner, expires, guarded_at)
+values ($1, plait.ms(clock_timestamp()) + $2::bigint, case when $3::boolean then plait.ms(clock_timestamp()) end)
+on conflict (owner) do update set expires = excluded.expires, guarded_at = excluded.guarded_at;
+
+-- forget_engines: those that are not
+delete from plait.engines where owner in (
+    select owner from plait.engines
+    where owner <> $1
+      and (expires <= plait.ms(clock_timestamp())
+           or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
+               and plait.owner_key(owner) not in (select key from plait.living)))
+    for update skip locked
+);
+
+-- count_engines: how many share the work
+select count(*) from plait.engines where expires > plait.ms(clock_timestamp());
+
+-- forget_engine: this one stops
+delete from plait.engines where owner = $1;
+
+-- release_shards: all shards of an owner, or ($2) some of them
+with mine as (
+    select shard from plait.shards
+    where owner = $1 and ($2::integer[] is null or shard = any ($2)) order by shard for update
+)
+update plait.shards s set owner = null, expires = 0, guarded_at = null from mine where s.shard = mine.shard;
+
+-- notify: others have something to look at
+select pg_notify('plait', $1);
+
+-- count_recoveries: awake runs change hands because their owner died
+update plait.runs set recoveries = recoveries + 1
+where shard = any ($1::integer[]) and awake and status = 'running' and recoveries < $2;
+
+-- awake_runs: what a new owner must load
+select * from plait.runs where shard = any ($1::integer[]) and awake and status = 'running' order by created_at, id;
+
+-- waiting_inbox: inputs nobody has taken, oldest first
+select run_id, shard, key, body, at from plait.inbox
+where not taken and shard = any ($1::integer[]) order by id limit $2;
+
+-- due_timers: timers whose time has come
+select run_id, shard, token, due from plait.timers
+where due <= $2 and shard = any ($1::integer[]) order by due limit $3;
+
+-- next_due: when to look again
+select min(due) from plait.timers where shard = any ($1::integer[]);
+
+-- get_run: one run
+select * from plait.runs where id = $1;
+
+-- plan_anew: a list is planned for the filters it has, not for any it may have
+set local plan_cache_mode = force_custom_plan;
+
+-- list_runs: newest first, filtered; null leaves a condition out
+select * from plait.runs
+where ($1::text is null or namespace = $1)
+  and ($2::text is null or status = $2)
+  and ($3::text is null or dialect = $3)
+  and ($4::text is null or definition = $4)
+  and ($5::text is null or parent = $5)
+  and ($6::text is null or (labels <> '{}' and labels @> jsonb_build_object($6::text, $7::text)))
+  and ($8::text is null or starts_with(id, $8))
+  and ($9::boolean is null or (blocked is not null) = $9)
+  and ($10::bigint is null or (created_at, id) < ($10, $11::text))
+order by created_at desc, id desc limit $12;
+
+-- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3
+select seq, count, at, events, blobs from plait.log
+where run_id = $1 and seq + count > $2 and seq <= $3
+  and seq >= (select coalesce(max(seq), 0) from plait.log where run_id = $1 and seq <= $2)
+order by seq;
+
+-- read_snapshot: where folding may start
+select seq, at, body from plait.snapshots where run_id = $1;
+
+-- read_blob: a value by its hash
+select body from plait.blobs where digest = $1;
+
+-- read_reply: how an input was answered
+select key, reply from plait.inbox where run_id = $1 and key = $2 and taken;
+
+-- list_questions: what people are asked
+select id, run_id, namespace, token, title, asked, asked_at, deadline from plait.questions
+where ($1::text is null or namespace = $1) and ($2::text is null or run_id = $2) order by asked_at, id;
+
+-- list_dead_letters: what needs a person's look
+select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+where ($1::text is null or namespace = $1) and ($2::text is null or run_id = $2) order by at, id;
+
+-- facts: what there is to know about the server
+select current_setting('server_version'), (select version from plait.schema_version),
+       pg_database_size(current_database()), current_setting('fsync'), current_setting('synchronous_commit');

@@ -1,0 +1,232 @@
+"""The PostgreSQL store.
+
+Connections: one writes, so that commits never wait for this engine's own reads; one listens and holds the
+owners' locks; a few do the rest. Each is made again after it was lost, so a server that is away for a
+while means `Unavailable` for that while and nothing more. A commit that was cut off may or may not be
+there: whoever tries it again is told by the verdict.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+
+from plait.kernel.errors import NotFound
+from plait.kernel.ids import Millis, RunId, Seq, Shard
+from plait.kernel.store import (
+    SUSPECT_AFTER,
+    DeadLetter,
+    InboxRow,
+    Lease,
+    LogRow,
+    Question,
+    RunFilter,
+    RunRow,
+    Snapshot,
+    Standing,
+    Taken,
+    TimerRow,
+    Verdict,
+    Write,
+)
+from plait.stores import rows
+
+from .commit import commit
+from .database import SQL, Address, Connection, migrate, readable_errors
+from .link import Link, Links
+from .listener import Listener
+
+POOL_SIZE = 4
+"""Connections for reading; writing and listening have one each besides."""
+TRIES = 5
+"""Of a commit that runs into deadlocks: two processes that send the same keys in another order."""
+_FIRST = Seq(0)
+_LAST = 2**62
+
+_WRITING = {
+    "application_name": "plait writer",
+    # An engine that is frozen in the middle of a commit must not keep its shards from others for ever.
+    "idle_in_transaction_session_timeout": "10s",
+    # Writes find rows by key. A plan made while the tables were small must not scan them when they have grown.
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
+_READING = {"application_name": "plait reader"}
+
+
+class PostgresStore:
+    def __init__(self, url: str, *, pool_size: int = POOL_SIZE) -> None:
+        self.address = Address(url)
+        self._pool_size = pool_size
+        self._origin = uuid.uuid4().hex
+        self._writer: Link | None = None
+        self._readers: Links | None = None
+        self._listener: Listener | None = None
+
+    async def open(self) -> None:
+        writer = Link(self.address, _WRITING)
+        try:
+            with readable_errors(self.address):
+                async with writer.use() as connection:
+                    await migrate(connection, self.address)
+        except BaseException:
+            await writer.close()
+            raise
+        self._writer = writer
+        self._readers = Links(self.address, _READING, self._pool_size)
+        self._listener = Listener(self.address, self._origin)
+
+    async def close(self) -> None:
+        for part in (self._listener, self._readers, self._writer):
+            if part is not None:
+                await part.close()
+        self._listener = self._readers = self._writer = None
+
+    async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
+        async with self._use(self._writer) as connection:
+            for left in reversed(range(TRIES)):
+                try:
+                    return await commit(connection, writes, self._origin)
+                except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError):  # it was undone entirely
+                    if not left:
+                        raise
+            raise AssertionError("unreachable")
+
+    async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
+        guarded = await self._guard(owner)
+        async with self._use(self._readers) as connection:
+            found = await connection.fetch(SQL["claim_shards"], owner, ttl, want, guarded)
+        return sorted((Lease(*row) for row in found), key=lambda lease: lease.shard)
+
+    async def renew(self, owner: str, ttl: Millis) -> Standing:
+        guarded = await self._guard(owner)
+        async with self._use(self._readers) as connection, connection.transaction():
+            await connection.execute(SQL["note_engine"], owner, ttl, guarded)
+            await connection.execute(SQL["forget_engines"], owner)
+            leases = [Lease(*row) for row in await connection.fetch(SQL["renew_shards"], owner, ttl, guarded)]
+            engines = await connection.fetchval(SQL["count_engines"])
+        return Standing(sorted(leases, key=lambda lease: lease.shard), engines)
+
+    async def release(self, owner: str, shards: Collection[Shard] | None = None) -> None:
+        async with self._use(self._readers) as connection, connection.transaction():
+            await connection.execute(SQL["release_shards"], owner, None if shards is None else list(shards))
+            if shards is None:
+                await connection.execute(SQL["forget_engine"], owner)
+            await connection.execute(SQL["notify"], self._origin)
+        if shards is None and self._listener is not None:
+            with readable_errors(self.address):
+                await self._listener.unguard(owner)
+
+    async def recovering(self, shards: Collection[Shard]) -> list[RunRow]:
+        async with self._use(self._readers) as connection, connection.transaction():
+            await connection.execute(SQL["count_recoveries"], list(shards), SUSPECT_AFTER)
+            found: list[Any] = await connection.fetch(SQL["awake_runs"], list(shards))
+        return [rows.run_row(row) for row in found]
+
+    async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
+        found = await self._fetch("waiting_inbox", list(shards), limit)
+        return [InboxRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+
+    async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
+        return [TimerRow(*row) for row in await self._fetch("due_timers", list(shards), now, limit)]
+
+    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
+        return (await self._fetch("next_due", list(shards)))[0][0]
+
+    async def run(self, run_id: RunId) -> RunRow | None:
+        found = await self._fetch("get_run", run_id)
+        return rows.run_row(found[0]) if found else None
+
+    async def runs(self, query: RunFilter) -> list[RunRow]:
+        label, value = query.label or (None, None)
+        before, before_id = query.after or (None, None)
+        async with self._use(self._readers) as connection, connection.transaction(readonly=True):
+            await connection.execute(SQL["plan_anew"])
+            found: list[Any] = await connection.fetch(
+                SQL["list_runs"],
+                query.namespace,
+                query.status,
+                query.dialect,
+                query.definition,
+                query.parent,
+                label,
+                value,
+                query.id_prefix,
+                query.blocked,
+                before,
+                before_id,
+                query.limit,
+            )
+        return [rows.run_row(row) for row in found]
+
+    async def log(self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None) -> list[LogRow]:
+        found = await self._fetch("read_log", run_id, after + 1, _LAST if upto is None else upto)
+        return [LogRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+
+    async def snapshot(self, run_id: RunId) -> Snapshot | None:
+        found = await self._fetch("read_snapshot", run_id)
+        return Snapshot(found[0][0], found[0][1], found[0][2].encode()) if found else None
+
+    async def blob(self, digest: str) -> bytes:
+        found = await self._fetch("read_blob", digest)
+        if not found:
+            raise NotFound("store.no_blob", f"no value is stored under {digest}")
+        return found[0][0]
+
+    async def reply(self, run_id: RunId, key: str) -> Taken | None:
+        found = await self._fetch("read_reply", run_id, key)
+        return Taken(found[0][0], None if found[0][1] is None else found[0][1].encode()) if found else None
+
+    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
+        return [Question(*row) for row in await self._fetch("list_questions", namespace, run_id)]
+
+    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
+        found = await self._fetch("list_dead_letters", namespace, run_id)
+        return [rows.dead_letter(tuple(row)) for row in found]
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        """One notice a transaction, and one call after each time the connection was lost."""
+        if self._listener is None:
+            raise RuntimeError("the store is not open")
+        self._listener.watch(callback)
+
+    async def facts(self) -> dict[str, str]:
+        [(server, schema, size, fsync, synchronous)] = await self._fetch("facts")
+        return {
+            "store": "postgresql",
+            "server": str(self.address),
+            "postgresql": server,
+            "schema": str(schema),
+            "size": f"{size:,} bytes",
+            "durability": _durability(fsync, synchronous),
+            "connections": f"{self._pool_size} to read, 1 to write, 1 to listen",
+        }
+
+    async def _guard(self, owner: str) -> bool:
+        if self._listener is None:
+            raise RuntimeError("the store is not open")
+        with readable_errors(self.address):
+            return await self._listener.guard(owner)
+
+    async def _fetch(self, name: str, *args: object) -> list[Any]:
+        async with self._use(self._readers) as connection:
+            return await connection.fetch(SQL[name], *args)
+
+    @asynccontextmanager
+    async def _use(self, links: Link | Links | None) -> AsyncGenerator[Connection]:
+        if links is None:
+            raise RuntimeError("the store is not open")
+        with readable_errors(self.address):
+            async with links.use() as connection:
+                yield connection
+
+
+def _durability(fsync: str, synchronous: str) -> str:
+    if fsync == "on" and synchronous != "off":
+        return f"synchronous_commit={synchronous}: nothing acknowledged is lost, not even by a power cut"
+    return f"fsync={fsync}, synchronous_commit={synchronous}: a crash of the server may lose what was acknowledged"

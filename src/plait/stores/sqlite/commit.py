@@ -1,0 +1,142 @@
+"""The group commit on SQLite: the writes of many runs as one transaction.
+
+The rows of all writes are gathered by table first, so that a thousand decisions cost a handful of
+`executemany` calls. Only when one of them breaks a constraint are they written one by one, to find
+out which; that never happens to a healthy owner.
+"""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import apsw
+
+from plait.kernel.store import InboxRow, NewChild, Verdict, Write
+from plait.stores import statements
+from plait.stores.rows import Row, dead_letter_columns, patch_columns, question_columns, run_columns, text
+
+from .database import atomic
+
+SQL = statements.load("plait.stores.sqlite", "statements.sql")
+
+
+def commit(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
+    with atomic(db):
+        return _commit_all(db, writes)
+
+
+def _commit_all(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
+    verdicts = _fence(db, writes)
+    sound = [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"]
+    try:
+        with atomic(db):
+            _apply(db, sound)
+    except apsw.ConstraintError:
+        for index, write in enumerate(writes):
+            if verdicts[index] == "ok":
+                verdicts[index] = _apply_one(db, write)
+    return verdicts
+
+
+def _fence(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
+    epochs: dict[int, int] = {}
+    verdicts: list[Verdict] = []
+    for write in writes:
+        if write.epoch is None:
+            verdicts.append("ok")
+            continue
+        epoch = epochs.get(write.shard)
+        if epoch is None:
+            epoch = epochs[write.shard] = int(next(db.execute(SQL["epoch_of"], (write.shard,)))[0])
+        verdicts.append("ok" if epoch == write.epoch else "fenced")
+    return verdicts
+
+
+def _apply_one(db: apsw.Connection, write: Write) -> Verdict:
+    try:
+        with atomic(db):
+            _apply(db, [write])
+    except apsw.ConstraintError:
+        return "exists" if write.create is not None else "conflict"
+    return "ok"
+
+
+def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
+    runs: list[Row] = []
+    logs: list[Row] = []
+    patches: list[Row] = []
+    for write in writes:
+        if write.create is not None:
+            runs.append(run_columns(write.create))
+        if write.log is not None:
+            row = write.log
+            logs.append((write.run_id, row.seq, row.count, row.at, row.events.decode(), row.blobs))
+        if write.patch is not None:
+            patches.append(patch_columns(write.run_id, write.patch))
+    if runs:
+        db.executemany(SQL["insert_run"], runs)
+    if logs:
+        db.executemany(SQL["insert_log"], logs)
+    if patches:
+        db.executemany(SQL["patch_run"], patches)
+    for write in writes:
+        _apply_rest(db, write)
+
+
+def _apply_rest(db: apsw.Connection, write: Write) -> None:
+    run_id = write.run_id
+    if write.copies:
+        db.executemany(
+            SQL["insert_log"], [(run_id, c.seq, c.count, c.at, c.events.decode(), c.blobs) for c in write.copies]
+        )
+    if write.blobs:
+        db.executemany(SQL["insert_blob"], write.blobs)
+    if write.clear_all:
+        db.execute(SQL["clear_timers"], (run_id,))
+        db.execute(SQL["delete_questions"], (run_id,))
+    if write.cleared:
+        db.executemany(SQL["clear_timer"], [(run_id, token) for token in write.cleared])
+    if write.timers:
+        db.executemany(SQL["set_timer"], [(t.run_id, t.token, t.shard, t.due) for t in write.timers])
+    if write.taken:
+        db.executemany(
+            SQL["take_inbox"], [(run_id, t.key, None if t.reply is None else text(t.reply)) for t in write.taken]
+        )
+    for child in write.children:
+        _insert_child(db, child)
+    for row in write.inbox:
+        _insert_inbox(db, row)
+    if write.answered:
+        db.executemany(SQL["delete_question"], [(run_id, token) for token in write.answered])
+    if write.questions:
+        db.executemany(SQL["insert_question"], [question_columns(q) for q in write.questions])
+    if write.dead_letters:
+        db.executemany(SQL["insert_dead_letter"], [dead_letter_columns(d) for d in write.dead_letters])
+    if write.settled:
+        db.executemany(SQL["settle_dead_letter"], [(s.id, s.status) for s in write.settled])
+    if write.snapshot is not None:
+        snapshot = write.snapshot
+        db.execute(SQL["put_snapshot"], (run_id, snapshot.seq, snapshot.at, snapshot.body.decode()))
+
+
+def _insert_inbox(db: apsw.Connection, row: InboxRow) -> None:
+    if row.fallback is not None:
+        found = db.execute(SQL["status_of"], (row.run_id,)).fetchone()
+        if found is None or found[0] != "running":
+            db.execute(SQL["insert_dead_letter"], dead_letter_columns(row.fallback))
+            return
+    db.execute(SQL["insert_inbox"], (row.run_id, row.shard, row.key, row.body.decode(), row.at))
+
+
+def _insert_child(db: apsw.Connection, child: NewChild) -> None:
+    row = child.row
+    db.execute(SQL["insert_child"], run_columns(row))
+    if db.changes():
+        _insert_inbox(db, child.start)
+        return
+    found = db.execute(SQL["child_of"], (row.id,)).fetchone()
+    if found != (row.parent, row.parent_token):
+        _insert_inbox(db, child.refusal)

@@ -1,0 +1,128 @@
+"""Opening a SQLite file: durability, schema version, and errors a person can act on."""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from plait.kernel.errors import Unavailable
+from plait.stores import statements
+
+Synchronous = Literal["FULL", "NORMAL"]
+
+log = logging.getLogger("plait.store")
+
+APPLICATION_ID = 0x506C_6169  # "Plai": tells our files from other people's
+_MIGRATIONS = list(statements.load("plait.stores.sqlite", "migrations.sql").values())
+
+
+def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connection:
+    with readable_errors(path):
+        if path != ":memory:":
+            _check_folder(path)
+        db = apsw.Connection(path, statementcachesize=200)
+        db.set_busy_timeout(busy_ms)
+        _check_ours(db, path)
+        db.execute("pragma journal_mode = wal")
+        db.execute(f"pragma synchronous = {synchronous}")
+        db.execute("pragma cache_size = -65536")
+        db.execute("pragma temp_store = memory")
+        db.execute("pragma wal_autocheckpoint = 4000")
+        return db
+
+
+def migrate(db: apsw.Connection, path: str) -> None:
+    """Brings the file to the newest schema; refuses one that a newer Plait wrote."""
+    with readable_errors(path):
+        version = _version(db)
+        if version > len(_MIGRATIONS):
+            raise Unavailable(
+                "store.schema_too_new",
+                f"{path} has schema version {version}",
+                why=f"this Plait knows versions up to {len(_MIGRATIONS)}",
+                fix="use the Plait release that wrote it, or a newer one",
+            )
+        if version == len(_MIGRATIONS):
+            return
+        db.execute("begin immediate")
+        try:
+            for number in range(_version(db), len(_MIGRATIONS)):  # read again: another process may have been first
+                db.execute(_MIGRATIONS[number])
+            db.execute(f"pragma user_version = {len(_MIGRATIONS)}")
+            db.execute(f"pragma application_id = {APPLICATION_ID}")
+            db.execute("commit")
+        except BaseException:
+            db.execute("rollback")
+            raise
+
+
+@contextmanager
+def atomic(db: apsw.Connection) -> Generator[None]:
+    """All or nothing. Within a transaction it is a savepoint; else a transaction that holds the write lock at once,
+    so that it can't be overtaken between its first read and its first write."""
+    within = db.in_transaction
+    db.execute("savepoint part" if within else "begin immediate")
+    try:
+        yield
+        db.execute("release part" if within else "commit")
+    except BaseException:
+        if db.in_transaction:  # SQLite has undone everything by itself when, for one, the disk is full
+            db.execute("rollback to part" if within else "rollback")
+            if within:
+                db.execute("release part")
+        raise
+
+
+@contextmanager
+def readable_errors(path: str) -> Generator[None]:
+    """SQLite's errors as ours: what happened, why, what to do."""
+    try:
+        yield
+    except (apsw.BusyError, apsw.LockedError) as error:
+        raise Unavailable(
+            "store.locked",
+            f"{path} is locked",
+            why=f"another program keeps a write transaction open ({error})",
+            fix="end that program, or wait and try again",
+        ) from error
+    except apsw.ReadOnlyError as error:
+        raise Unavailable(
+            "store.read_only", f"{path} can't be written", why=str(error), fix="give this user write access to it"
+        ) from error
+    except apsw.FullError as error:
+        raise Unavailable(
+            "store.full", f"no space left to write {path}", why=str(error), fix="free disk space; nothing was lost"
+        ) from error
+    except apsw.NotADBError as error:
+        raise Unavailable("store.not_a_database", f"{path} is not a SQLite file", fix="name another file") from error
+    except (apsw.CorruptError, apsw.IOError, apsw.CantOpenError) as error:
+        raise Unavailable(
+            "store.unreadable", f"{path} can't be read or written", why=str(error), fix="check the disk and the path"
+        ) from error
+
+
+def _check_folder(path: str) -> None:
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise Unavailable("store.no_folder", f"the folder {folder} does not exist", fix=f"make it: mkdir -p {folder}")
+
+
+def _check_ours(db: apsw.Connection, path: str) -> None:
+    (application,) = next(db.execute("pragma application_id"))
+    (tables,) = next(db.execute("select count(*) from sqlite_master"))
+    if tables and application != APPLICATION_ID:
+        raise Unavailable(
+            "store.not_plait", f"{path} holds another program's tables", fix="name another file; this one is untouched"
+        )
+
+
+def _version(db: apsw.Connection) -> int:
+    return int(next(db.execute("pragma user_version"))[0])

@@ -1,0 +1,116 @@
+-- v1: the first schema
+
+-- A run: its identity, and the few facts that lists and recovery need. Its story is in `log`.
+create table runs (
+    id           text primary key,
+    namespace    text not null,
+    dialect      text not null,
+    definition   text not null,
+    version      text,
+    shard        integer not null,
+    status       text not null check (status in ('running', 'completed', 'failed', 'cancelled')),
+    awake        integer not null,
+    parent       text,
+    parent_token text,
+    depth        integer not null,
+    labels       text not null,
+    start_hash   text not null,
+    created_at   integer not null,
+    ended_at     integer,
+    deadline     integer,
+    output       text,
+    error        text,
+    blocked      text,
+    recoveries   integer not null default 0,
+    full         integer not null default 0
+) without rowid;
+create index runs_awake on runs (shard) where awake = 1 and status = 'running';
+create index runs_newest on runs (created_at, id);
+create index runs_parent on runs (parent) where parent is not null;
+
+-- Events, one row a decision. `id` grows in commit order: it is the cursor of live feeds.
+create table log (
+    id     integer primary key,
+    run_id text not null,
+    seq    integer not null,
+    count  integer not null,
+    at     integer not null,
+    events text not null,
+    blobs  text
+);
+create unique index log_place on log (run_id, seq);
+
+create table snapshots (
+    run_id text primary key,
+    seq    integer not null,
+    at     integer not null,
+    body   text not null
+) without rowid;
+
+-- Inputs from outside the owner. Taken ones stay, so that a repeated key is still known.
+create table inbox (
+    id     integer primary key,
+    run_id text not null,
+    shard  integer not null,
+    key    text not null,
+    body   text,
+    at     integer not null,
+    taken  integer not null default 0,
+    reply  text
+);
+create unique index inbox_key on inbox (run_id, key);
+create index inbox_waiting on inbox (id) where taken = 0;
+
+create table timers (
+    run_id text not null,
+    token  text not null,
+    shard  integer not null,
+    due    integer not null,
+    primary key (run_id, token)
+) without rowid;
+create index timers_due on timers (due);
+
+create table questions (
+    id        text primary key,
+    run_id    text not null,
+    namespace text not null,
+    token     text not null,
+    title     text not null,
+    asked     text not null,
+    asked_at  integer not null,
+    deadline  integer
+) without rowid;
+create index questions_run on questions (run_id, token);
+
+create table dead_letters (
+    id        text primary key,
+    run_id    text not null,
+    namespace text not null,
+    token     text not null,
+    label     text not null,
+    attempts  integer not null,
+    error     text not null,
+    at        integer not null,
+    status    text not null check (status in ('pending', 'retried', 'discarded'))
+) without rowid;
+create index dead_letters_run on dead_letters (run_id);
+
+create table blobs (
+    digest text primary key,
+    body   blob not null
+) without rowid;
+
+-- Who may write which shard. `epoch` only grows; it fences writers that lost their lease.
+create table shards (
+    shard   integer primary key,
+    owner   text,
+    epoch   integer not null default 0,
+    expires integer not null default 0
+);
+with recursive n (i) as (select 0 union all select i + 1 from n where i < 63)
+insert into shards (shard) select i from n;
+
+create table engines (
+    owner   text primary key,
+    expires integer not null
+) without rowid;

@@ -1,0 +1,156 @@
+-- epoch_of: the epoch a write must prove
+select epoch from shards where shard = ?1;
+
+-- insert_run: a new run
+insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
+                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21);
+
+-- insert_child: a new run, unless its id is taken
+insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
+                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+on conflict (id) do nothing;
+
+-- child_of: whose child the run with a taken id is
+select parent, parent_token from runs where id = ?1;
+
+-- patch_run: the changing parts of a run's row
+update runs set status = ?2, awake = ?3, ended_at = ?4, output = ?5, error = ?6, blocked = ?7, recoveries = ?8, full = ?9
+where id = ?1;
+
+-- insert_log: the events of one decision
+insert into log (run_id, seq, count, at, events, blobs) values (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- insert_blob: a value by its hash; the same value twice is one
+insert into blobs (digest, body) values (?1, ?2) on conflict (digest) do nothing;
+
+-- take_inbox: an input was decided on; its body is in the log now
+update inbox set taken = 1, body = null, reply = ?3 where run_id = ?1 and key = ?2;
+
+-- insert_inbox: an input for a run; the same key twice is one
+insert into inbox (run_id, shard, key, body, at) values (?1, ?2, ?3, ?4, ?5) on conflict (run_id, key) do nothing;
+
+-- status_of: whether a run can still take a message
+select status from runs where id = ?1;
+
+-- set_timer: a timer, or its new time
+insert into timers (run_id, token, shard, due) values (?1, ?2, ?3, ?4)
+on conflict (run_id, token) do update set due = excluded.due;
+
+-- clear_timer: a timer fired or is not wanted
+delete from timers where run_id = ?1 and token = ?2;
+
+-- clear_timers: all timers of a run
+delete from timers where run_id = ?1;
+
+-- insert_question: something a person must decide
+insert into questions (id, run_id, namespace, token, title, asked, asked_at, deadline)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (id) do nothing;
+
+-- delete_question: decided, or no longer asked
+delete from questions where run_id = ?1 and token = ?2;
+
+-- delete_questions: all questions of a run
+delete from questions where run_id = ?1;
+
+-- insert_dead_letter: a task that used up its attempts; a new failure of the same task takes the old one's place
+insert into dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+on conflict (id) do update set attempts = excluded.attempts, error = excluded.error, at = excluded.at, status = excluded.status;
+
+-- settle_dead_letter: tried again, or given up
+update dead_letters set status = ?2 where id = ?1;
+
+-- put_snapshot: only the latest is kept
+insert into snapshots (run_id, seq, at, body) values (?1, ?2, ?3, ?4)
+on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
+
+-- free_shards: shards nobody holds; those a former engine of the same name left behind come last
+select shard from shards where owner is null or expires <= ?1 or owner = ?2 order by owner is ?2, shard limit ?3;
+
+-- take_shard: a new owner, a new epoch
+update shards set owner = ?2, epoch = epoch + 1, expires = ?3 where shard = ?1 returning shard, epoch;
+
+-- free_all: the process that held them is gone
+update shards set owner = null;
+
+-- count_owned: how many shards have an owner
+select count(*) from shards where owner is not null;
+
+-- renew_shards: the owner is alive
+update shards set expires = ?2 where owner = ?1 returning shard, epoch;
+
+-- note_engine: this engine is alive
+insert into engines (owner, expires) values (?1, ?2) on conflict (owner) do update set expires = excluded.expires;
+
+-- forget_engines: those that are not
+delete from engines where expires <= ?1;
+
+-- count_engines: how many share the work
+select count(*) from engines;
+
+-- forget_engine: this one stops
+delete from engines where owner = ?1;
+
+-- release_shards: all shards of an owner
+update shards set owner = null, expires = 0 where owner = ?1;
+
+-- release_shard: one of them
+update shards set owner = null, expires = 0 where owner = ?1 and shard = ?2;
+
+-- count_recovery: an awake run changes hands because its owner died
+update runs set recoveries = recoveries + 1 where shard = ?1 and awake = 1 and status = 'running' and recoveries < ?2;
+
+-- awake_runs: what a new owner must load
+select * from runs where shard = ?1 and awake = 1 and status = 'running' order by created_at, id;
+
+-- waiting_inbox: inputs nobody has taken, oldest first
+select run_id, shard, key, body, at from inbox
+where taken = 0 and (?1 is null or shard in (select value from json_each(?1))) order by id limit ?2;
+
+-- due_timers: timers whose time has come
+select run_id, shard, token, due from timers
+where due <= ?2 and (?1 is null or shard in (select value from json_each(?1))) order by due limit ?3;
+
+-- next_due: when to look again
+select due from timers where ?1 is null or shard in (select value from json_each(?1)) order by due limit 1;
+
+-- get_run: one run
+select * from runs where id = ?1;
+
+-- list_runs: newest first, filtered; null leaves a condition out
+select * from runs
+where (?1 is null or namespace = ?1)
+  and (?2 is null or status = ?2)
+  and (?3 is null or dialect = ?3)
+  and (?4 is null or definition = ?4)
+  and (?5 is null or parent = ?5)
+  and (?6 is null or json_extract(labels, '$.' || json_quote(?6)) = ?7)
+  and (?8 is null or substr(id, 1, length(?8)) = ?8)
+  and (?9 is null or (blocked is not null) = ?9)
+  and (?10 is null or (created_at, id) < (?10, ?11))
+order by created_at desc, id desc limit ?12;
+
+-- read_log: a run's events, in order, from the row that holds number ?2 to the one that holds ?3
+select seq, count, at, events, blobs from log
+where run_id = ?1 and seq + count > ?2 and seq <= ?3
+  and seq >= (select coalesce(max(seq), 0) from log where run_id = ?1 and seq <= ?2)
+order by seq;
+
+-- read_snapshot: where folding may start
+select seq, at, body from snapshots where run_id = ?1;
+
+-- read_blob: a value by its hash
+select body from blobs where digest = ?1;
+
+-- read_reply: how an input was answered
+select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1;
+
+-- list_questions: what people are asked
+select id, run_id, namespace, token, title, asked, asked_at, deadline from questions
+where (?1 is null or namespace = ?1) and (?2 is null or run_id = ?2) order by asked_at, id;
+
+-- list_dead_letters: what needs a person's look
+select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters
+where (?1 is null or namespace = ?1) and (?2 is null or run_id = ?2) order by at, id;

@@ -1,0 +1,291 @@
+"""The SQLite store.
+
+One process writes at a time, and it commits on the event loop's own thread: handing the work to a
+thread costs more than it saves while a commit takes well under a millisecond. On a disk whose fsync
+is slow the loop must not wait for it, so the store times its commits and moves them to a thread of
+their own when they are.
+
+Which process may own shards is decided by a lock on a file beside the database: the operating system
+gives it up when the process dies, however it dies, so a successor starts at once and need not wait
+for a lease to run out.
+"""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import apsw
+
+from plait.kernel.clock import Clock, SystemClock
+from plait.kernel.errors import NotFound, Unavailable
+from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
+from plait.kernel.store import (
+    SUSPECT_AFTER,
+    DeadLetter,
+    InboxRow,
+    Lease,
+    LogRow,
+    Question,
+    RunFilter,
+    RunRow,
+    Snapshot,
+    Standing,
+    Taken,
+    TimerRow,
+    Verdict,
+    Write,
+)
+from plait.stores import rows
+
+from .commit import SQL, commit
+from .database import Synchronous, atomic, connect, migrate, readable_errors
+from .owner_lock import OwnerLock
+
+T = TypeVar("T")
+
+log = logging.getLogger("plait.store")
+
+SLOW_COMMIT = 0.003
+"""Seconds; a thread is worth its hand-over when commits take longer than this."""
+POLL = 0.05
+BUSY_MS = 5_000
+_FIRST = Seq(0)
+_LAST = 2**62
+
+
+class SqliteStore:
+    def __init__(
+        self,
+        path: str,
+        *,
+        synchronous: Synchronous = "FULL",
+        clock: Clock | None = None,
+        busy_ms: int = BUSY_MS,
+    ) -> None:
+        self.path = path
+        self._synchronous: Synchronous = synchronous
+        self._clock = clock or SystemClock()
+        self._busy_ms = busy_ms
+        self._db: apsw.Connection | None = None
+        self._reader: apsw.Connection | None = None
+        self._lock = OwnerLock(path)
+        self._commit_time = 0.0
+        self._writer: ThreadPoolExecutor | None = None
+        self._watcher: asyncio.Task[None] | None = None
+        self._seen = 0
+
+    async def open(self) -> None:
+        self._db = connect(self.path, self._synchronous, self._busy_ms)
+        migrate(self._db, self.path)
+        # A memory database belongs to its connection; a file is read beside its writer.
+        memory = self.path == ":memory:"
+        self._reader = self._db if memory else connect(self.path, self._synchronous, self._busy_ms)
+
+    async def close(self) -> None:
+        if self._watcher is not None:
+            self._watcher.cancel()
+            await asyncio.gather(self._watcher, return_exceptions=True)
+            self._watcher = None
+        if self._writer is not None:
+            self._writer.shutdown()
+            self._writer = None
+        for db in (self._reader, self._db):
+            if db is not None:
+                db.close()
+        self._db = self._reader = None
+        self._lock.release()
+
+    async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
+        started = time.perf_counter()
+        verdicts = await self._write(lambda db: commit(db, writes))
+        self._note_duration(time.perf_counter() - started)
+        return verdicts
+
+    async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
+        lock = self._lock.acquire()
+        if lock == "taken":
+            return []  # a living process on this file owns every shard
+        now = self._clock.now()
+
+        def take(db: apsw.Connection) -> list[Lease]:
+            with atomic(db):
+                if lock == "fresh":  # so whoever is named as an owner is dead
+                    db.execute(SQL["free_all"])
+                free = [row[0] for row in db.execute(SQL["free_shards"], (now, owner, want))]
+                return [Lease(*next(db.execute(SQL["take_shard"], (shard, owner, now + ttl)))) for shard in free]
+
+        return await self._write(take)
+
+    async def renew(self, owner: str, ttl: Millis) -> Standing:
+        now = self._clock.now()
+
+        def extend(db: apsw.Connection) -> Standing:
+            with atomic(db):
+                db.execute(SQL["forget_engines"], (now,))
+                db.execute(SQL["note_engine"], (owner, now + ttl))
+                leases = [Lease(*row) for row in db.execute(SQL["renew_shards"], (owner, now + ttl))]
+                (engines,) = next(db.execute(SQL["count_engines"]))
+            # Where the lock decides, a second process can't take shards, so there is nothing to share.
+            return Standing(leases, 1 if self._lock.enforced else engines)
+
+        return await self._write(extend)
+
+    async def release(self, owner: str, shards: Collection[Shard] | None = None) -> None:
+        def give_up(db: apsw.Connection) -> int:
+            with atomic(db):
+                if shards is None:
+                    db.execute(SQL["release_shards"], (owner,))
+                    db.execute(SQL["forget_engine"], (owner,))
+                else:
+                    db.executemany(SQL["release_shard"], [(owner, shard) for shard in shards])
+                return next(db.execute(SQL["count_owned"]))[0]
+
+        owned = await self._write(give_up)
+        if shards is None and not owned:
+            self._lock.release()
+
+    async def recovering(self, shards: Collection[Shard]) -> list[RunRow]:
+        def count(db: apsw.Connection) -> list[RunRow]:
+            found: list[RunRow] = []
+            with atomic(db):
+                for shard in shards:
+                    db.execute(SQL["count_recovery"], (shard, SUSPECT_AFTER))
+                    found += [rows.run_row(row) for row in db.execute(SQL["awake_runs"], (shard,))]
+            return found
+
+        return await self._write(count)
+
+    async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
+        found = self._query("waiting_inbox", _listed(shards), limit)
+        return [InboxRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+
+    async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
+        return [TimerRow(*row) for row in self._query("due_timers", _listed(shards), now, limit)]
+
+    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
+        found = self._query("next_due", _listed(shards))
+        return found[0][0] if found else None
+
+    async def run(self, run_id: RunId) -> RunRow | None:
+        found = self._query("get_run", run_id)
+        return rows.run_row(found[0]) if found else None
+
+    async def runs(self, query: RunFilter) -> list[RunRow]:
+        label, value = query.label or (None, None)
+        before, before_id = query.after or (None, None)
+        found = self._query(
+            "list_runs",
+            query.namespace,
+            query.status,
+            query.dialect,
+            query.definition,
+            query.parent,
+            label,
+            value,
+            query.id_prefix,
+            query.blocked,
+            before,
+            before_id,
+            query.limit,
+        )
+        return [rows.run_row(row) for row in found]
+
+    async def log(self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None) -> list[LogRow]:
+        found = self._query("read_log", run_id, after + 1, _LAST if upto is None else upto)
+        return [LogRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+
+    async def snapshot(self, run_id: RunId) -> Snapshot | None:
+        found = self._query("read_snapshot", run_id)
+        return Snapshot(found[0][0], found[0][1], found[0][2].encode()) if found else None
+
+    async def blob(self, digest: str) -> bytes:
+        found = self._query("read_blob", digest)
+        if not found:
+            raise NotFound("store.no_blob", f"no value is stored under {digest}")
+        return found[0][0]
+
+    async def reply(self, run_id: RunId, key: str) -> Taken | None:
+        found = self._query("read_reply", run_id, key)
+        return Taken(found[0][0], None if found[0][1] is None else found[0][1].encode()) if found else None
+
+    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
+        return [Question(*row) for row in self._query("list_questions", namespace, run_id)]
+
+    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
+        return [rows.dead_letter(row) for row in self._query("list_dead_letters", namespace, run_id)]
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        """SQLite sends no notices, but says cheaply whether another connection has written."""
+        self._watcher = asyncio.get_running_loop().create_task(self._poll(callback), name="plait.sqlite.watch")
+
+    async def facts(self) -> dict[str, str]:
+        [(version,)] = self._rows("pragma user_version")
+        [(pages,)] = self._rows("pragma page_count")
+        [(size,)] = self._rows("pragma page_size")
+        return {
+            "store": "sqlite",
+            "file": self.path,
+            "sqlite": apsw.sqlite_lib_version(),
+            "schema": str(version),
+            "size": f"{pages * size:,} bytes",
+            "durability": _DURABILITY[self._synchronous],
+            "commits on": "a writer thread (fsync is slow here)" if self._writer else "the event loop's thread",
+        }
+
+    async def _write(self, work: Callable[[apsw.Connection], T]) -> T:
+        if self._db is None:
+            raise RuntimeError("the store is not open")
+        with readable_errors(self.path):
+            if self._writer is None:
+                return work(self._db)
+            return await asyncio.get_running_loop().run_in_executor(self._writer, work, self._db)
+
+    def _query(self, name: str, *args: object) -> list[Any]:
+        return self._rows(SQL[name], args)
+
+    def _rows(self, sql: str, args: tuple[object, ...] = ()) -> list[Any]:
+        if self._reader is None:
+            raise RuntimeError("the store is not open")
+        with readable_errors(self.path):
+            return self._reader.execute(sql, args).fetchall()
+
+    def _note_duration(self, seconds: float) -> None:
+        self._commit_time += 0.1 * (seconds - self._commit_time)
+        if self._writer is None and self._commit_time > SLOW_COMMIT:
+            self._writer = ThreadPoolExecutor(1, thread_name_prefix="plait-sqlite")
+
+    async def _poll(self, callback: Callable[[], None]) -> None:
+        while True:
+            await asyncio.sleep(POLL)
+            try:
+                version = await self._write(_data_version)
+            except Unavailable as error:
+                log.warning("can't see for now whether others wrote: %s", error)
+                continue
+            if version != self._seen:
+                self._seen = version
+                callback()
+
+
+def _data_version(db: apsw.Connection) -> int:
+    """Changes when another connection has written; asked of the one that writes for us, it means another process."""
+    return next(db.execute("pragma data_version"))[0]
+
+
+def _listed(shards: Collection[Shard]) -> str | None:
+    """As JSON; None, which costs nothing, for all of them."""
+    return None if len(shards) == SHARDS else f"[{','.join(map(str, shards))}]"
+
+
+_DURABILITY = {
+    "FULL": "FULL: nothing acknowledged is lost, not even by a power cut",
+    "NORMAL": "NORMAL: a crash of the process loses nothing; a power cut may lose the last moments",
+}
