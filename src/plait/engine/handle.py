@@ -80,7 +80,7 @@ class Handle(Generic[T]):
         """The run as a picture: its operations, what became of them, and how they follow from each other."""
         row = await self.row()
         run = await self._kernel.peek(row)
-        nodes, edges = run.machine.nodes(run.tasks.facts())
+        nodes, edges = run.machine.nodes(run.state.tasks.facts())
         return RunView(
             run_id=self.id,
             namespace=row.namespace,
@@ -101,11 +101,11 @@ class Handle(Generic[T]):
         if row.blocked is not None:
             return [Reason("blocked", f"blocked: {row.blocked.message}")]
         run = await self._kernel.peek(row)
-        if run.rollback is not None and not run.rollback.over:
-            stuck = run.rollback.stuck
+        if run.state.rollback is not None and not run.state.rollback.over:
+            stuck = run.state.rollback.stuck
             text = f"{stuck} failed: retry or discard its dead letter" if stuck else "rolling back"
             return [Reason("rollback", text, stuck)]
-        found = run.machine.waiting(run.tasks.facts())
+        found = run.machine.waiting(run.state.tasks.facts())
         return found or [Reason("starting", "not started yet: no engine has taken it up")]
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:

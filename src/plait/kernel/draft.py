@@ -12,7 +12,8 @@ from msgspec import Raw
 from . import values
 from .effects import RunTask
 from .events import Event
-from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
+from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
+from .inputs import AnyInput
 from .store import (
     DeadLetter,
     InboxRow,
@@ -47,7 +48,7 @@ class Draft:
     children: list[NewChild] | None = None
     timers: list[TimerRow] | None = None
     cleared: list[TaskToken] | None = None
-    clear_all: bool = False
+    clears_all: bool = False
     questions: list[Question] | None = None
     answered: list[TaskToken] | None = None
     dead_letters: list[DeadLetter] | None = None
@@ -59,7 +60,6 @@ class Draft:
     revoked: list[TaskToken] | None = None
     more: bool = False
     ended: bool = False
-    unblocked: bool = False
 
     @property
     def empty(self) -> bool:
@@ -71,12 +71,35 @@ class Draft:
             or self.taken
             or self.cleared
             or self.timers
-            or self.clear_all
+            or self.clears_all
             or self.settled
             or self.inbox
             or self.snapshot
             or self.answered
         )
+
+    # -- what effects add ----------------------------------------------------------------------------------------
+
+    def set_timer(self, token: TaskToken, due: Millis) -> None:
+        self.timers = [*(self.timers or ()), TimerRow(self.run_id, self.shard, token, due)]
+
+    def clear_timer(self, token: TaskToken) -> None:
+        self.cleared = [*(self.cleared or ()), token]
+        self.timers = [timer for timer in self.timers or () if timer.token != token]
+
+    def clear_all(self) -> None:
+        """No timer and no open question outlives this; later ones of the same draft do."""
+        self.clears_all = True
+        self.timers = self.questions = None
+
+    def send(self, run_id: RunId, key: str, input: AnyInput, fallback: DeadLetter | None = None) -> None:
+        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.at, fallback)
+        self.inbox = [*(self.inbox or ()), row]
+
+    def settle(self, letters: list[Settled]) -> None:
+        self.settled = [*(self.settled or ()), *letters]
+
+    # -- closing -------------------------------------------------------------------------------------------------
 
     def write(self, blob_threshold: int) -> Write:
         log, blobs = self._log(blob_threshold) if self.events else (None, ())
@@ -94,7 +117,7 @@ class Draft:
             self.children or (),
             self.timers or (),
             self.cleared or (),
-            self.clear_all,
+            self.clears_all,
             self.questions or (),
             self.answered or (),
             self.dead_letters or (),

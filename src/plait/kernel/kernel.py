@@ -171,7 +171,7 @@ class Kernel:
             self.loop.idle
             and not self._spawned
             and not self._loading
-            and not any(run.tasks.running for run in self._live.values())
+            and not any(run.state.tasks.running for run in self._live.values())
         )
 
     def owns(self, run_id: RunId) -> bool:
@@ -306,7 +306,7 @@ class Kernel:
             log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
             await self._load(row.id, row, suspect=True)
             waited = self.clock.monotonic()
-            while (run := self._live.get(row.id)) is not None and (run.queued or run.tasks.running):
+            while (run := self._live.get(row.id)) is not None and (run.queued or run.state.tasks.running):
                 if self.clock.monotonic() - waited > _SUSPECT_PATIENCE:
                     break
                 await asyncio.sleep(0.01)
@@ -335,14 +335,14 @@ class Kernel:
         for token in draft.revoked or ():
             self._worker.cancel(run.id, token)
         for task, attempt in draft.tasks:
-            current = run.tasks.get(task.token)
+            current = run.state.tasks.get(task.token)
             if current is not None and current.attempt == attempt and current.retry_at is None:
                 self._worker.start(Job(run.id, task, attempt, current.progress, self.report))
         if draft.more:
             self.loop.post(run, Resume("continue"))
         if draft.ended or run.blocked is not None:
             self._notify(run.id, _outcome_of(run))
-        if not run.mailbox and not run.tasks.running:
+        if not run.mailbox and not run.state.tasks.running:
             self._park(run)
 
     def _note_rows(self, run: Run, write: Write) -> None:
@@ -375,7 +375,7 @@ class Kernel:
                 future.set_result(outcome)
 
     def _park(self, run: Run) -> None:
-        if run.status != "running" or self._settings.cache_size == 0:
+        if run.state.status != "running" or self._settings.cache_size == 0:
             self._evict(run)
             return
         self._parked[run.id] = None
@@ -412,7 +412,7 @@ class Kernel:
             created.set_exception(error)
 
     def _drop(self, run: Run) -> None:
-        for token in run.tasks:
+        for token in run.state.tasks:
             self._worker.cancel(run.id, token)
         run.mailbox.clear()
         self._evict(run)
@@ -428,15 +428,15 @@ class Kernel:
 
 
 def _outcome_of(run: Run) -> Outcome | None:
-    if run.status == "running":
+    if run.state.status == "running":
         return Outcome("running", blocked=run.blocked) if run.blocked else None
-    final = run.final
+    final = run.state.final
     if isinstance(final, RunCompleted):
         return Outcome("completed", final.output)
     error = getattr(final, "error", None) or ErrorInfo(
         "kernel.cancelled", getattr(final, "reason", "") or "cancelled", kind="cancelled"
     )
-    return Outcome(run.status, error=error)
+    return Outcome(run.state.status, error=error)
 
 
 def millis(seconds: float) -> Millis:

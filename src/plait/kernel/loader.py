@@ -15,7 +15,8 @@ from .events import Event, KernelEvent, Recorded
 from .ids import Epoch, Ids, Millis, RunId, Seq
 from .limits import Limits
 from .machine import Dialect, Machine, RunInfo
-from .run import KernelState, Run
+from .run import Run
+from .state import KernelState
 from .store import LogRow, RunRow, Store
 
 
@@ -47,7 +48,7 @@ class Loader:
         if snapshot is not None and (upto is None or snapshot.seq <= upto):
             body = _snapshot.decode(snapshot.body)
             run = self.fresh(info, epoch, dialect.restore(info, body.machine))
-            run.restore(body.kernel, snapshot.seq, snapshot.at)
+            run.restore(body.kernel, snapshot)
         else:
             run = self.fresh(info, epoch)
         run.adopt(row)

@@ -17,6 +17,8 @@ from .errors import ErrorInfo
 from .events import Cause, RollbackStarted, RollbackStep, RunCancelled, RunCompleted, RunFailed
 from .ids import TaskToken
 
+FinalEvent = RunCompleted | RunFailed | RunCancelled
+
 
 class Rollback(msgspec.Struct, omit_defaults=True):
     cause: Cause
@@ -43,9 +45,7 @@ class Rollback(msgspec.Struct, omit_defaults=True):
         done = set(self.done)
         return next((task for task in reversed(compensations) if task.token not in done), None)
 
-    def outcome(
-        self, before: RunCompleted | RunFailed | RunCancelled | None
-    ) -> RunCompleted | RunFailed | RunCancelled:
+    def outcome(self, before: FinalEvent | None) -> FinalEvent:
         """How the run ends when all is undone: as it would have without compensation."""
         if self.cause == "cancel":
             return RunCancelled(self.reason)

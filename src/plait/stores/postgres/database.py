@@ -61,13 +61,13 @@ async def connect(address: Address, settings: dict[str, str]) -> Connection:
                 command_timeout=COMMAND_SECONDS,
                 server_settings={"jit": "off", **settings},
             )
-        except ValueError as error:
+        except ValueError:
             raise InvalidInput(
                 "store.bad_address",
                 "the address of the PostgreSQL server can't be used",
                 why="it is not well formed",
                 fix="write postgresql://user:password@host:5432/database",
-            ) from error
+            ) from None  # its text may quote a part of the password
 
 
 async def migrate(connection: Connection, address: Address) -> None:

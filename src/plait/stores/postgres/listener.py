@@ -30,12 +30,16 @@ class Listener:
         self._callback: Callable[[], None] | None = None
         self._owners: dict[str, bool] = {}
         """Whose locks are wanted, and whether this connection holds them."""
+        self._listening = False
         self._lost = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
     def watch(self, callback: Callable[[], None]) -> None:
+        """Calls back on each notice, and when listening begins: what came before is found by looking."""
         self._callback = callback
         self._start()
+        if self._listening:
+            asyncio.get_running_loop().call_soon(self._call)
 
     async def guard(self, owner: str) -> bool:
         """Whether its lock is held: False while another of that name, or our own last connection, has it."""
@@ -81,11 +85,13 @@ class Listener:
                 wait = min(wait * 2, LONGEST_WAIT)
 
     async def _prepare(self, connection: Connection) -> None:
+        self._listening = False
         self._lost.clear()
         connection.add_termination_listener(lambda _: self._lost.set())
         await connection.add_listener(CHANNEL, self._hear)
         for owner in self._owners:
             self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
+        self._listening = True
         self._call()
 
     def _hear(self, _connection: object, _pid: int, _channel: str, payload: Any) -> None:

@@ -148,11 +148,11 @@ select pg_advisory_unlock(plait.owner_key($1));
 
 -- claim_shards: a new owner, a new epoch. Free is what was given up, has run out, or is of an owner whose lock is gone;
 -- that tells nothing of owners not seen since the server started, or seen first after this statement began. What a
--- former engine of the same name left behind comes last
+-- former engine of the same name left behind comes last, and only if this one ($4) holds the lock of that name
 with free as (
     select shard from plait.shards
     where owner is null
-       or owner = $1
+       or (owner = $1 and $4::boolean)
        or expires <= plait.ms(clock_timestamp())
        or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
            and plait.owner_key(owner) not in (select key from plait.living))

@@ -1,0 +1,149 @@
+"""How a run ends: at once, or after what it did has been undone; and how an ended run is taken up again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, assert_never
+
+from . import outbox
+from .draft import Draft
+from .effects import Finish
+from .errors import Conflict, ErrorInfo
+from .events import (
+    RollbackEnded,
+    RollbackStarted,
+    RollbackStep,
+    RunCancelled,
+    RunCompleted,
+    RunFailed,
+    RunReopened,
+)
+from .ids import TaskToken
+from .inputs import Cancel, ChildFinished, Resume, TaskResult
+from .rollback import FinalEvent, Rollback
+from .store import Settled
+
+if TYPE_CHECKING:
+    from .run import Run
+
+
+def finish(effect: Finish, run: Run, draft: Draft) -> None:
+    """The machine says that the run is over."""
+    if effect.status == "completed":
+        end(RunCompleted(effect.output), run, draft)
+        return
+    error = effect.error or ErrorInfo("kernel.failed", "the run failed")
+    roll_back(RollbackStarted("failure", error, data=effect.data), run, draft)
+
+
+def cancel(request: Cancel, run: Run, draft: Draft) -> None:
+    """Ends a run from outside. Sticky: a run that has ended, or undoes its work, is not cancelled again."""
+    if run.state.status != "running" or run.state.rolling_back:
+        return
+    run.ask(request, draft)
+    for token in list(run.state.tasks):
+        outbox.revoke(token, run, draft)
+    if request.cause == "cancel" and not request.compensate:
+        end(RunCancelled(request.reason), run, draft)
+    else:
+        roll_back(RollbackStarted(request.cause, request.error, request.reason), run, draft)
+
+
+def compensate(run: Run, draft: Draft) -> None:
+    """Undoes the work of a run that has ended; it then ends again as it had."""
+    if run.state.status == "running":
+        raise Conflict("kernel.still_running", "the run is still running", fix="cancel it with compensate=True")
+    reopen("compensate", run, draft)
+    roll_back(RollbackStarted("request"), run, draft)
+
+
+def reopen(cause: str, run: Run, draft: Draft) -> None:
+    if run.state.status != "running":
+        run.emit(RunReopened(cause), draft)
+        run.row_is_stale()
+
+
+def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
+    """Undo first, if there is anything to undo; `started` says why, and how the run ends."""
+    rollback = Rollback.begun(started, run.state.rollback)
+    if rollback.next(run.machine.compensations()) is None:
+        end(rollback.outcome(run.state.final), run, draft)
+        return
+    run.emit(started, draft)
+    draft.clear_all()
+    go_on(run, draft)
+
+
+def go_on(run: Run, draft: Draft) -> None:
+    """Starts the next compensator, or ends the run after the last."""
+    rollback = run.state.rollback
+    if rollback is None or rollback.stuck is not None or rollback.over:
+        return
+    task = rollback.next(run.machine.compensations())
+    if task is not None:
+        outbox.apply([task], run, draft)
+        return
+    run.emit(RollbackEnded("completed"), draft)
+    end(rollback.outcome(run.state.final), run, draft)
+
+
+def undone(result: TaskResult, run: Run, draft: Draft) -> None:
+    """A compensator ended for good."""
+    status = "completed" if result.error is None else "failed"
+    run.emit(RollbackStep(result.token, status, result.attempt, result.error), draft)
+    go_on(run, draft)
+
+
+def settle(resume: Resume, run: Run, draft: Draft) -> None:
+    """A person retries or discards a dead letter."""
+    if resume.token is None or resume.verdict is None:
+        raise Conflict("kernel.bad_resume", "a dead letter is settled by its token and a verdict")
+    if not _is_stuck(run, resume.token):
+        run.ask(resume, draft)
+    elif resume.verdict == "retry":
+        retry_stuck(run, draft)
+    else:
+        run.emit(RollbackStep(resume.token, "discarded"), draft)
+        go_on(run, draft)
+    status = "retried" if resume.verdict == "retry" else "discarded"
+    draft.settle([Settled(outbox.letter_id(run, resume.token), status)])
+
+
+def retry_stuck(run: Run, draft: Draft) -> bool:
+    """Tries the compensator again at which a rollback stopped; False if none did."""
+    rollback = run.state.rollback
+    if not run.state.rolling_back or rollback is None or rollback.stuck is None:
+        return False
+    run.emit(RollbackStep(rollback.stuck, "retried"), draft)
+    go_on(run, draft)
+    return True
+
+
+def end(final: FinalEvent, run: Run, draft: Draft) -> None:
+    run.emit(final, draft)
+    run.ended(draft.at)
+    draft.ended = True
+    draft.clear_all()
+    info = run.info
+    if info.parent is not None and info.parent_token is not None:
+        # Numbered, because a child that is reopened and ends again must be heard again
+        draft.send(info.parent, f"child:{run.id}:{run.state.seq}", _report(final, run, info.parent_token))
+
+
+def _is_stuck(run: Run, token: TaskToken) -> bool:
+    return run.state.rolling_back and run.state.rollback is not None and run.state.rollback.stuck == token
+
+
+def _report(final: FinalEvent, run: Run, token: TaskToken) -> ChildFinished:
+    match final:
+        case RunCompleted():
+            return ChildFinished(token, run.id, "completed", final.output)
+        case RunFailed():
+            return ChildFinished(token, run.id, "failed", error=final.error)
+        case RunCancelled():
+            return ChildFinished(token, run.id, "cancelled", error=cancelled(final))
+        case _:
+            assert_never(final)
+
+
+def cancelled(final: RunCancelled) -> ErrorInfo:
+    return ErrorInfo("kernel.cancelled", final.reason or "cancelled", kind="cancelled")

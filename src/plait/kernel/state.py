@@ -1,0 +1,83 @@
+"""What the kernel itself knows of a run, folded from its events: a dialect's machine is the other half."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .events import (
+    Event,
+    RollbackEnded,
+    RollbackStarted,
+    RollbackStep,
+    RunCancelled,
+    RunCompleted,
+    RunFailed,
+    RunReopened,
+    RunStarted,
+    TaskDeadLettered,
+    TaskRetryScheduled,
+)
+from .ids import Millis
+from .rollback import FinalEvent, Rollback
+from .tasks import TaskBook
+from .view import RunStatus
+
+
+class KernelState(msgspec.Struct, omit_defaults=True):
+    """The kernel's half of a snapshot."""
+
+    status: RunStatus
+    attempts: list[TaskRetryScheduled] = []
+    rollback: Rollback | None = None
+    final: FinalEvent | None = None
+
+
+class RunState:
+    def __init__(self) -> None:
+        self.seq = 0
+        self.at = Millis(0)
+        self.started = False
+        self.status: RunStatus = "running"
+        self.final: FinalEvent | None = None
+        self.tasks = TaskBook()
+        self.rollback: Rollback | None = None
+
+    @property
+    def rolling_back(self) -> bool:
+        return self.rollback is not None and not self.rollback.over and self.status == "running"
+
+    def evolve(self, event: Event) -> None:
+        match event:
+            case RunStarted():
+                self.started = True
+            case RunCompleted():
+                self.status, self.final = "completed", event
+            case RunFailed():
+                self.status, self.final = "failed", event
+            case RunCancelled():
+                self.status, self.final = "cancelled", event
+            case RunReopened():
+                self.status = "running"
+            case TaskRetryScheduled():
+                self.tasks.evolve(event)
+            case TaskDeadLettered():
+                self.tasks.close(event.token)
+            case RollbackStarted():
+                self.rollback = Rollback.begun(event, self.rollback)
+            case RollbackStep():
+                if self.rollback is not None:
+                    self.rollback.evolve(event)
+            case RollbackEnded():
+                if self.rollback is not None:
+                    self.rollback.over = True
+            case _:
+                pass
+
+    def dump(self) -> KernelState:
+        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final)
+
+    def restore(self, state: KernelState, seq: int, at: Millis) -> None:
+        self.seq, self.at, self.started = seq, at, True
+        self.status, self.rollback, self.final = state.status, state.rollback, state.final
+        for event in state.attempts:
+            self.tasks.evolve(event)
