@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
 from typing import get_args, get_type_hints
 
 import msgspec
@@ -30,17 +29,9 @@ from .store import (
 )
 
 
-@dataclass(slots=True)
 class Draft:
-    """Not frozen and with many empty lists left unset: one is made for every decision."""
+    """One is made for every decision: what most of them don't need stays a default of the class."""
 
-    run_id: RunId
-    shard: Shard
-    epoch: Epoch
-    first: int
-    """The number its first event will have."""
-    at: Millis
-    events: list[Event] = field(default_factory=list[Event])
     create: RunRow | None = None
     patch: RunPatch | None = None
     taken: list[Taken] | None = None
@@ -56,10 +47,20 @@ class Draft:
     snapshot: Snapshot | None = None
 
     # After the commit
-    tasks: list[tuple[RunTask, int]] = field(default_factory=list[tuple[RunTask, int]])
     revoked: list[TaskToken] | None = None
     more: bool = False
     ended: bool = False
+
+    def __init__(self, run_id: RunId, shard: Shard, epoch: Epoch, first: int, at: Millis) -> None:
+        self.run_id = run_id
+        self.shard = shard
+        self.epoch = epoch
+        self.first = first
+        """The number its first event will have."""
+        self.at = at
+        self.events: list[Event] = []
+        self.tasks: list[tuple[RunTask, int]] = []
+        """What to start once it is on disk."""
 
     @property
     def empty(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -150,7 +150,7 @@ class Decision:
     """Ask the machine again, with `Resume("continue")`, right after the commit."""
     reopen: str | None = None
     """The machine takes up an ended run again, for this cause."""
-    retried: list[TaskToken] = field(default_factory=list[TaskToken])
+    retried: Sequence[TaskToken] = ()
     """Tasks whose dead letters are settled by that."""
     reply: Raw | None = None
     """What the caller of an inbox input gets back."""

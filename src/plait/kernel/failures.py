@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import Any, cast
+from typing import Any
 
 from .errors import ErrorInfo, PlaitError
 
@@ -42,7 +42,7 @@ def rebuild(info: ErrorInfo) -> BaseException | None:
         found = getattr(found, part, None)
     if not (isinstance(found, type) and issubclass(found, BaseException)):
         return None
-    cls = cast("type[BaseException]", found)
+    cls: type[BaseException] = found
     try:
         error = cls.__new__(cls, *info.args)
         error.args = tuple(info.args) if info.args else (info.message,)

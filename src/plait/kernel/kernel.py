@@ -15,40 +15,27 @@ from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from msgspec import Raw
-
 from . import values
 from .alarms import Alarms
 from .clock import Clock
 from .draft import Draft
-from .errors import ErrorInfo, LeaseLost, PlaitError, Unavailable
-from .events import RunCompleted
+from .errors import LeaseLost, PlaitError, Unavailable
 from .ids import Epoch, Ids, Millis, RunId, Shard, shard_of
 from .inputs import AnyInput, Resume, Start, TaskResult, TimerFired
 from .limits import Limits
-from .loader import Loader, info_of, recorded
+from .loader import Loader, info_of
 from .loop import Hooks, RunLoop
 from .machine import Dialect
 from .mail import Mail
 from .ownership import Ownership
 from .run import Run
 from .store import SUSPECT_AFTER, InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
-from .view import RunStatus
+from .waiters import Outcome, Waiters, outcome_of
 from .worker import Job, Worker
 
 log = logging.getLogger("plait.kernel")
 
 _SUSPECT_PATIENCE = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a run stands: ended, or blocked until someone acts."""
-
-    status: RunStatus
-    output: Raw | None = None
-    error: ErrorInfo | None = None
-    blocked: ErrorInfo | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +71,7 @@ class Kernel:
         self._parked: OrderedDict[RunId, None] = OrderedDict()
         self._loading: dict[RunId, list[tuple[AnyInput, str | None]]] = {}
         self._created: dict[RunId, asyncio.Future[Verdict]] = {}
-        self._waiters: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}
+        self._waiters = Waiters(store)
         self._replies: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
         self._spawned: set[asyncio.Task[Any]] = set()
         self._main: asyncio.Task[None] | None = None
@@ -122,6 +109,8 @@ class Kernel:
 
     async def crash(self) -> None:
         """For tests: gone without a word, as after `kill -9`; the store keeps what was committed."""
+        if self._main is not None:
+            self._main.cancel()  # a commit that waits for its store to come back would be waited for
         self._ownership.stop()
         self._alarms.stop()
         await self._worker.close()
@@ -138,7 +127,7 @@ class Kernel:
     async def _stop_tasks(self) -> None:
         main = self._main
         if main is not None and not main.done():
-            while self.loop.committing and not main.done():
+            while self.loop.committing and not main.done():  # noqa: ASYNC110 - it ends within a few rounds
                 await asyncio.sleep(0)
             main.cancel()
         for task in list(self._spawned):
@@ -148,10 +137,7 @@ class Kernel:
         for future in [*self._created.values(), *self._replies.values()]:
             if not future.done():
                 future.set_exception(LeaseLost("the engine stopped"))
-        for waiters in self._waiters.values():
-            for future in waiters:
-                if not future.done():
-                    future.set_exception(LeaseLost("the engine stopped while the run was going on"))
+        self._waiters.abandon(LeaseLost("the engine stopped while the run was going on"))
 
     def spawn(self, work: Awaitable[None]) -> None:
         task = asyncio.get_running_loop().create_task(cast("Coroutine[Any, Any, None]", work))
@@ -167,12 +153,16 @@ class Kernel:
     @property
     def idle(self) -> bool:
         """Nothing moves until time passes or someone outside acts."""
-        return (
-            self.loop.idle
-            and not self._spawned
-            and not self._loading
-            and not any(run.state.tasks.running for run in self._live.values())
-        )
+        return self.loop.idle and not self._spawned and not self._loading and not self.running
+
+    @property
+    def running(self) -> int:
+        """How many tasks are under way here."""
+        return sum(run.state.tasks.running for run in self._live.values())
+
+    @property
+    def owner(self) -> str:
+        return self._settings.owner
 
     def owns(self, run_id: RunId) -> bool:
         return self._ownership.epoch(shard_of(run_id)) is not None
@@ -211,29 +201,7 @@ class Kernel:
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
-        while True:
-            future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
-            waiters = self._waiters.setdefault(run_id, [])
-            waiters.append(future)
-            try:
-                found = await self._standing(run_id) or await future
-            finally:
-                if future in waiters:
-                    waiters.remove(future)
-                if not waiters:
-                    self._waiters.pop(run_id, None)
-            if found is not None:
-                return found
-
-    async def _standing(self, run_id: RunId) -> Outcome | None:
-        row = await self.store.run(run_id)
-        if row is None or (row.status == "running" and row.blocked is None):
-            return None
-        output = row.output
-        if row.status == "completed" and output is None:  # a large one is kept as a blob
-            last = [event for event in await recorded(self.store, run_id) if event.type == "run.completed"][-1]
-            output = Raw(values.plain(last.data.get("output")))
-        return Outcome(row.status, output, row.error, row.blocked)
+        return await self._waiters.outcome(run_id)
 
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
@@ -317,8 +285,9 @@ class Kernel:
 
     async def _news(self) -> None:
         """Another process wrote something: an input, the end of a run, a shard given up."""
-        for run_id in [run_id for run_id in self._waiters if not self.owns(run_id)]:
-            self._notify(run_id, None)
+        for run_id in self._waiters.awaited():
+            if not self.owns(run_id):
+                self._waiters.notify(run_id, None)
         for run_id, key in list(self._replies):
             taken = await self.store.reply(run_id, key)
             if taken is not None:
@@ -328,9 +297,9 @@ class Kernel:
     # -- after a commit ------------------------------------------------------------------------------------------
 
     def _committed(self, run: Run, draft: Draft, write: Write) -> None:
-        if draft.create is not None and (created := self._created.pop(run.id, None)) is not None:
-            if not created.done():
-                created.set_result("ok")
+        created = self._created.pop(run.id, None) if draft.create is not None else None
+        if created is not None and not created.done():
+            created.set_result("ok")
         self._note_rows(run, write)
         for token in draft.revoked or ():
             self._worker.cancel(run.id, token)
@@ -341,7 +310,7 @@ class Kernel:
         if draft.more:
             self.loop.post(run, Resume("continue"))
         if draft.ended or run.blocked is not None:
-            self._notify(run.id, _outcome_of(run))
+            self._waiters.notify(run.id, outcome_of(run))
         if not run.mailbox and not run.state.tasks.running:
             self._park(run)
 
@@ -368,11 +337,6 @@ class Kernel:
         future = self._replies.get((run_id, taken.key))
         if future is not None and not future.done():
             future.set_result(taken)
-
-    def _notify(self, run_id: RunId, outcome: Outcome | None) -> None:
-        for future in self._waiters.pop(run_id, ()):
-            if not future.done():
-                future.set_result(outcome)
 
     def _park(self, run: Run) -> None:
         if run.state.status != "running" or self._settings.cache_size == 0:
@@ -425,18 +389,6 @@ class Kernel:
     def _forget(self, run_id: RunId) -> None:
         self._mail.forget(run_id)
         self._alarms.forget(run_id)
-
-
-def _outcome_of(run: Run) -> Outcome | None:
-    if run.state.status == "running":
-        return Outcome("running", blocked=run.blocked) if run.blocked else None
-    final = run.state.final
-    if isinstance(final, RunCompleted):
-        return Outcome("completed", final.output)
-    error = getattr(final, "error", None) or ErrorInfo(
-        "kernel.cancelled", getattr(final, "reason", "") or "cancelled", kind="cancelled"
-    )
-    return Outcome(run.state.status, error=error)
 
 
 def millis(seconds: float) -> Millis:

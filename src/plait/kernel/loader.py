@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import reduce
-from operator import or_
-from typing import Any
+from typing import Any, Union
 
 import msgspec
 from msgspec import Raw
@@ -36,7 +34,7 @@ class Loader:
         self._ids = ids
         self._limits = limits
         self._decoders = {
-            name: msgspec.json.Decoder(list[reduce(or_, (dialect.events, KernelEvent))])  # type: ignore[misc]
+            name: msgspec.json.Decoder(list[Union[dialect.events, KernelEvent]])  # noqa: UP007
             for name, dialect in dialects.items()
         }
 
@@ -52,9 +50,9 @@ class Loader:
         else:
             run = self.fresh(info, epoch)
         run.adopt(row)
-        rows = await self._store.log(row.id, Seq(run.seq), None if upto is None else Seq(upto))
+        rows = await self._store.log(row.id, Seq(run.state.seq), None if upto is None else Seq(upto))
         for at, seq, event in await self._events(row.dialect, rows):
-            if seq > run.seq and (upto is None or seq <= upto):
+            if seq > run.state.seq and (upto is None or seq <= upto):
                 run.fold(event, at)
         return run
 
@@ -73,7 +71,7 @@ class Loader:
         found: list[tuple[Millis, int, Event]] = []
         for row in rows:
             try:
-                events = decoder.decode(row.events)
+                events: list[Any] = decoder.decode(row.events)
             except msgspec.ValidationError as error:
                 raise Unavailable(
                     "kernel.unreadable_event",

@@ -49,10 +49,10 @@ class Run:
         self._limits = limits
 
         # As the run's row has it
-        self._awake = True
+        self._awake: bool = True
         self._ended_at: Millis | None = None
         self._recoveries = 0
-        self._full = False
+        self._full: bool = False
         self._stale = False
         self._snapshot_seq = 0
 
@@ -333,7 +333,9 @@ class Run:
         if draft.create is not None and not draft.ended:
             draft.create.awake = self._awake = awake
         elif awake != self._awake or full != self._full or draft.ended or self._stale:
-            self._awake, self._full, self._stale = awake, full, False
+            self._awake = awake
+            self._full = full
+            self._stale = False
             draft.patch = self._patch()
         since = self.state.seq - self._snapshot_seq
         if since >= _SNAPSHOT_EVERY and not draft.ended and since >= self.machine.weight():

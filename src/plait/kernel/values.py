@@ -62,9 +62,14 @@ def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
             why=f"the limit is {max_bytes:,}",
             fix="store it elsewhere and pass a reference",
         )
-    if b"null" in raw or b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > MAX_DEPTH:
+    if b"null" in raw or b"\\u0000" in raw or (len(raw) > MAX_DEPTH and _nested(raw)):
         _look_closely(msgspec.to_builtins(value, enc_hook=_enc_hook, str_keys=True))
     return Raw(raw)
+
+
+def _nested(raw: bytes) -> bool:
+    """Whether it could be too deep: every level opens a bracket."""
+    return raw.count(b"[") + raw.count(b"{") > MAX_DEPTH
 
 
 def plain(value: object) -> bytes:
@@ -72,10 +77,10 @@ def plain(value: object) -> bytes:
     return _plain.encode(value)
 
 
-def decode(raw: bytes | Raw, type: type[T] | Any = Any) -> T:
+def decode(raw: bytes | Raw, type: Any = Any) -> Any:
     """A fresh copy of a stored value, as the type that its reader asked for."""
     if type is Any:
-        return cast("T", _any.decode(raw))
+        return _any.decode(raw)
     try:
         decoder = _decoders.get(type)
         if decoder is None:

@@ -52,9 +52,9 @@ class Watchdog:
                 log.warning("the event loop has been blocked for %.1f s by %s", silent, self._culprit(loop, thread))
 
     def _culprit(self, loop: asyncio.AbstractEventLoop, thread: int) -> str:
-        frame = sys._current_frames().get(thread)
-        stack = traceback.extract_stack(frame) if frame is not None else []
-        where = f"{stack[-1].filename}:{stack[-1].lineno} in {stack[-1].name}" if stack else "unknown code"
+        frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
+        last = traceback.extract_stack(frame)[-1] if frame is not None else None
+        where = f"{last.filename}:{last.lineno} in {last.name}" if last is not None else "unknown code"
         task = asyncio.current_task(loop)
         name = task.get_name() if task is not None else ""
         if name == "plait.loop":

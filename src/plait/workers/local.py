@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import inspect
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.clock import Alarm, Clock
+from plait.kernel.clock import Clock
 from plait.kernel.effects import Attempt
 from plait.kernel.errors import ErrorInfo, TooLarge
 from plait.kernel.failures import describe
@@ -23,6 +24,8 @@ from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import NULL, NotEncodable
 from plait.kernel.worker import Job
+
+from .deadlines import Deadlines
 
 THREADS = 32
 
@@ -32,131 +35,131 @@ class LocalWorker:
         self.clock = clock
         self.max_payload = max_payload
         self.threads = ThreadPoolExecutor(threads, thread_name_prefix="plait-step")
+        self.timeouts: Deadlines[_Execution] = Deadlines(clock, _Execution.time_is_up)
+        self.heartbeats: Deadlines[_Execution] = Deadlines(clock, _Execution.beat_is_due)
         self._running: dict[tuple[RunId, TaskToken], _Execution] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self, job: Job) -> None:
+        loop = self._loop = self._loop or asyncio.get_running_loop()
         execution = _Execution(self, job)
         self._running[job.run_id, job.task.token] = execution
-        execution.begin()
+        execution.begin(loop)
 
     def cancel(self, run_id: RunId, token: TaskToken) -> None:
-        execution = self._running.pop((run_id, token), None)
+        execution = self._running.get((run_id, token))
         if execution is not None:
             execution.abandon()
 
     def ended(self, job: Job) -> None:
-        self._running.pop((job.run_id, job.task.token), None)
+        task = job.task
+        execution = self._running.pop((job.run_id, task.token))
+        if task.timeout is not None:
+            self.timeouts.end(execution, task.timeout)
+        if task.heartbeat is not None:
+            self.heartbeats.end(execution, task.heartbeat)
 
     async def close(self) -> None:
-        running, self._running = self._running, {}
-        for execution in running.values():
+        running = list(self._running.values())
+        tasks = [execution.task for execution in running if execution.task is not None]
+        for execution in running:
             execution.abandon()
-        await asyncio.gather(*(e.task for e in running.values() if e.task), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self.timeouts.stop()
+        self.heartbeats.stop()
         self.threads.shutdown(wait=False, cancel_futures=True)
 
 
 class _Execution:
     """One attempt under way."""
 
-    __slots__ = ("_alarm", "_beaten", "_job", "_over", "_progress", "_started", "_worker", "task")
+    __slots__ = ("_beaten", "_job", "_over", "_progress", "_worker", "task")
 
     def __init__(self, worker: LocalWorker, job: Job) -> None:
         self._worker = worker
         self._job = job
-        self._alarm: Alarm | None = None
         self._progress = NULL
-        self._started = self._beaten = 0.0
+        self._beaten = 0.0
         self._over = False
         self.task: asyncio.Task[None] | None = None
 
-    def begin(self) -> None:
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
         task = self._job.task
-        if task.timeout is not None or task.heartbeat is not None:
-            self._started = self._beaten = self._worker.clock.monotonic()
-            self._watch()
-        name = f"{self._job.run_id}:{task.token}"
-        self.task = asyncio.get_running_loop().create_task(self._run(), name=name)
+        if task.timeout is not None:
+            self._worker.timeouts.begin(self, task.timeout)
+        if task.heartbeat is not None:
+            self._worker.heartbeats.begin(self, task.heartbeat)
+        self.task = loop.create_task(self._run(), name=f"{self._job.run_id}:{task.token}")
 
     def abandon(self) -> None:
         """Nobody wants the result any more."""
-        self._over = True
-        self._stop_watching()
-        if self.task is not None:
-            self.task.cancel()
+        task = self.task
+        self._end()
+        if task is not None:
+            task.cancel()
 
     async def _run(self) -> None:
         job = self._job
         attempt = Attempt(job.attempt, job.progress, self._beat)
         try:
             output = job.task.call(attempt) if not job.task.threaded else await self._in_thread(attempt)
-            if inspect.isawaitable(output):
+            if hasattr(output, "__await__"):
                 output = await output
             raw = values.encode(output, max_bytes=self._worker.max_payload)
         except asyncio.CancelledError as error:
-            if not self._over:  # the step's own doing, not ours
-                self._fail(describe(error, kind="cancelled"), retryable=True)
-            return
+            # Ours is wanted by nobody; one of the step's own making is a failure like others
+            self._fail(describe(error, kind="cancelled"), retryable=True)
         except (NotEncodable, TooLarge) as error:
             self._fail(describe(error, kind="not_encodable"), retryable=False)
         except BaseException as error:
             final = isinstance(error, job.task.retry.never) or getattr(error, "retryable", True) is False
             self._fail(describe(error), retryable=not final)
-            if isinstance(error, KeyboardInterrupt | SystemExit):
+            if isinstance(error, KeyboardInterrupt):
                 raise
         else:
             self._report(TaskResult(job.task.token, job.attempt, raw))
 
     async def _in_thread(self, attempt: Attempt) -> Any:
         context = contextvars.copy_context()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker.threads, context.run, self._job.task.call, attempt)
+        call: Callable[[], Any] = partial(context.run, self._job.task.call, attempt)
+        return await asyncio.get_running_loop().run_in_executor(self._worker.threads, call)
 
     def _beat(self, progress: Raw) -> None:
+        """May come from a thread, so it only leaves a mark."""
         self._beaten = self._worker.clock.monotonic()
         self._progress = progress
 
-    def _watch(self) -> None:
-        """Sets the alarm for the earlier of the timeout and the next heartbeat that must have come."""
+    def time_is_up(self) -> None:
         task = self._job.task
-        now = self._worker.clock.monotonic()
-        limits = [
-            *([self._started + task.timeout] if task.timeout is not None else ()),
-            *([self._beaten + task.heartbeat] if task.heartbeat is not None else ()),
-        ]
-        self._alarm = self._worker.clock.call_later(max(0.0, min(limits) - now), self._look)
+        self._expire("timeout", f"{task.label} took longer than {task.timeout:g} s", retryable=task.retry_on_timeout)
 
-    def _look(self) -> None:
-        task = self._job.task
-        now = self._worker.clock.monotonic()
-        if self._over:
+    def beat_is_due(self) -> None:
+        heartbeat = self._job.task.heartbeat
+        if heartbeat is None:
             return
-        if task.timeout is not None and now >= self._started + task.timeout:
-            self._expire(
-                "timeout", f"{task.label} took longer than {task.timeout:g} s", retryable=task.retry_on_timeout
-            )
-        elif task.heartbeat is not None and now >= self._beaten + task.heartbeat:
-            self._expire("heartbeat", f"{task.label} gave no heartbeat for {task.heartbeat:g} s", retryable=True)
+        if self._beaten + heartbeat > self._worker.clock.monotonic():
+            self._worker.heartbeats.begin(self, heartbeat, since=self._beaten)
         else:
-            self._watch()
+            message = f"{self._job.task.label} gave no heartbeat for {heartbeat:g} s"
+            self._expire("heartbeat", message, retryable=True)
 
     def _expire(self, kind: str, message: str, *, retryable: bool) -> None:
+        task = self.task
         self._fail(ErrorInfo(f"task.{kind}", message, kind=kind), retryable=retryable)
-        if self.task is not None:
-            self.task.cancel()
+        if task is not None:
+            task.cancel()
 
     def _fail(self, error: ErrorInfo, *, retryable: bool) -> None:
         job = self._job
         self._report(TaskResult(job.task.token, job.attempt, error=error, retryable=retryable, progress=self._progress))
 
     def _report(self, result: TaskResult) -> None:
-        if self._over:
-            return
-        self._over = True
-        self._stop_watching()
-        self._worker.ended(self._job)
-        self._job.report(self._job.run_id, result)
+        if not self._over:
+            self._end()
+            self._job.report(self._job.run_id, result)
 
-    def _stop_watching(self) -> None:
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
+    def _end(self) -> None:
+        if not self._over:
+            self._over = True
+            self.task = None  # the task knows us by its context; without this both wait for a garbage collection
+            self._worker.ended(self._job)

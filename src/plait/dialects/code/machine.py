@@ -315,7 +315,7 @@ class CodeMachine:
         self._arm(reset)
 
     def _settle(self, resume: Resume) -> None:
-        op = self.history.ops.get(str(resume.token).partition("#")[0])
+        op = self.history.ops.get(self._path(resume.token or TaskToken("")))
         if resume.verdict == "discard":
             return
         if op is None or op.status != "failed" or op.at not in self.history.causes:
@@ -453,10 +453,16 @@ class CodeMachine:
         return TaskToken(f"{at}#{generation}" if generation else at)
 
     def _open_op(self, token: TaskToken) -> OpState | None:
-        at, _, generation = token.partition("#")
-        op = self.history.ops.get(at)
-        fits = op is not None and op.status == "open" and int(generation or 0) == self.history.generation
-        return op if fits else None
+        """The open operation of a token; none for one of before a rewind."""
+        op = self.history.ops.get(self._path(token))
+        return op if op is not None and op.status == "open" else None
+
+    def _path(self, token: TaskToken) -> str:
+        generation = self.history.generation
+        if not generation:
+            return token
+        suffix = f"#{generation}"
+        return token.removesuffix(suffix) if token.endswith(suffix) else ""
 
     def _not_loaded(self) -> NotFound:
         info = self._around.info

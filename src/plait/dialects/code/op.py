@@ -33,12 +33,17 @@ class OpFuture(asyncio.Future[Any]):
 
     def __init__(self, op: Op[Any], loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop=loop)
-        self._op = op
+        self._op: Op[Any] | None = op
+
+    def release(self) -> None:
+        """Lets go of the operation: the two would keep each other in memory until a garbage collection."""
+        self._op = None
 
     def cancel(self, msg: object = None) -> bool:
         if not super().cancel(msg):
             return False
-        self._op.scope.playback.cancelled(self._op)
+        if self._op is not None:
+            self._op.scope.playback.cancelled(self._op)
         return True
 
 
@@ -115,6 +120,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         future = self.future
         if future is None or future.done():
             return
+        future.release()
         self.scope.done(self.name)
         if state.status == "failed":
             future.set_exception(self.exception(state.error))

@@ -71,7 +71,7 @@ class Playback:
         self.effect = effect
         self.collecting = collecting
         """Enter every body, to find rollback handlers; record and start nothing."""
-        self.loop = TurnLoop(self._time, self._open_timer)
+        self.loop = TurnLoop(self.run_id, self._time, self._open_timer)
         self.now: Millis = history.started_at
         self.wall: Millis = self.now
         """The time of the decision, which may be later than the last delivery."""
@@ -113,7 +113,8 @@ class Playback:
         self.wall = wall
         if not self.replaying and not self._due:
             self.now = wall
-        self._turn()
+        if self.loop.ready:
+            self._turn()
         while not self.over:
             state = self._next()
             if state is None:
@@ -370,11 +371,13 @@ class Playback:
         """Drops the function. Plain code in its `finally` may run; a ctx call there raises EvictedError."""
         self.evicted = True
         self.history.on_closed = None
-        if self.main is None or (self.main.done() and len(self.loop.alive) <= 1):
-            return
-        for task in reversed(self.loop.alive):
-            if not task.done():
-                self._close(task)
+        if self.main is not None and not (self.main.done() and len(self.loop.alive) <= 1):
+            for task in reversed(self.loop.alive):
+                if not task.done():
+                    self._close(task)
+        self.loop.release()
+        self.waiting.clear()
+        self.main = None
 
     def _close(self, task: TurnTask) -> None:
         coroutine: Any = task.get_coro()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import uuid
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from .errors import EvictedError, WorkflowCodeError
 from .location import MAX_DEPTH, check_name, segment
@@ -33,7 +33,8 @@ class Scope:
 
     def claim(self, kind: str, name: str, op: Op[object]) -> str:
         """Checks a call and gives the path of its operation."""
-        self.check_use(kind, name)
+        if current.get() is not self or self.dead or self.playback.evicted:
+            self._refuse(kind, name)
         check_name(kind, name)
         if name in self._names:
             raise WorkflowCodeError(
@@ -44,16 +45,15 @@ class Scope:
         self._names[name] = op
         return self.prefix + segment(name)
 
-    def check_use(self, kind: str, name: str) -> None:
+    def _refuse(self, kind: str, name: str) -> NoReturn:
         if self.playback.evicted:
             raise EvictedError(f"{kind} `{name}`: the run is no longer in memory here")
-        if current.get() is not self or self.dead:
-            raise WorkflowCodeError(
-                "WRONG_CTX",
-                f"{kind} `{name}` was asked of a ctx that is not the one of the code that runs now",
-                why="a branch, a loop body and a step must not use the ctx outside them",
-                fix="use the ctx that the branch or body gets as its argument",
-            )
+        raise WorkflowCodeError(
+            "WRONG_CTX",
+            f"{kind} `{name}` was asked of a ctx that is not the one of the code that runs now",
+            why="a branch, a loop body and a step must not use the ctx outside them",
+            fix="use the ctx that the branch or body gets as its argument",
+        )
 
     def done(self, name: str) -> None:
         """The operation is closed; only its name must be remembered."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import zlib
 from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
@@ -77,11 +78,12 @@ OpenTimer = Callable[[float, Callable[[], None]], Callable[[], None]]
 
 
 class TurnLoop(asyncio.AbstractEventLoop):
-    def __init__(self, time: Callable[[], float], open_timer: OpenTimer) -> None:
+    def __init__(self, name: str, time: Callable[[], float], open_timer: OpenTimer) -> None:
         self._time = time
         self._open_timer = open_timer
-        self._ready: deque[Callback] = deque()
-        self._tasks = 0
+        self.ready: deque[Callback] = deque()
+        # Tasks of all runs meet in asyncio's own registry: equal hashes there would make it slow
+        self._tasks = zlib.crc32(name.encode())
         self.alive: list[TurnTask] = []
         self.stuck = False
         """Too many callbacks without a new operation."""
@@ -89,7 +91,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
 
     def run(self) -> None:
         """Runs callbacks until none is ready."""
-        ready = self._ready
+        ready = self.ready
         outer = asyncio._get_running_loop()
         outer_task = _swap_current_task(outer, None) if _swap_current_task and outer else None
         asyncio._set_running_loop(self)
@@ -106,11 +108,16 @@ class TurnLoop(asyncio.AbstractEventLoop):
                 try:
                     callback.context.run(callback.callback, *callback.args)
                 except (SystemExit, KeyboardInterrupt):
-                    pass  # the task keeps it as its outcome
+                    continue  # the task keeps it as its outcome
         finally:
             asyncio._set_running_loop(outer)
             if _swap_current_task and outer:
                 _swap_current_task(outer, outer_task)
+
+    def release(self) -> None:
+        """The run is over or dropped: nothing is kept in memory by a circle of references."""
+        self._time, self._open_timer = _over, _no_timer
+        self.alive.clear()
 
     # -- what asyncio asks of a loop -----------------------------------------------------------------------------
 
@@ -119,7 +126,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: contextvars.Context | None = None) -> Any:
         handle = Callback(callback, args, contextvars.copy_context() if context is None else context)
-        self._ready.append(handle)
+        self.ready.append(handle)
         return handle
 
     def call_at(
@@ -172,6 +179,14 @@ class TurnLoop(asyncio.AbstractEventLoop):
     subprocess_exec = subprocess_shell = sock_connect = sock_accept = sock_recv = sock_sendall = _refuse  # pyright: ignore[reportAssignmentType]
     add_reader = remove_reader = add_writer = remove_writer = _refuse  # pyright: ignore[reportAssignmentType]
     add_signal_handler = remove_signal_handler = run_forever = run_until_complete = stop = close = _refuse  # pyright: ignore[reportAssignmentType]
+
+
+def _over() -> float:
+    return 0.0
+
+
+def _no_timer(when: float, fire: Callable[[], None]) -> Callable[[], None]:
+    return fire
 
 
 def foreign_await(why: str) -> WorkflowCodeError:

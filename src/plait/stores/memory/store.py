@@ -57,6 +57,3 @@ class MemoryStore(SqliteStore):
 
     def watch(self, callback: Callable[[], None]) -> None:
         """There is no other process."""
-
-    def _note_duration(self, seconds: float) -> None:
-        """Never moves to a thread."""

@@ -22,6 +22,12 @@ _MIGRATIONS = list(statements.load("plait.stores.postgres", "migrations.sql").va
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 30.0
 
+_SETTINGS = {
+    "jit": "off",
+    # An engine that is frozen in the middle of a transaction must not keep rows from others for ever.
+    "idle_in_transaction_session_timeout": "10s",
+}
+
 AWAY = (
     OSError,
     TimeoutError,
@@ -35,6 +41,14 @@ AWAY = (
 )
 """What a call meets when the server is away, goes away meanwhile, or takes no more connections."""
 
+BROKEN = (
+    asyncpg.PostgresSystemError,
+    asyncpg.InternalServerError,
+    asyncpg.InvalidSchemaNameError,
+    asyncpg.UndefinedTableError,
+)
+"""What a call meets when the server has trouble with its disk, or somebody dropped our tables."""
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -45,9 +59,9 @@ class Address:
         try:
             parts = urlsplit(self.url)
             place = parts.netloc.rpartition("@")[2]
-            if "@" in parts.path or ("," not in place and parts.port == 0):
-                return "an unreadable address"
         except ValueError:
+            return "an unreadable address"
+        if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # perhaps of a password that was not quoted
             return "an unreadable address"
         return f"{place or 'the local server'}{parts.path}"
 
@@ -59,7 +73,7 @@ async def connect(address: Address, settings: dict[str, str]) -> Connection:
                 address.url,
                 timeout=CONNECT_SECONDS,
                 command_timeout=COMMAND_SECONDS,
-                server_settings={"jit": "off", **settings},
+                server_settings={**_SETTINGS, **settings},
             )
         except ValueError:
             raise InvalidInput(
@@ -149,6 +163,14 @@ def readable_errors(address: Address) -> Generator[None]:
     except (asyncpg.DiskFullError, asyncpg.OutOfMemoryError) as error:
         raise Unavailable(
             "store.full", f"{address} has no space left", why=str(error), fix="free disk space; nothing was lost"
+        ) from error
+    except asyncpg.LockNotAvailableError as error:
+        raise Unavailable(
+            "store.locked", f"rows of {address} are locked", why=str(error), fix="end who keeps a transaction open"
+        ) from error
+    except BROKEN as error:
+        raise Unavailable(
+            "store.unreadable", f"{address} can't be read or written", why=str(error), fix="look into the server's log"
         ) from error
     except AWAY as error:
         raise Unavailable(

@@ -29,8 +29,9 @@ class Listener:
         """What our own notices carry: they tell us nothing new."""
         self._callback: Callable[[], None] | None = None
         self._owners: dict[str, bool] = {}
-        """Whose locks are wanted, and whether this connection holds them."""
+        """Whose locks are wanted, and whether this connection holds them. Changed only by who uses the link."""
         self._listening = False
+        self._calling = False
         self._lost = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
@@ -39,23 +40,23 @@ class Listener:
         self._callback = callback
         self._start()
         if self._listening:
-            asyncio.get_running_loop().call_soon(self._call)
+            self._call_soon()
 
     async def guard(self, owner: str) -> bool:
         """Whether its lock is held: False while another of that name, or our own last connection, has it."""
-        self._owners.setdefault(owner, False)
         self._start()
         async with self._link.use() as connection:
-            if self._owners[owner]:
+            if self._owners.get(owner):
                 await connection.fetchval("select 1")  # the lock is as alive as the connection
-            else:
-                self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
-            return self._owners[owner]
+                return True
+            held = self._owners[owner] = bool(await connection.fetchval(SQL["guard"], owner))
+            return held
 
     async def unguard(self, owner: str) -> None:
-        if self._owners.pop(owner, False):
+        if owner in self._owners:
             async with self._link.use() as connection:
-                await connection.fetchval(SQL["unguard"], owner)
+                if self._owners.pop(owner, False):
+                    await connection.fetchval(SQL["unguard"], owner)
 
     async def close(self) -> None:
         if self._keeper is not None:
@@ -74,9 +75,10 @@ class Listener:
         """Connects, and connects again whenever the connection was lost."""
         wait = FIRST_WAIT
         while True:
+            self._lost.clear()
             try:
                 async with self._link.use():
-                    pass
+                    pass  # it is there now
                 wait = FIRST_WAIT
                 await self._lost.wait()
             except Exception as error:
@@ -86,18 +88,24 @@ class Listener:
 
     async def _prepare(self, connection: Connection) -> None:
         self._listening = False
-        self._lost.clear()
         connection.add_termination_listener(lambda _: self._lost.set())
         await connection.add_listener(CHANNEL, self._hear)
         for owner in self._owners:
             self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
         self._listening = True
-        self._call()
+        self._call_soon()
 
     def _hear(self, _connection: object, _pid: int, _channel: str, payload: Any) -> None:
         if payload != self._origin:
-            self._call()
+            self._call_soon()
+
+    def _call_soon(self) -> None:
+        """Once for all notices that came together."""
+        if not self._calling:
+            self._calling = True
+            asyncio.get_running_loop().call_soon(self._call)
 
     def _call(self) -> None:
+        self._calling = False
         if self._callback is not None:
             self._callback()

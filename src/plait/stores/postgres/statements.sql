@@ -147,16 +147,14 @@ select pg_try_advisory_lock(plait.owner_key($1));
 select pg_advisory_unlock(plait.owner_key($1));
 
 -- claim_shards: a new owner, a new epoch. Free is what was given up, has run out, or is of an owner whose lock is gone;
--- that tells nothing of owners not seen since the server started, or seen first after this statement began. What a
--- former engine of the same name left behind comes last, and only if this one ($4) holds the lock of that name
+-- that tells nothing of owners not seen since the server started, or seen first after this statement began
 with free as (
     select shard from plait.shards
     where owner is null
-       or (owner = $1 and $4::boolean)
        or expires <= plait.ms(clock_timestamp())
        or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
            and plait.owner_key(owner) not in (select key from plait.living))
-    order by owner is not distinct from $1, shard limit $3 for update skip locked
+    order by shard limit $3 for update skip locked
 )
 update plait.shards s
 set owner = $1, epoch = epoch + 1, expires = plait.ms(clock_timestamp()) + $2::bigint,

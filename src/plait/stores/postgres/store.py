@@ -49,8 +49,6 @@ _LAST = 2**62
 
 _WRITING = {
     "application_name": "plait writer",
-    # An engine that is frozen in the middle of a commit must not keep its shards from others for ever.
-    "idle_in_transaction_session_timeout": "10s",
     # Writes find rows by key. A plan made while the tables were small must not scan them when they have grown.
     "enable_seqscan": "off",
     "enable_hashjoin": "off",

@@ -24,21 +24,18 @@ SQL = statements.load("plait.stores.sqlite", "statements.sql")
 
 
 def commit(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
-    with atomic(db):
-        return _commit_all(db, writes)
-
-
-def _commit_all(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
-    verdicts = _fence(db, writes)
-    sound = [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"]
     try:
         with atomic(db):
-            _apply(db, sound)
+            verdicts = _fence(db, writes)
+            _apply(db, [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"])
+            return verdicts
     except apsw.ConstraintError:
-        for index, write in enumerate(writes):
-            if verdicts[index] == "ok":
-                verdicts[index] = _apply_one(db, write)
-    return verdicts
+        with atomic(db):
+            verdicts = _fence(db, writes)
+            return [
+                _apply_one(db, write) if verdict == "ok" else verdict
+                for write, verdict in zip(writes, verdicts, strict=True)
+            ]
 
 
 def _fence(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:

@@ -66,8 +66,8 @@ update dead_letters set status = ?2 where id = ?1;
 insert into snapshots (run_id, seq, at, body) values (?1, ?2, ?3, ?4)
 on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
 
--- free_shards: shards nobody holds; those a former engine of the same name left behind come last
-select shard from shards where owner is null or expires <= ?1 or owner = ?2 order by owner is ?2, shard limit ?3;
+-- free_shards: shards nobody holds
+select shard from shards where owner is null or expires <= ?1 order by shard limit ?2;
 
 -- take_shard: a new owner, a new epoch
 update shards set owner = ?2, epoch = epoch + 1, expires = ?3 where shard = ?1 returning shard, epoch;

@@ -2,7 +2,7 @@
 
 One process writes at a time, and it commits on the event loop's own thread: handing the work to a
 thread costs more than it saves while a commit takes well under a millisecond. On a disk whose fsync
-is slow the loop must not wait for it, so the store times its commits and moves them to a thread of
+is slow the loop must not wait for it, so the store times a few small commits when it opens and moves them to a thread of
 their own when they are.
 
 Which process may own shards is decided by a lock on a file beside the database: the operating system
@@ -54,6 +54,7 @@ T = TypeVar("T")
 log = logging.getLogger("plait.store")
 
 SLOW_COMMIT = 0.003
+_PROBES = 5
 """Seconds; a thread is worth its hand-over when commits take longer than this."""
 POLL = 0.05
 BUSY_MS = 5_000
@@ -77,7 +78,6 @@ class SqliteStore:
         self._db: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._lock = OwnerLock(path)
-        self._commit_time = 0.0
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._seen = 0
@@ -88,6 +88,8 @@ class SqliteStore:
         # A memory database belongs to its connection; a file is read beside its writer.
         memory = self.path == ":memory:"
         self._reader = self._db if memory else connect(self.path, self._synchronous, self._busy_ms)
+        if not memory and _commit_seconds(self._db) > SLOW_COMMIT:
+            self._writer = ThreadPoolExecutor(1, thread_name_prefix="plait-sqlite")
 
     async def close(self) -> None:
         if self._watcher is not None:
@@ -104,10 +106,7 @@ class SqliteStore:
         self._lock.release()
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        started = time.perf_counter()
-        verdicts = await self._write(lambda db: commit(db, writes))
-        self._note_duration(time.perf_counter() - started)
-        return verdicts
+        return await self._write(lambda db: commit(db, writes))
 
     async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
         lock = self._lock.acquire()
@@ -119,7 +118,7 @@ class SqliteStore:
             with atomic(db):
                 if lock == "fresh":  # so whoever is named as an owner is dead
                     db.execute(SQL["free_all"])
-                free = [row[0] for row in db.execute(SQL["free_shards"], (now, owner, want))]
+                free = [row[0] for row in db.execute(SQL["free_shards"], (now, want))]
                 return [Lease(*next(db.execute(SQL["take_shard"], (shard, owner, now + ttl)))) for shard in free]
 
         return await self._write(take)
@@ -257,11 +256,6 @@ class SqliteStore:
         with readable_errors(self.path):
             return self._reader.execute(sql, args).fetchall()
 
-    def _note_duration(self, seconds: float) -> None:
-        self._commit_time += 0.1 * (seconds - self._commit_time)
-        if self._writer is None and self._commit_time > SLOW_COMMIT:
-            self._writer = ThreadPoolExecutor(1, thread_name_prefix="plait-sqlite")
-
     async def _poll(self, callback: Callable[[], None]) -> None:
         while True:
             await asyncio.sleep(POLL)
@@ -283,6 +277,17 @@ def _data_version(db: apsw.Connection) -> int:
 def _listed(shards: Collection[Shard]) -> str | None:
     """As JSON; None, which costs nothing, for all of them."""
     return None if len(shards) == SHARDS else f"[{','.join(map(str, shards))}]"
+
+
+def _commit_seconds(db: apsw.Connection) -> float:
+    """The median of a few commits that change one page."""
+    taken: list[float] = []
+    for _ in range(_PROBES):
+        started = time.perf_counter()
+        with readable_errors(db.filename):
+            db.execute("begin immediate; update shards set expires = expires where shard = 0; commit")
+        taken.append(time.perf_counter() - started)
+    return sorted(taken)[_PROBES // 2]
 
 
 _DURABILITY = {
