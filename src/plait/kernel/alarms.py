@@ -9,6 +9,7 @@ from .ids import Millis, RunId, Shard, TaskToken
 from .store import Store, TimerRow
 
 _AT_ONCE = 500
+_AGAIN = 1000
 
 
 class Alarms:
@@ -18,13 +19,13 @@ class Alarms:
         clock: Clock,
         shards: Callable[[], set[Shard]],
         fire: Callable[[TimerRow], None],
-        spawn: Callable[[Awaitable[None]], object],
+        keep_trying: Callable[[Callable[[], Awaitable[None]]], object],
     ) -> None:
         self._store = store
         self._clock = clock
         self._shards = shards
         self._fire = fire
-        self._spawn = spawn
+        self._keep_trying = keep_trying
         self._next: Millis | None = None
         self._alarm: Alarm | None = None
         self._firing: set[tuple[RunId, TaskToken]] = set()
@@ -70,8 +71,8 @@ class Alarms:
         self._next = None
         due = await self._store.next_due(shards)
         if due is not None:
-            # What is under way is still in the table; do not spin on it
-            self._schedule(max(due, Millis(now + 50)) if self._firing else due)
+            # What is past due now is under way, or could not be: look at it again, but do not spin on it
+            self._schedule(due if due > now else Millis(now + _AGAIN))
 
     def stop(self) -> None:
         if self._alarm is not None:
@@ -91,4 +92,4 @@ class Alarms:
         if due is not None and due > self._clock.now():  # never early
             self._schedule(due)
         else:
-            self._spawn(self.look())
+            self._keep_trying(self.look)

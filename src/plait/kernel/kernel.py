@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -36,6 +36,8 @@ from .worker import Job, Worker
 log = logging.getLogger("plait.kernel")
 
 _SUSPECT_PATIENCE = 2.0
+_CLOSING_PATIENCE = 5.0
+_RETRY_AFTER = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,32 +76,39 @@ class Kernel:
         self._waiters = Waiters(store)
         self._replies: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
         self._spawned: set[asyncio.Task[Any]] = set()
+        self._closed = False
         self._main: asyncio.Task[None] | None = None
-        hooks = Hooks(self._committed, self._refused, self._failed, self._appended)
+        hooks = Hooks(
+            committed=self._committed,
+            refused=self._refused,
+            failed=self._failed,
+            broken=self._drop,
+            appended=self._appended,
+        )
         self.loop = RunLoop(store, clock, limits, hooks)
         self._ownership = Ownership(
             store, clock, settings.owner, settings.lease_ttl, gained=self._gained, lost=self._lost
         )
         self._mail = Mail(store, lambda: self._ownership.shards, self.deliver)
-        self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self.spawn)
+        self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self.keep_trying)
 
     # -- life ----------------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
         await self.store.open()
         self._main = asyncio.get_running_loop().create_task(self.loop.main(), name="plait.loop")
-        self.store.watch(lambda: self.spawn(self._news()))
+        self._main.add_done_callback(self._died)
+        self.store.watch(lambda: self.keep_trying(self._news))
         if self._settings.own_shards:
             await self._ownership.refresh()
             self._ownership.keep(self.spawn)
 
     async def close(self) -> None:
         """Stops taking work, lets the commit under way end, gives up the shards."""
-        self._ownership.stop()
-        self._alarms.stop()
-        await self._worker.close()
-        await self._stop_tasks()
-        self._drop_all()
+        self.loop.stop()
+        if self._main is not None:
+            await asyncio.wait([self._main], timeout=_CLOSING_PATIENCE)
+        await self.crash()
         if self._settings.own_shards:
             try:
                 await self._ownership.release()
@@ -108,14 +117,25 @@ class Kernel:
         await self.store.close()
 
     async def crash(self) -> None:
-        """For tests: gone without a word, as after `kill -9`; the store keeps what was committed."""
-        if self._main is not None:
-            self._main.cancel()  # a commit that waits for its store to come back would be waited for
+        """Drops everything without a word, as `kill -9` does; the store keeps what was committed."""
+        self._closed = True
         self._ownership.stop()
         self._alarms.stop()
         await self._worker.close()
-        await self._stop_tasks()
-        self._drop_all()
+        tasks = [*self._spawned, *([self._main] if self._main is not None else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._abandon(LeaseLost("the engine stopped"))
+        for run in list(self._live.values()):
+            self._drop(run)
+
+    def _died(self, main: asyncio.Task[None]) -> None:
+        """The run loop ended by itself: a bug, or a crash that a test made."""
+        if not main.cancelled() and (error := main.exception()) is not None:
+            if isinstance(error, Exception):
+                log.critical("the run loop died; this engine does nothing more", exc_info=error)
+            self._abandon(Unavailable("kernel.dead", "the engine died", why=str(error), fix="start it again"))
 
     @property
     def dead(self) -> asyncio.Task[None]:
@@ -124,25 +144,31 @@ class Kernel:
             raise RuntimeError("the kernel is not open")
         return self._main
 
-    async def _stop_tasks(self) -> None:
-        main = self._main
-        if main is not None and not main.done():
-            while self.loop.committing and not main.done():  # noqa: ASYNC110 - it ends within a few rounds
-                await asyncio.sleep(0)
-            main.cancel()
-        for task in list(self._spawned):
-            task.cancel()
-        await asyncio.gather(*([main] if main else []), *self._spawned, return_exceptions=True)
-        self.loop.abandon(LeaseLost("the engine stopped"))
+    def _abandon(self, error: PlaitError) -> None:
+        """Whoever waits for something is told that it won't come from here."""
+        self.loop.abandon(error)
+        self._waiters.abandon(error)
         for future in [*self._created.values(), *self._replies.values()]:
             if not future.done():
-                future.set_exception(LeaseLost("the engine stopped"))
-        self._waiters.abandon(LeaseLost("the engine stopped while the run was going on"))
+                future.set_exception(error)
 
     def spawn(self, work: Awaitable[None]) -> None:
         task = asyncio.get_running_loop().create_task(cast("Coroutine[Any, Any, None]", work))
         self._spawned.add(task)
         task.add_done_callback(self._spawned_ended)
+
+    def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Background work that must get done: while the store is away it is tried again."""
+
+        async def attempt() -> None:
+            try:
+                await work()
+            except Unavailable as error:
+                log.warning("will try again: %s", error)
+                self.clock.call_later(_RETRY_AFTER, lambda: self.keep_trying(work))
+
+        if not self._closed:
+            self.spawn(attempt())
 
     def _spawned_ended(self, task: asyncio.Task[None]) -> None:
         self._spawned.discard(task)
@@ -175,7 +201,10 @@ class Kernel:
         if epoch is None:
             inbox = InboxRow(row.id, row.shard, "start", values.plain(start), row.created_at)
             return await self.loop.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
-        if row.id in self._live or row.id in self._created:
+        if (pending := self._created.get(row.id)) is not None:
+            await asyncio.wait([pending])
+            return "exists"
+        if row.id in self._live:
             return "exists"
         run = self.loader.fresh(info_of(row), epoch)
         run.create = row
@@ -221,7 +250,7 @@ class Kernel:
             self._loading[run_id].append((input, key))
         else:
             self._loading[run_id] = [(input, key)]
-            self.spawn(self._load(run_id))
+            self.keep_trying(lambda: self._load(run_id))
 
     def _fire(self, timer: TimerRow) -> None:
         self.deliver(timer.run_id, TimerFired(timer.token), None)
@@ -233,29 +262,43 @@ class Kernel:
             self.loop.post(run, result)
 
     async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
+        """Brings a run into memory, with the inputs that came for it meanwhile."""
         self._loading.setdefault(run_id, [])
-        run: Run | None = None
+        run = await self._build(run_id, row)
+        waiting = self._loading.pop(run_id)
+        if run is None:
+            self._forget(run_id)
+            return
+        if suspect:
+            run.suspect()
+        self._live[run_id] = run
+        for input, key in [(Resume("continue"), None), *waiting]:
+            self.loop.post(run, input, key)
+
+    async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
+        """None if there is no such run, it is not ours, or it can't be read by this engine."""
+        row = row or await self.store.run(run_id)
+        epoch = self._ownership.epoch(shard_of(run_id))
+        if row is None or epoch is None:
+            return None
         try:
-            row = row or await self.store.run(run_id)
-            epoch = self._ownership.epoch(shard_of(run_id))
-            if row is not None and epoch is not None:
-                run = await self.loader.load(row, epoch)
-                if self._ownership.epoch(run.shard) != epoch:
-                    run = None
-        finally:
-            waiting = self._loading.pop(run_id)
-            if run is None:
-                self._forget(run_id)
-        if run is not None:
-            if suspect:
-                run.suspect()
-            self._live[run_id] = run
-            for input, key in [(Resume("continue"), None), *waiting]:
-                self.loop.post(run, input, key)
+            run = await self.loader.load(row, epoch)
+        except Unavailable:
+            raise
+        except PlaitError as error:
+            log.error("run %s can't be taken up: %s", run_id, error)
+            return None
+        return run if self._ownership.epoch(run.shard) == epoch else None
 
     # -- ownership -----------------------------------------------------------------------------------------------
 
     async def _gained(self, shards: list[Shard]) -> None:
+        try:
+            await self._recover(shards)
+        except Unavailable:
+            self.keep_trying(lambda: self._recover(shards))
+
+    async def _recover(self, shards: list[Shard]) -> None:
         rows = await self.store.recovering(shards)
         suspects = [row for row in rows if row.recoveries >= SUSPECT_AFTER]
         if rows:
@@ -331,7 +374,7 @@ class Kernel:
 
     def _appended(self, write: Write) -> None:
         if self.owns(write.run_id):
-            self.spawn(self._mail.look())
+            self.keep_trying(self._mail.look)
 
     def _reply(self, run_id: RunId, taken: Taken) -> None:
         future = self._replies.get((run_id, taken.key))
@@ -381,10 +424,6 @@ class Kernel:
         run.mailbox.clear()
         self._evict(run)
         self._forget(run.id)
-
-    def _drop_all(self) -> None:
-        for run in list(self._live.values()):
-            self._drop(run)
 
     def _forget(self, run_id: RunId) -> None:
         self._mail.forget(run_id)

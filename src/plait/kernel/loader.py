@@ -8,7 +8,7 @@ from typing import Any, Union
 import msgspec
 from msgspec import Raw
 
-from .errors import NotFound, Unavailable
+from .errors import Conflict, NotFound
 from .events import Event, KernelEvent, Recorded
 from .ids import Epoch, Ids, Millis, RunId, Seq
 from .limits import Limits
@@ -73,7 +73,7 @@ class Loader:
             try:
                 events: list[Any] = decoder.decode(row.events)
             except msgspec.ValidationError as error:
-                raise Unavailable(
+                raise Conflict(
                     "kernel.unreadable_event",
                     f"event {row.seq} can't be read by this engine",
                     why=str(error),

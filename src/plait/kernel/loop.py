@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from .clock import Clock
 from .draft import Draft
-from .errors import LeaseLost, PlaitError, Unavailable
+from .errors import PlaitError, Unavailable
 from .inputs import AnyInput
 from .limits import Limits
 from .run import Run
@@ -35,6 +35,7 @@ class Hooks:
     committed: Callable[[Run, Draft, Write], None]
     refused: Callable[[Run, Draft, Verdict], None]
     failed: Callable[[Run, Draft, PlaitError], None]
+    broken: Callable[[Run], None]
     appended: Callable[[Write], None]
 
 
@@ -52,7 +53,9 @@ class RunLoop:
         self._hooks = hooks
         self._ready: deque[Run] = deque()
         self._outside: list[_Outside] = []
+        self._under_way: list[_Outside] = []
         self._bell: asyncio.Future[None] | None = None
+        self._stopping = False
         self.committing = False
         self.beats = 0
         """Grows with every round; the watchdog looks at it."""
@@ -76,14 +79,20 @@ class RunLoop:
     def idle(self) -> bool:
         return not (self._ready or self._outside or self.committing)
 
+    def stop(self) -> None:
+        """Ends `main` after the commit that is under way."""
+        self._stopping = True
+        self._ring()
+
     async def main(self) -> None:
-        """Runs until it is cancelled, or a crash is simulated."""
-        while True:
+        """Runs until it is stopped, or a crash is simulated."""
+        while not self._stopping:
             if not (self._ready or self._outside):
                 self._bell = asyncio.get_running_loop().create_future()
                 await self._bell
             self.beats += 1
             outside, self._outside = self._outside, []
+            self._under_way = outside
             drafts = self._decide()
             if drafts or outside:
                 self.committing = True
@@ -101,7 +110,12 @@ class RunLoop:
         ready = self._ready
         for _ in range(min(len(ready), _RUNS_AT_ONCE)):
             run = ready.popleft()
-            draft = run.advance(now)
+            try:
+                draft = run.advance(now)
+            except Exception:
+                log.critical("run %s could not be advanced; it is left as the log has it", run.id, exc_info=True)
+                self._hooks.broken(run)
+                continue
             if draft.empty:
                 run.queued = False
                 # Nothing to write, but what is durable already may have to be started again
@@ -122,7 +136,7 @@ class RunLoop:
             except Unavailable as error:
                 drafts, writes = self._fail_callers(drafts, writes, outside, error)
                 outside = []
-                if not drafts:
+                if not drafts or self._stopping:
                     return
                 log.error("could not commit, will try again in %.2f s: %s", wait, error)
                 await self._sleep(wait)
@@ -171,10 +185,9 @@ class RunLoop:
         self._clock.call_later(seconds, lambda: woken.done() or woken.set_result(None))
         await woken
 
-    def abandon(self, error: BaseException) -> None:
+    def abandon(self, error: PlaitError) -> None:
         """The engine stops: whoever waits for a write is told."""
-        reason = error if isinstance(error, Exception) else LeaseLost("the engine stopped")
-        for entry in self._outside:
+        for entry in [*self._under_way, *self._outside]:
             if not entry.done.done():
-                entry.done.set_exception(reason)
+                entry.done.set_exception(error)
         self._outside.clear()

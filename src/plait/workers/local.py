@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 from msgspec import Raw
@@ -121,8 +119,8 @@ class _Execution:
 
     async def _in_thread(self, attempt: Attempt) -> Any:
         context = contextvars.copy_context()
-        call: Callable[[], Any] = partial(context.run, self._job.task.call, attempt)
-        return await asyncio.get_running_loop().run_in_executor(self._worker.threads, call)
+        call, loop = self._job.task.call, asyncio.get_running_loop()
+        return await loop.run_in_executor(self._worker.threads, lambda: context.run(call, attempt))
 
     def _beat(self, progress: Raw) -> None:
         """May come from a thread, so it only leaves a mark."""
