@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from .errors import ErrorInfo
 from .ids import Millis, RunId, TaskToken
-from .values import NULL
+from .values import ABSENT, NULL
 
 
 class Input(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
@@ -32,7 +32,7 @@ class TaskResult(Input, frozen=True, tag="task_result"):
 
     token: TaskToken
     attempt: int
-    output: Raw | None = None
+    output: Raw = ABSENT
     error: ErrorInfo | None = None
     retryable: bool = True
     progress: Raw = NULL
@@ -87,7 +87,7 @@ class Resume(Input, frozen=True, tag="resume"):
     at: str | None = None
     token: TaskToken | None = None
     verdict: Literal["retry", "discard"] | None = None
-    state: Raw | None = None
+    state: Raw = ABSENT
 
 
 AnyInput = Start | TaskResult | TimerFired | Message | ChildFinished | Decided | Cancel | Patch | Resume

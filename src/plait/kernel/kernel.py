@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -28,6 +27,7 @@ from .loop import Hooks, RunLoop
 from .machine import Dialect
 from .mail import Mail
 from .ownership import Ownership
+from .roster import Roster
 from .run import Run
 from .store import SUSPECT_AFTER, InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
 from .waiters import Outcome, Waiters, outcome_of
@@ -69,9 +69,6 @@ class Kernel:
         self.loader = Loader(store, dialects, ids, limits)
         self._worker = worker
         self._settings = settings
-        self._live: dict[RunId, Run] = {}
-        self._parked: OrderedDict[RunId, None] = OrderedDict()
-        self._loading: dict[RunId, list[tuple[AnyInput, str | None]]] = {}
         self._created: dict[RunId, asyncio.Future[Verdict]] = {}
         self._waiters = Waiters(store)
         self._replies: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
@@ -89,6 +86,7 @@ class Kernel:
         self._ownership = Ownership(
             store, clock, settings.owner, settings.lease_ttl, gained=self._gained, lost=self._lost
         )
+        self.roster = Roster(store, self.loader, self._ownership.epoch, settings.cache_size)
         self._mail = Mail(store, lambda: self._ownership.shards, self.deliver)
         self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self.keep_trying)
 
@@ -127,7 +125,7 @@ class Kernel:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._abandon(LeaseLost("the engine stopped"))
-        for run in list(self._live.values()):
+        for run in self.roster.all():
             self._drop(run)
 
     def _died(self, main: asyncio.Task[None]) -> None:
@@ -179,12 +177,12 @@ class Kernel:
     @property
     def idle(self) -> bool:
         """Nothing moves until time passes or someone outside acts."""
-        return self.loop.idle and not self._spawned and not self._loading and not self.running
+        return self.loop.idle and not self._spawned and not self.roster.loading and not self.running
 
     @property
     def running(self) -> int:
         """How many tasks are under way here."""
-        return sum(run.state.tasks.running for run in self._live.values())
+        return sum(run.state.tasks.running for run in self.roster.all())
 
     @property
     def owner(self) -> str:
@@ -204,12 +202,12 @@ class Kernel:
         if (pending := self._created.get(row.id)) is not None:
             await asyncio.wait([pending])
             return "exists"
-        if row.id in self._live:
+        if self.roster.get(row.id) is not None:
             return "exists"
         run = self.loader.fresh(info_of(row), epoch)
         run.create = row
         created = self._created[row.id] = asyncio.get_running_loop().create_future()
-        self._live[row.id] = run
+        self.roster.add(run)
         self.loop.post(run, start)
         return await created
 
@@ -234,7 +232,7 @@ class Kernel:
 
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
-        return self._live.get(row.id) or await self.loader.load(row, Epoch(0))
+        return self.roster.get(row.id) or await self.loader.load(row, Epoch(0))
 
     async def append(self, write: Write) -> Verdict:
         return await self.loop.append(write)
@@ -242,14 +240,13 @@ class Kernel:
     # -- inputs on their way in ----------------------------------------------------------------------------------
 
     def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
-        run = self._live.get(run_id)
+        run = self.roster.wake(run_id)
         if run is not None:
-            self._parked.pop(run_id, None)
             self.loop.post(run, input, key)
-        elif run_id in self._loading:
-            self._loading[run_id].append((input, key))
-        else:
-            self._loading[run_id] = [(input, key)]
+            return
+        loading = self.roster.is_loading(run_id)
+        self.roster.hold(run_id, input, key)
+        if not loading:
             self.keep_trying(lambda: self._load(run_id))
 
     def _fire(self, timer: TimerRow) -> None:
@@ -257,38 +254,20 @@ class Kernel:
 
     def report(self, run_id: RunId, result: TaskResult) -> None:
         """A worker says how an attempt ended."""
-        run = self._live.get(run_id)
+        run = self.roster.get(run_id)
         if run is not None:
             self.loop.post(run, result)
 
     async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
-        """Brings a run into memory, with the inputs that came for it meanwhile."""
-        self._loading.setdefault(run_id, [])
-        run = await self._build(run_id, row)
-        waiting = self._loading.pop(run_id)
+        run, held = await self.roster.load(run_id, row)
         if run is None:
-            self._forget(run_id)
+            if not self.owns(run_id):
+                self._forget(run_id)  # else it is unknown, or unreadable here: its inputs stay where they are
             return
         if suspect:
             run.suspect()
-        self._live[run_id] = run
-        for input, key in [(Resume("continue"), None), *waiting]:
+        for input, key in [(Resume("continue"), None), *held]:
             self.loop.post(run, input, key)
-
-    async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
-        """None if there is no such run, it is not ours, or it can't be read by this engine."""
-        row = row or await self.store.run(run_id)
-        epoch = self._ownership.epoch(shard_of(run_id))
-        if row is None or epoch is None:
-            return None
-        try:
-            run = await self.loader.load(row, epoch)
-        except Unavailable:
-            raise
-        except PlaitError as error:
-            log.error("run %s can't be taken up: %s", run_id, error)
-            return None
-        return run if self._ownership.epoch(run.shard) == epoch else None
 
     # -- ownership -----------------------------------------------------------------------------------------------
 
@@ -304,7 +283,7 @@ class Kernel:
         if rows:
             log.info("took over %d shards with %d runs under way", len(shards), len(rows))
         for row in rows:
-            if row.recoveries < SUSPECT_AFTER and row.id not in self._live:
+            if row.recoveries < SUSPECT_AFTER and not self._here(row.id):
                 await self._load(row.id, row)
         if suspects:
             self.spawn(self._recover_one_by_one(suspects))
@@ -315,15 +294,20 @@ class Kernel:
         """One of these may be what kills the process; alone, it can't take the others' chances with it."""
         for row in suspects:
             log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
+            if self._here(row.id):
+                continue
             await self._load(row.id, row, suspect=True)
             waited = self.clock.monotonic()
-            while (run := self._live.get(row.id)) is not None and (run.queued or run.state.tasks.running):
+            while (run := self.roster.get(row.id)) is not None and (run.queued or run.state.tasks.running):
                 if self.clock.monotonic() - waited > _SUSPECT_PATIENCE:
                     break
                 await asyncio.sleep(0.01)
 
+    def _here(self, run_id: RunId) -> bool:
+        return self.roster.get(run_id) is not None or self.roster.is_loading(run_id)
+
     def _lost(self, shards: set[Shard]) -> None:
-        for run in [run for run in self._live.values() if run.shard in shards]:
+        for run in [run for run in self.roster.all() if run.shard in shards]:
             self._drop(run)
 
     async def _news(self) -> None:
@@ -344,6 +328,8 @@ class Kernel:
         if created is not None and not created.done():
             created.set_result("ok")
         self._note_rows(run, write)
+        if not self.roster.has(run):
+            return  # its shard was lost meanwhile: the new owner starts what follows
         for token in draft.revoked or ():
             self._worker.cancel(run.id, token)
         for task, attempt in draft.tasks:
@@ -355,7 +341,7 @@ class Kernel:
         if draft.ended or run.blocked is not None:
             self._waiters.notify(run.id, outcome_of(run))
         if not run.mailbox and not run.state.tasks.running:
-            self._park(run)
+            self.roster.park(run)
 
     def _note_rows(self, run: Run, write: Write) -> None:
         for taken in write.taken:
@@ -380,21 +366,6 @@ class Kernel:
         future = self._replies.get((run_id, taken.key))
         if future is not None and not future.done():
             future.set_result(taken)
-
-    def _park(self, run: Run) -> None:
-        if run.state.status != "running" or self._settings.cache_size == 0:
-            self._evict(run)
-            return
-        self._parked[run.id] = None
-        while len(self._parked) > self._settings.cache_size:
-            oldest, _ = self._parked.popitem(last=False)
-            if (parked := self._live.get(oldest)) is not None and not parked.queued:
-                self._evict(parked)
-
-    def _evict(self, run: Run) -> None:
-        self._live.pop(run.id, None)
-        self._parked.pop(run.id, None)
-        run.machine.close()
 
     # -- when a commit is refused --------------------------------------------------------------------------------
 
@@ -422,7 +393,7 @@ class Kernel:
         for token in run.state.tasks:
             self._worker.cancel(run.id, token)
         run.mailbox.clear()
-        self._evict(run)
+        self.roster.evict(run)
         self._forget(run.id)
 
     def _forget(self, run_id: RunId) -> None:

@@ -110,6 +110,9 @@ class RunLoop:
         ready = self._ready
         for _ in range(min(len(ready), _RUNS_AT_ONCE)):
             run = ready.popleft()
+            if not run.mailbox:  # dropped meanwhile
+                run.queued = False
+                continue
             try:
                 draft = run.advance(now)
             except Exception:

@@ -22,6 +22,8 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 128
 
 NULL = Raw(b"null")
+ABSENT = Raw()
+"""No value at all, which is not `null`; a default for fields of structs, since msgspec can't read `Raw | None`."""
 Json = Any
 
 
