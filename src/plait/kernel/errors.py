@@ -75,7 +75,7 @@ class LeaseLost(Unavailable):
         )
 
 
-class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True):
+class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """An error as it is kept in the log: enough to show it, and to raise it again."""
 
     code: str

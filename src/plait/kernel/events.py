@@ -20,7 +20,7 @@ from .values import NULL
 Cause = Literal["failure", "cancel", "deadline", "request", "limit"]
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type"):
+class Event(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="type", gc=False):
     """Base of all events."""
 
 

@@ -12,7 +12,7 @@ from .ids import Millis, RunId, TaskToken
 from .values import ABSENT, NULL
 
 
-class Input(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind"):
+class Input(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", gc=False):
     """Base of all inputs."""
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import msgspec
 from msgspec import Raw
 
 from .errors import ErrorInfo
@@ -64,8 +65,7 @@ class RunPatch:
     full: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(msgspec.Struct, frozen=True, gc=False):
     """The events of one decision: `count` of them, the first numbered `seq`, as a JSON array."""
 
     seq: Seq
@@ -76,8 +76,7 @@ class LogRow:
     """JSON `{"<index>.<field>": hash}`: values of these events that are kept as blobs."""
 
 
-@dataclass(frozen=True, slots=True)
-class InboxRow:
+class InboxRow(msgspec.Struct, frozen=True, gc=False):
     run_id: RunId
     shard: Shard
     key: str
@@ -88,14 +87,12 @@ class InboxRow:
     """If the run is unknown or has ended, keep this instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(msgspec.Struct, frozen=True, gc=False):
     key: str
     reply: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TimerRow:
+class TimerRow(msgspec.Struct, frozen=True, gc=False):
     run_id: RunId
     shard: Shard
     token: TaskToken
@@ -149,8 +146,7 @@ class Snapshot:
     body: bytes
 
 
-@dataclass(slots=True)
-class Write:
+class Write(msgspec.Struct, gc=False):
     """Everything one decision changes. With `epoch` None it comes from outside the owner and may only
     create a run and add to inboxes."""
 

@@ -7,8 +7,8 @@ failure is tried again and when, whether it was the last. Machines only ever see
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec import Raw
 
 from .effects import RunTask
@@ -17,30 +17,26 @@ from .events import TaskRetryScheduled
 from .ids import Ids, Millis, TaskToken
 from .inputs import TaskResult
 from .machine import TaskFacts
-from .values import null
+from .values import NULL
 
 
-@dataclass(slots=True)
-class OpenTask:
+class OpenTask(msgspec.Struct, gc=False):
     task: RunTask
     attempt: int = 1
     retry_at: Millis | None = None
     error: ErrorInfo | None = None
-    progress: Raw = field(default_factory=null)
+    progress: Raw = NULL
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(msgspec.Struct, frozen=True, gc=False):
     """Of an older attempt, or of a task that is settled: recorded, changes nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(msgspec.Struct, frozen=True, gc=False):
     event: TaskRetryScheduled
 
 
-@dataclass(frozen=True, slots=True)
-class Final:
+class Final(msgspec.Struct, frozen=True, gc=False):
     result: TaskResult
     task: RunTask
     exhausted: bool

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 from msgspec import Raw
 
 from .effects import RunTask
@@ -13,9 +13,8 @@ from .ids import RunId, TaskToken
 from .inputs import TaskResult
 
 
-@dataclass(slots=True)
-class Job:
-    """One attempt of one task. Not frozen, as one is made for every step."""
+class Job(msgspec.Struct, gc=False):
+    """One attempt of one task."""
 
     run_id: RunId
     task: RunTask
