@@ -88,9 +88,9 @@ class Draft:
         self.cleared = [*(self.cleared or ()), token]
         self.timers = [timer for timer in self.timers or () if timer.token != token]
 
-    def clear_all(self) -> None:
+    def clear_all(self, *, stored: bool) -> None:
         """No timer and no open question outlives this; later ones of the same draft do."""
-        self.clears_all = True
+        self.clears_all = self.clears_all or stored
         self.timers = self.questions = None
 
     def send(self, run_id: RunId, key: str, input: AnyInput, fallback: DeadLetter | None = None) -> None:

@@ -69,7 +69,7 @@ def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
         end(rollback.outcome(run.state.final), run, draft)
         return
     run.emit(started, draft)
-    draft.clear_all()
+    draft.clear_all(stored=run.has_rows)
     go_on(run, draft)
 
 
@@ -122,7 +122,7 @@ def end(final: FinalEvent, run: Run, draft: Draft) -> None:
     run.emit(final, draft)
     run.ended(draft.at)
     draft.ended = True
-    draft.clear_all()
+    draft.clear_all(stored=run.has_rows)
     info = run.info
     if info.parent is not None and info.parent_token is not None:
         # Numbered, because a child that is reopened and ends again must be heard again

@@ -31,19 +31,24 @@ _CALLER_ID = re.compile(r"[^/\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 
 def run_key(namespace: str, caller_id: str) -> RunId:
     """The store-wide id of a caller's run; refuses what could not be told apart or printed."""
-    if not _NAMESPACE.fullmatch(namespace):
+    if not _is_text(namespace) or not _NAMESPACE.fullmatch(namespace):
         raise InvalidInput(
             "kernel.bad_namespace",
             f"namespace {namespace!r} is not usable",
             fix="use lower-case letters, digits, `-` and `_`, at most 63 characters",
         )
-    if not _CALLER_ID.fullmatch(caller_id):
+    if not _is_text(caller_id) or not _CALLER_ID.fullmatch(caller_id):
         raise InvalidInput(
             "kernel.bad_run_id",
-            f"run id {caller_id[:80]!r} is not usable",
+            f"run id {str(caller_id)[:80]!r} is not usable",
             fix="use 1 to 200 printable characters without `/`",
         )
     return RunId(caller_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{caller_id}")
+
+
+def _is_text(value: object) -> bool:
+    """Callers may be programs that nobody type-checked."""
+    return isinstance(value, str)
 
 
 def caller_id(run_id: RunId) -> str:

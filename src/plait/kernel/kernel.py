@@ -228,7 +228,9 @@ class Kernel:
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
-        return await self._waiters.outcome(run_id)
+        run = self.roster.get(run_id)
+        moving = run is not None and run.state.status == "running" and run.blocked is None
+        return await self._waiters.outcome(run_id, look_first=not moving)
 
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""

@@ -55,6 +55,8 @@ class Run:
         self._full: bool = False
         self._stale = False
         self._snapshot_seq = 0
+        self.has_rows = False
+        """It may have timers or open questions in the store."""
 
         # The run loop's own marks
         self.mailbox: deque[tuple[AnyInput, str | None]] = deque()
@@ -66,7 +68,7 @@ class Run:
     def adopt(self, row: RunRow) -> None:
         """What only the row knows."""
         self.blocked, self._recoveries, self._full = row.blocked, row.recoveries, row.full
-        self._awake, self._ended_at = row.awake, row.ended_at
+        self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
 
     def fold(self, event: Event, at: Millis) -> None:
         """Takes in one recorded event."""
@@ -106,7 +108,11 @@ class Run:
         mailbox = self.mailbox
         for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
             input, key = mailbox.popleft()
-            self._handle(input, key, draft)
+            if type(input) is TaskResult:  # by far the most common, and never refused
+                self._task_result(input, draft)
+            else:
+                self._handle(input, key, draft)
+        self._check_limits(draft)
         self._close(draft)
         return draft
 
@@ -119,14 +125,13 @@ class Run:
             reply = values.plain({"error": describe(refusal), "status": refusal.status})
         if key is not None:
             draft.taken = [*(draft.taken or ()), Taken(key, reply)]
-        self._check_limits(draft)
 
     def _route(self, input: AnyInput, draft: Draft) -> Raw | None:
         match input:
-            case TaskResult():
-                self._task_result(input, draft)
             case TimerFired():
                 self._timer(input, draft)
+            case TaskResult():
+                self._task_result(input, draft)
             case Start():
                 self._start(input, draft)
             case Cancel():
@@ -180,7 +185,6 @@ class Run:
         verdict = tasks.judge(result, draft.at, self.ids)
         match verdict:
             case Final():
-                tasks.close(result.token)
                 self._settle(verdict, draft)
             case Again():
                 self.emit(verdict.event, draft)
@@ -327,6 +331,7 @@ class Run:
     def _close(self, draft: Draft) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
         awake = self.state.tasks.running > 0 or draft.more
+        self.has_rows = self.has_rows or bool(draft.timers or draft.questions)
         full = self.machine.backlog() >= self._limits.max_queued_messages
         if self._recoveries and draft.events and draft.create is None:
             self._recoveries, self._stale = 0, True  # it makes progress

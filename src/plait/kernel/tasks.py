@@ -83,6 +83,7 @@ class TaskBook:
         return found is not None
 
     def judge(self, result: TaskResult, now: Millis, ids: Ids) -> Late | Again | Final:
+        """What a result means for its task; a final one closes it."""
         found = self._open.get(result.token)
         if found is None or found.attempt != result.attempt or found.retry_at is not None:
             return Late()
@@ -91,6 +92,8 @@ class TaskBook:
             wait = policy.delay(found.attempt, ids.fraction() if policy.jitter else 0.0)
             due = Millis(now + round(wait * 1000))
             return Again(TaskRetryScheduled(result.token, found.attempt, due, result.error, result.progress))
+        del self._open[result.token]
+        self.running -= 1
         exhausted = result.error is not None and result.retryable
         return Final(result, found.task, exhausted)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -157,8 +158,9 @@ def _find(value: object, path: str = "$", depth: int = 0) -> str:
         items = [(f"{path}.{key}", item) for key, item in cast("dict[object, object]", value).items()]
     elif isinstance(value, (list, tuple)):
         items = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
-    elif hasattr(value, "__dataclass_fields__"):
-        items = [(f"{path}.{name}", item) for name, item in vars(value).items()]
+    else:
+        names: Iterable[str] = getattr(value, "__dataclass_fields__", None) or getattr(value, "__struct_fields__", ())
+        items = [(f"{path}.{name}", getattr(value, name, None)) for name in names]
     for where, item in items:
         try:
             _encoder.encode(item)

@@ -33,20 +33,22 @@ class Waiters:
         self._store = store
         self._waiting: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}
 
-    async def outcome(self, run_id: RunId) -> Outcome:
+    async def outcome(self, run_id: RunId, *, look_first: bool) -> Outcome:
+        """Waits for the end. The store need not be asked first about a run that is known to go on."""
         while True:
             future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
             waiting = self._waiting.setdefault(run_id, [])
             waiting.append(future)
             try:
-                found = await self._standing(run_id) or await future
+                found = (await self._standing(run_id) if look_first else None) or await future
             finally:
                 if future in waiting:
                     waiting.remove(future)
-                if not waiting:
-                    self._waiting.pop(run_id, None)
+                if not waiting and self._waiting.get(run_id) is waiting:  # not the list of those who came since
+                    del self._waiting[run_id]
             if found is not None:
                 return found
+            look_first = True
 
     def awaited(self) -> list[RunId]:
         return list(self._waiting)

@@ -13,16 +13,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Raw
-
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
+from plait.kernel.values import ABSENT
 
-from .definition import return_type
 from .errors import WorkflowCodeError, to_info
 from .events import BranchClosed, OpOpened
+from .hints import return_type
 from .history import Branch as BranchState
 from .history import OpState
+from .location import check_name
 from .op import Op
 from .scope import Scope, current
 
@@ -59,10 +59,11 @@ class _Branching(Op[Any]):
     __slots__ = ("_branches", "_context", "_scopes", "_tasks", "_types")
 
     def __init__(self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext) -> None:
-        super().__init__(scope, name, depth=3)
+        super().__init__(scope, name, depth=4)
         if len(branches) > MAX_BRANCHES:
             raise _bad_branch(name, f"it has {len(branches)} branches", f"use at most {MAX_BRANCHES}")
         for key, branch in branches.items():
+            check_name("branch", key)
             if not callable(branch):
                 raise _bad_branch(name, f"branch `{key}` is not a function", "pass the function, not `fn(ctx)`")
         self._branches = branches
@@ -132,7 +133,7 @@ class _Branching(Op[Any]):
 
     def _end(self, key: str, task: asyncio.Task[Any]) -> BranchClosed:
         error = task.exception()
-        raw: Raw | None = None
+        raw = ABSENT
         if error is None:
             try:
                 raw = values.encode(task.result(), max_bytes=self.scope.playback.max_payload)
@@ -147,7 +148,7 @@ class _Branching(Op[Any]):
 
     def _decode(self, state: OpState, key: str) -> Any:
         output = self._recorded(state, key).output
-        return None if output is None else values.decode(output, self._type(key))
+        return values.decode(output, self._type(key)) if output else None
 
     def _errors(self, state: OpState) -> dict[str, ErrorInfo]:
         return {k: b.error for k, b in (state.branches or {}).items() if b.status == "failed" and b.error is not None}
@@ -159,6 +160,9 @@ class _Branching(Op[Any]):
 class JoinOp(_Branching):
     kind = "join"
     __slots__ = ()
+
+    def __init__(self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext) -> None:
+        super().__init__(scope, name, branches, context)
 
     def settle(self, state: OpState) -> None:
         playback = self.scope.playback

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 from uuid import UUID
 
 from plait.kernel.errors import PlaitError
@@ -23,7 +24,7 @@ from .people import ApproveOp, Verdict
 from .scope import Scope
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
-from .waits import MAX_WAIT, SleepOp, Timeout
+from .waits import MAX_WAIT, Due, SleepOp, Timeout
 
 if TYPE_CHECKING:
     from .playback import Playback
@@ -103,7 +104,7 @@ class Context:
         return SleepOp(self._scope, name, self._in(duration, name))
 
     def sleep_until(self, name: str, when: datetime) -> Op[None]:
-        return SleepOp(self._scope, name, _millis(when, name))
+        return SleepOp(self._scope, name, self._at(when, name))
 
     def timeout(self, name: str, duration: Sec) -> Timeout:
         """`async with ctx.timeout("name", 60):` raises TimeoutError inside when the time is up."""
@@ -152,22 +153,18 @@ class Context:
             raise bad_option(f"listen `{name}` names no message", "give at least one message name")
         if timeout is not None and until is not None:
             raise bad_option(f"listen `{name}` has both timeout and until", "give one of them")
-        deadline = None
+        due = None
         if timeout is not None:
-            deadline = self._in(timeout, name)
+            due = self._in(timeout, name)
         elif until is not None:
-            deadline = _millis(until, name)
-        return ListenOp(self._scope, name, names, type, deadline, limit)
+            due = self._at(until, name)
+        return ListenOp(self._scope, name, names, type, due, limit)
 
     def send(self, name: str, run_id: str, message: str, body: Any = None) -> Op[None]:
         """Sends a message to another run of this namespace, once."""
-        try:
-            key = run_key(self.namespace, run_id)
-            return SendOp(self._scope, name, key, message, body)
-        except WorkflowCodeError:
-            raise
-        except PlaitError as error:
-            raise WorkflowCodeError("NOT_ENCODABLE", f"send `{name}`", why=str(error)) from None
+        if not message:
+            raise bad_option(f"send `{name}` has no message name", "name the message that the other run listens for")
+        return SendOp(self._scope, name, self._run_key(run_id, name), message, body)
 
     # -- structure -----------------------------------------------------------------------------------------------
 
@@ -214,16 +211,12 @@ class Context:
         """Starts a run of any definition and waits for its output."""
         if on_parent_close not in ("cancel", "abandon"):
             raise bad_option(f"on_parent_close={on_parent_close!r}", "use cancel or abandon")
-        try:
-            dialect, prepared = self._playback.around.prepare_child(definition, input)
-            key: RunId | None = None if id is None else run_key(self.namespace, id)
-        except PlaitError as error:
-            raise WorkflowCodeError("BAD_OPTION", f"child `{name}` can't start", why=str(error)) from None
         if returns is Any:
             returns = getattr(definition, "returns", Any)
+        prepare = partial(self._playback.around.prepare_child, definition, input)
+        key = None if id is None else self._run_key(id, name)
         due = None if deadline is None else self._in(deadline, name)
-        keep = on_parent_close == "abandon"
-        return ChildOp(self._scope, name, key, dialect, prepared, due, labels or {}, keep, returns)
+        return ChildOp(self._scope, name, prepare, key, due, labels or {}, on_parent_close == "abandon", returns)
 
     def approve(self, name: str, *, by: str = "", timeout: Sec | None = None) -> Op[Verdict]:
         """Asks a person; `verdict.approved`, `.by`, `.comment`."""
@@ -239,18 +232,34 @@ class Context:
 
     def removed(self, name: str, kind: Kind, *, rollback: Callable[..., Any] | None = None) -> Op[None]:
         """Stands where an operation was that the code no longer has, so that old runs go on."""
+        if kind not in get_args(Kind):
+            raise bad_option(f"kind={kind!r} of removed `{name}`", f"use one of {', '.join(get_args(Kind))}")
         return RemovedOp(self._scope, name, kind, rollback)
 
     # -- details -------------------------------------------------------------------------------------------------
 
-    def _in(self, duration: Sec, name: str) -> Millis:
+    def _in(self, duration: Sec, name: str) -> Due:
         try:
             wait = seconds(duration)
         except (TypeError, ValueError):
             raise bad_option(f"duration {duration!r} of `{name}`", "use seconds or a timedelta") from None
-        if wait != wait or wait > MAX_WAIT:
+        if not wait <= MAX_WAIT:
             raise bad_option(f"duration {wait:g} s of `{name}`", "use at most 100 years")
-        return Millis(self._playback.now + max(0, round(wait * 1000)))
+        return Due(after=round(wait * 1000) if wait > 0 else 0)
+
+    def _at(self, when: datetime, name: str) -> Due:
+        if not isinstance(when, datetime) or when.tzinfo is None:
+            what = f"the time {when!r} of `{name}` has no time zone"
+            raise bad_option(what, "use a datetime such as ctx.now() + timedelta(hours=1)")
+        if (when - self.now()).total_seconds() > MAX_WAIT:
+            raise bad_option(f"the time {when} of `{name}`", "use at most 100 years")
+        return Due(Millis(round(when.timestamp() * 1000)))
+
+    def _run_key(self, run_id: str, name: str) -> RunId:
+        try:
+            return run_key(self.namespace, run_id)
+        except PlaitError as error:
+            raise bad_option(f"{error.what} (of `{name}`)", error.fix) from None
 
 
 def _merge(name: str, branches: dict[str, Branch] | None, more: dict[str, Branch]) -> dict[str, Branch]:
@@ -263,9 +272,3 @@ def _merge(name: str, branches: dict[str, Branch] | None, more: dict[str, Branch
 
 def _datetime(at: Millis) -> datetime:
     return datetime.fromtimestamp(at / 1000, UTC)
-
-
-def _millis(when: datetime, name: str) -> Millis:
-    if when.tzinfo is None:
-        raise bad_option(f"the time of `{name}` has no time zone", "use datetime.now(UTC), ZoneInfo(...) …")
-    return Millis(round(when.timestamp() * 1000))

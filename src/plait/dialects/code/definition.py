@@ -6,7 +6,6 @@ import functools
 import hashlib
 import inspect
 import re
-import typing
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -21,6 +20,7 @@ from plait.kernel.errors import InvalidInput
 from plait.kernel.retry import Retry
 
 from .errors import WorkflowCodeError
+from .hints import hint, return_type, without_partials
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,6 +28,7 @@ Sec = float | timedelta
 
 DEFAULT_TIMEOUT = 30.0
 MAX_TIMEOUT = 30 * 86_400.0
+_EMPTY = inspect.Parameter.empty
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
 
 
@@ -61,7 +62,11 @@ class Options:
             raise bad_option(
                 f"unknown option `{sorted(unknown)[0]}`", f"use {', '.join(sorted(StepOptions.__optional_keys__))}"
             )
-        changes: dict[str, Any] = {k: given[k] for k in ("retry", "retry_on_timeout", "rollback") if k in given}
+        changes: dict[str, Any] = {k: v for k, v in given.items() if k in ("retry", "retry_on_timeout", "rollback")}
+        if "retry" in changes and not isinstance(changes["retry"], Retry):
+            raise bad_option(f"retry={changes['retry']!r}", "use Retry(max_attempts=3, ...)")
+        if "rollback" in changes and not callable(changes["rollback"]):
+            raise bad_option(f"rollback={changes['rollback']!r}", "pass a function that takes an Undo")
         if "max_attempts" in given:
             changes["retry"] = _attempts(changes.get("retry", self.retry), given["max_attempts"])
         if "timeout" in given:
@@ -77,6 +82,8 @@ def bad_option(what: str, fix: str) -> WorkflowCodeError:
 
 
 def _attempts(retry: Retry, count: int) -> Retry:
+    if type(count) is not int:
+        raise bad_option(f"max_attempts={count!r}", "use a whole number, 1 or more")
     try:
         return replace(retry, max_attempts=count)
     except InvalidInput as error:
@@ -119,11 +126,10 @@ class Step(Generic[P, T]):
     @functools.cached_property
     def parameters(self) -> Any:
         """The type of its arguments as one JSON array."""
-        hints = _hints(self.fn)
         found = list(inspect.signature(self.fn).parameters.values())
         if any(p.kind is p.VAR_POSITIONAL for p in found):
             return list[Any]
-        return [hints.get(p.name, Any) for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return [hint(self.fn, p.name) for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
     def arguments(self, args: Raw) -> list[Any]:
         """Decoded copies, as the types of the parameters."""
@@ -142,12 +148,13 @@ class Workflow(Generic[P, T]):
 
     def __init__(self, fn: Callable[P, T], name: str | None, version: str | None, options: Options) -> None:
         self.fn = fn
-        self.name = name or fn.__name__
+        self.name = fn.__name__ if name is None else name
         self.version = version
         self.options = options
         self.where = f"{fn.__code__.co_filename}:{fn.__code__.co_firstlineno}"
         self.hash = _code_hash(fn.__code__)
         self.takes_input = _check_signature(fn, self.name)
+        self.needs_input = self.takes_input and list(inspect.signature(fn).parameters.values())[1].default is _EMPTY
         functools.update_wrapper(self, fn)
         if not _NAME.fullmatch(self.name):
             raise InvalidInput(
@@ -165,8 +172,13 @@ class Workflow(Generic[P, T]):
     def input_type(self) -> Any:
         if not self.takes_input:
             return Any
-        name = list(inspect.signature(self.fn).parameters)[1]
-        return _hints(self.fn).get(name, Any)
+        return hint(self.fn, list(inspect.signature(self.fn).parameters)[1])
+
+    def arguments(self, input: Raw) -> tuple[Any, ...]:
+        """What the function gets after `ctx`: the input as its type, or nothing."""
+        if not self.takes_input or (not self.needs_input and bytes(input) == b"null"):
+            return ()
+        return (values.decode(input, self.input_type),)
 
     @functools.cached_property
     def returns(self) -> Any:
@@ -217,36 +229,11 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
 
 
 def is_async(fn: Callable[..., Any]) -> bool:
-    while isinstance(fn, functools.partial):
-        fn = cast("Callable[..., Any]", fn.func)
+    fn = without_partials(fn)
+    if isinstance(fn, Step):
+        return not fn.threaded
     call = getattr(fn, "__call__", None)  # noqa: B004
     return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(call)
-
-
-_return_types: dict[CodeType, Any] = {}
-
-
-def return_type(fn: Callable[..., Any]) -> Any:
-    """The return annotation, or Any. Looked up once for each function text: lambdas are made anew at every call."""
-    code = getattr(fn, "__code__", None)
-    if code is None:
-        return _return_hint(fn)
-    found = _return_types.get(code)
-    if found is None:
-        found = _return_types[code] = _return_hint(fn)
-    return found
-
-
-def _return_hint(fn: Callable[..., Any]) -> Any:
-    found = _hints(fn).get("return", Any)
-    return None if found is type(None) else found
-
-
-def _hints(fn: Callable[..., Any]) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(fn, include_extras=True)
-    except Exception:  # a name that is only there for type checkers
-        return {}
 
 
 def _check_signature(fn: Callable[..., Any], name: str) -> bool:

@@ -53,7 +53,7 @@ class CodeDialect:
                 )
             return
         try:
-            values.decode(raw, definition.input_type)
+            definition.arguments(raw)
         except (msgspec.ValidationError, TypeError, ValueError) as error:
             raise InvalidInput(
                 "CODE_INPUT_INVALID", f"the input does not fit `{definition.label}`", why=str(error)

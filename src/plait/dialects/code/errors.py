@@ -35,6 +35,15 @@ class WorkflowCodeError(PlaitError):
         super().__init__(f"CODE_{code}", what, why=why, fix=fix)
 
 
+def foreign_await(why: str) -> WorkflowCodeError:
+    return WorkflowCodeError(
+        "FOREIGN_AWAIT",
+        "the workflow awaited something that is not of its own loop",
+        why=why,
+        fix='put it in `ctx.step("name", fn)`',
+    )
+
+
 class HistoryDivergedError(PlaitError):
     """The run is blocked until code that fits its history is loaded. Nothing is lost."""
 

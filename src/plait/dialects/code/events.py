@@ -9,6 +9,7 @@ from msgspec import Raw
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId
+from plait.kernel.values import ABSENT
 
 Kind = Literal[
     "step", "loop", "sleep", "message", "join", "race", "removed", "child", "send", "approval", "version", "timer"
@@ -28,14 +29,14 @@ class OpOpened(Event, frozen=True, tag="op.opened"):
     after: str | None = None
     """The operation whose result was delivered when this one was asked for."""
     fn: str | None = None
-    args: Raw | None = None
+    args: Raw = ABSENT
     undo: str | None = None
     """The rollback handler: `module:name`, or `inline`."""
     deadline: Millis | None = None
     names: list[str] | None = None
     limit: int | None = None
     branches: list[str] | None = None
-    state: Raw | None = None
+    state: Raw = ABSENT
     run_id: RunId | None = None
     keep: bool = False
     """A child that outlives its parent."""
@@ -46,7 +47,7 @@ class OpOpened(Event, frozen=True, tag="op.opened"):
 class OpClosed(Event, frozen=True, tag="op.closed"):
     at: str
     status: Literal["completed", "failed", "cancelled"] = "completed"
-    output: Raw | None = None
+    output: Raw = ABSENT
     error: ErrorInfo | None = None
     attempts: int = 1
     messages: list[str] | None = None
@@ -57,7 +58,7 @@ class BranchClosed(Event, frozen=True, tag="branch.closed"):
     at: str
     branch: str
     status: Literal["completed", "failed", "cancelled"]
-    output: Raw | None = None
+    output: Raw = ABSENT
     error: ErrorInfo | None = None
 
 

@@ -15,7 +15,7 @@ from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event, RollbackStarted, RollbackStep, RunFailed, RunReopened, RunStarted
 from plait.kernel.ids import Millis, RunId
-from plait.kernel.values import NULL
+from plait.kernel.values import ABSENT, NULL
 
 from .events import (
     BranchClosed,
@@ -47,11 +47,11 @@ class QueuedMessage(msgspec.Struct, frozen=True):
 
 class Branch(msgspec.Struct, omit_defaults=True):
     status: OpStatus = "open"
-    output: Raw | None = None
+    output: Raw = ABSENT
     error: ErrorInfo | None = None
 
 
-class OpState(msgspec.Struct, omit_defaults=True):
+class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     at: str
     kind: Kind
     opened_seq: int
@@ -63,20 +63,20 @@ class OpState(msgspec.Struct, omit_defaults=True):
     closed_at: Millis | None = None
     after: str | None = None
     fn: str | None = None
-    args: Raw | None = None
+    args: Raw = ABSENT
     undo: str | None = None
     deadline: Millis | None = None
     names: list[str] | None = None
     limit: int | None = None
     branches: dict[str, Branch] | None = None
-    state: Raw | None = None
+    state: Raw = ABSENT
     iteration: int = 0
     starts: dict[int, Raw] = {}
     run_id: RunId | None = None
     keep: bool = False
     definition: str | None = None
     value: int | None = None
-    output: Raw | None = None
+    output: Raw = ABSENT
     error: ErrorInfo | None = None
     attempts: int = 1
     received: list[QueuedMessage] | None = None
@@ -93,8 +93,8 @@ class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str
     handler: str
     order: int
-    output: Raw | None = None
-    args: Raw | None = None
+    output: Raw = ABSENT
+    args: Raw = ABSENT
     fn: str | None = None
 
 
@@ -228,7 +228,7 @@ class History:
             if op is None:
                 continue
             op.status, op.order, op.closed_seq, op.closed_at = "open", 0, 0, None
-            op.output = op.error = None
+            op.output, op.error = ABSENT, None
             for branch in (op.branches or {}).values():
                 if branch.status == "failed":
                     branch.status, branch.error = "open", None
@@ -261,6 +261,8 @@ class History:
 
     def closings(self) -> list[OpState]:
         """Closed operations in the order in which their results are delivered."""
+        if not self.ops:
+            return []
         return sorted((op for op in self.ops.values() if op.order), key=lambda op: op.order)
 
     def _messages(self) -> Iterator[QueuedMessage]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
-from plait.kernel.values import NULL
+from plait.kernel.values import ABSENT, NULL
 
 from .errors import WorkflowCodeError, to_info
 from .events import LoopCommitted, LoopTrimmed, OpOpened
+from .hints import state_type
 from .history import OpState
 from .op import Op
 from .scope import Scope, current
@@ -86,7 +85,7 @@ class LoopOp(Op[T]):
         self.returns = returns
 
     def opened(self) -> OpOpened:
-        raw = None if self._initial is MISSING else self._encode(self._initial, "its first state")
+        raw = ABSENT if self._initial is MISSING else self._encode(self._initial, "its first state")
         return OpOpened(self.at, "loop", self.scope.playback.after, state=raw)
 
     def begin(self, state: OpState) -> None:
@@ -115,7 +114,7 @@ class LoopOp(Op[T]):
             playback.close(self.at, error=to_info(error))
 
     def value(self, state: OpState) -> Any:
-        return None if state.output is None else values.decode(state.output, self.returns)
+        return values.decode(state.output, self.returns) if state.output else None
 
     async def _drive(self, state: OpState) -> Raw:
         playback, stateful = self.scope.playback, self._initial is not MISSING
@@ -132,16 +131,16 @@ class LoopOp(Op[T]):
                 output = self._encode(verdict.value, "its result")
                 self._trim(number)
                 return output
-            raw = self._encode(verdict.value, "its state") if stateful else None
+            raw = self._encode(verdict.value, "its state") if stateful else ABSENT
             self._keep(number, raw)
             playback.count_idle(f"loop `{self.at}`")
 
-    async def _iterate(self, scope: Scope, raw: Raw | None, stateful: bool) -> _Verdict:
+    async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> _Verdict:
         self._iteration_scope = scope
         current.set(scope)
         ctx = self._context(scope)
-        if raw is not None and stateful:
-            verdict = await self._body(ctx, values.decode(raw, _state_type(self._body)))
+        if stateful:
+            verdict = await self._body(ctx, values.decode(raw, state_type(self._body)))
         else:
             verdict = await self._body(ctx)
         scope.check_all_awaited()
@@ -155,7 +154,7 @@ class LoopOp(Op[T]):
             )
         return verdict
 
-    def _keep(self, number: int, raw: Raw | None) -> None:
+    def _keep(self, number: int, raw: Raw) -> None:
         playback, keeping = self.scope.playback, self._keeping
         if playback.replaying:
             return
@@ -184,19 +183,3 @@ class LoopOp(Op[T]):
             return values.encode(value, max_bytes=self.scope.playback.max_payload)
         except PlaitError as error:
             raise WorkflowCodeError("NOT_ENCODABLE", f"loop `{self.at}`: {what}", why=str(error)) from None
-
-
-_state_types: dict[CodeType, Any] = {}
-
-
-def _state_type(body: Callable[..., Any]) -> Any:
-    code = getattr(body, "__code__", None)
-    if code is None:
-        return Any
-    if code not in _state_types:
-        try:
-            hints = inspect.get_annotations(body, eval_str=True)
-            _state_types[code] = hints.get(list(inspect.signature(body).parameters)[1], Any)
-        except Exception:
-            _state_types[code] = Any
-    return _state_types[code]

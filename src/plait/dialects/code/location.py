@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from plait.kernel.ids import TaskToken
+
 from .errors import WorkflowCodeError
 
 Location = tuple[str | int, ...]
@@ -38,11 +40,35 @@ def _part(piece: str) -> str | int:
 
 def check_name(kind: str, name: object) -> str:
     """Names address results for good, so they are checked where they are used."""
+    if type(name) is str and 0 < len(name) <= MAX_NAME and "\0" not in name:
+        return name
     if not isinstance(name, str):
         raise WorkflowCodeError("BAD_NAME", f"{kind} name is {name!r}", fix="use a string")
     if not name:
         raise WorkflowCodeError("BAD_NAME", f"{kind} name is empty", fix="name it after what it does")
-    if len(name) > MAX_NAME or "\0" in name:
-        why = "it holds NUL" if "\0" in name else f"it has {len(name)} characters"
-        raise WorkflowCodeError("BAD_NAME", f"{kind} name {name[:40]!r} can't be used", fix="shorten it", why=why)
+    if len(name) > MAX_NAME or "\0" in name or not (name.isascii() or _storable(name)):
+        why = f"it has {len(name)} characters" if len(name) > MAX_NAME else "it holds NUL or a lone surrogate"
+        fix = f"use at most {MAX_NAME} characters that can be printed"
+        raise WorkflowCodeError("BAD_NAME", f"{kind} name {name[:40]!r} can't be used", fix=fix, why=why)
     return name
+
+
+def _storable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def token_of(at: str, generation: int) -> TaskToken:
+    """The kernel's name for the work behind an operation; a rewind makes all of them new."""
+    return TaskToken(f"~{generation}/{at}" if generation else at)
+
+
+def place_of(token: TaskToken) -> tuple[str, int]:
+    """The operation behind a token, and the generation it belongs to. No path starts with an iteration."""
+    head, slash, rest = token.partition("/")
+    if slash and head.startswith("~") and head[1:].isdigit():
+        return rest, int(head[1:])
+    return token, 0

@@ -35,7 +35,7 @@ from plait.kernel.view import Edge, Node, Reason
 from . import picture
 from .context import Context
 from .definition import Options, Step, is_async
-from .errors import EvictedError, WorkflowCodeError, ops_of, to_info
+from .errors import WorkflowCodeError, ops_of, to_info
 from .events import (
     CodeLoaded,
     MessageQueued,
@@ -46,13 +46,13 @@ from .events import (
     RunUnblocked,
 )
 from .history import INLINE, History, OpState, Undoable
+from .location import place_of, token_of
 from .op import revoking
 from .people import Verdict
 from .playback import Playback, Surroundings
 from .registry import AnyWorkflow, Registry
 from .scope import Scope
 from .steps import StepOp, UndoCall
-from .turns import foreign_await
 
 UNDO = "~undo/"
 
@@ -255,7 +255,7 @@ class CodeMachine:
                 WorkflowCodeError("FOREIGN_AWAIT", "the workflow cancelled itself", fix="raise an error instead")
             )
         elif (error := main.exception()) is not None:
-            self._fail(_translate(error))
+            self._fail(error)
         else:
             self._complete(playback, main.result())
 
@@ -330,7 +330,7 @@ class CodeMachine:
     def _rewind(self, resume: Resume) -> None:
         if self.history.rolled_back:
             raise Conflict("CODE_ROLLED_BACK", "the run has undone its work", fix="use fork(at=..., edits=...)")
-        if resume.state is None:
+        if not resume.state:
             raise Conflict("CODE_REWIND_TARGET", f"nothing is recorded at `{resume.at}`")
         self._stop()
         self._decision.reopen = "rewind"
@@ -449,8 +449,7 @@ class CodeMachine:
         return self._registry.find(self._around.info.definition, self._around.info.version)
 
     def _token(self, at: str) -> TaskToken:
-        generation = self.history.generation
-        return TaskToken(f"{at}#{generation}" if generation else at)
+        return token_of(at, self.history.generation)
 
     def _open_op(self, token: TaskToken) -> OpState | None:
         """The open operation of a token; none for one of before a rewind."""
@@ -458,11 +457,10 @@ class CodeMachine:
         return op if op is not None and op.status == "open" else None
 
     def _path(self, token: TaskToken) -> str:
-        generation = self.history.generation
-        if not generation:
-            return token
-        suffix = f"#{generation}"
-        return token.removesuffix(suffix) if token.endswith(suffix) else ""
+        if not token.startswith("~"):  # by far the most
+            return "" if self.history.generation else token
+        path, generation = place_of(token)
+        return path if generation == self.history.generation else ""
 
     def _not_loaded(self) -> NotFound:
         info = self._around.info
@@ -477,10 +475,7 @@ class CodeMachine:
 
 def _entry(definition: AnyWorkflow, input: Raw) -> Callable[[Scope], Awaitable[Any]]:
     def enter(root: Scope) -> Awaitable[Any]:
-        ctx = Context(root)
-        if not definition.takes_input:
-            return definition.fn(ctx)
-        return definition.fn(ctx, values.decode(input, definition.input_type))
+        return definition.fn(Context(root), *definition.arguments(input))
 
     return enter
 
@@ -488,8 +483,7 @@ def _entry(definition: AnyWorkflow, input: Raw) -> Callable[[Scope], Awaitable[A
 def _input_misfit(definition: AnyWorkflow, input: Raw) -> RunBlocked | None:
     """The input fitted when the run started; its type may have changed since."""
     try:
-        if definition.takes_input:
-            values.decode(input, definition.input_type)
+        definition.arguments(input)
     except (msgspec.DecodeError, TypeError, ValueError) as error:
         fix = "make the input type accept what the run was started with"
         return RunBlocked("CODE_DECODE", "input", str(definition.input_type), str(error), fix)
@@ -498,9 +492,11 @@ def _input_misfit(definition: AnyWorkflow, input: Raw) -> RunBlocked | None:
 
 def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo:
     """All attempts used up is an error of its own; what a step meant as final stays as it is."""
+    name = op.location[-1]
+    if error.kind == "not_encodable":
+        return msgspec.structs.replace(error, message=f"the result of step `{name}`: {error.message}")
     if not result.retryable or error.kind == "interrupted":
         return error
-    name = op.location[-1]
     return ErrorInfo(
         "step.exhausted",
         f"step `{name}` failed after {result.attempts} attempts: {error.message}",
@@ -508,16 +504,6 @@ def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo
         attrs={"step": str(name), "attempts": result.attempts},
         cause=error,
     )
-
-
-def _translate(error: BaseException) -> BaseException:
-    """asyncio says it in its own words when a foreign future is awaited."""
-    text = str(error)
-    if isinstance(error, RuntimeError) and ("attached to a different loop" in text or "bad yield" in text):
-        return foreign_await(text)
-    if isinstance(error, EvictedError):
-        return RuntimeError("the workflow raised EvictedError")
-    return error
 
 
 def _import(ref: str) -> Any:

@@ -16,6 +16,7 @@ from .events import OpOpened
 from .history import OpState, QueuedMessage
 from .op import Op
 from .scope import Scope
+from .waits import Due
 
 T = TypeVar("T")
 
@@ -32,29 +33,31 @@ class ListenOp(Op[Any]):
     """Waits for one message, or for up to `limit` of them."""
 
     kind = "message"
-    __slots__ = ("_deadline", "_limit", "_names", "_type")
+    __slots__ = ("_due", "_limit", "_names", "_type", "returns")
 
     def __init__(
-        self, scope: Scope, name: str, names: list[str], type: Any, deadline: Millis | None, limit: int | None
+        self, scope: Scope, name: str, names: list[str], type: Any, due: Due | None, limit: int | None
     ) -> None:
-        super().__init__(scope, name, depth=3)
+        super().__init__(scope, name, depth=4)
         self._names = names
         self._type = type
-        self._deadline = deadline
+        self._due = due
         self._limit = limit
+        self.returns: Any = Message[type] | None if limit is None else list[Message[type]]
 
     def opened(self) -> OpOpened:
-        after = self.scope.playback.after
-        return OpOpened(self.at, "message", after, deadline=self._deadline, names=self._names, limit=self._limit)
+        playback = self.scope.playback
+        deadline = None if self._due is None else self._due.time(playback.now)
+        return OpOpened(self.at, "message", playback.after, deadline=deadline, names=self._names, limit=self._limit)
 
     def begin(self, state: OpState) -> None:
         playback = self.scope.playback
-        if playback.feed(state):
+        if playback.feed(state) or state.deadline is None:
             return
-        if self._deadline is not None and self._deadline <= playback.wall:
+        if state.deadline <= playback.wall:
             playback.close(self.at)
-        elif self._deadline is not None:
-            playback.effect(SetTimer(self.token, self._deadline))
+        else:
+            playback.effect(SetTimer(self.token, state.deadline))
 
     def value(self, state: OpState) -> Message[Any] | list[Message[Any]] | None:
         received = [self._decode(message) for message in state.received or ()]

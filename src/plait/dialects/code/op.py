@@ -13,8 +13,6 @@ from collections.abc import Coroutine, Generator
 from types import CodeType, TracebackType
 from typing import Any, ClassVar, Generic, TypeVar
 
-import msgspec
-
 from plait.kernel import values
 from plait.kernel.effects import CancelChild, CancelTask, ClearTimer, Effect, WithdrawQuestion
 from plait.kernel.errors import ErrorInfo
@@ -67,6 +65,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
 
     def __await__(self) -> Generator[Any, Any, T_co]:
         if self.future is None:
+            self.scope.check_use(self.kind, self.name)
             self.future = OpFuture(self, self.scope.playback.loop)
             self.scope.playback.open(self)
         return self.future.__await__()
@@ -109,7 +108,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
 
     def value(self, state: OpState) -> Any:
         """The result, as a fresh copy."""
-        return values.decode(state.output, self.returns) if state.output is not None else None
+        return values.decode(state.output, self.returns) if state.output else None
 
     def fail(self, error: BaseException) -> None:
         if self.future is not None and not self.future.done():
@@ -127,11 +126,11 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
             return
         try:
             value = self.value(state)
-        except (msgspec.DecodeError, TypeError, ValueError) as error:
-            self.scope.playback.undecodable(self, str(error))
-            return
         except StepError as error:
             future.set_exception(mark(error, self.at))
+            return
+        except Exception as error:  # of a decoder, or of the constructor of the user's own type
+            self.scope.playback.undecodable(self, str(error) or type(error).__name__)
             return
         future.set_result(value)
 

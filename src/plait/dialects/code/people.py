@@ -8,12 +8,12 @@ import msgspec
 
 from plait.kernel import values
 from plait.kernel.effects import AskHuman, SetTimer
-from plait.kernel.ids import Millis
 
 from .events import OpOpened
 from .history import OpState
 from .op import Op
 from .scope import Scope
+from .waits import Due
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -31,22 +31,25 @@ class Verdict(msgspec.Struct, frozen=True):
 
 class ApproveOp(Op[Verdict]):
     kind = "approval"
-    __slots__ = ("_by", "_deadline")
+    returns: Any = Verdict
+    __slots__ = ("_by", "_due")
 
-    def __init__(self, scope: Scope, name: str, by: str, deadline: Millis | None) -> None:
+    def __init__(self, scope: Scope, name: str, by: str, due: Due | None) -> None:
         super().__init__(scope, name, depth=3)
         self._by = by
-        self._deadline = deadline
+        self._due = due
 
     def opened(self) -> OpOpened:
         names = [self._by] if self._by else None
-        return OpOpened(self.at, "approval", self.scope.playback.after, names=names, deadline=self._deadline)
+        playback = self.scope.playback
+        deadline = None if self._due is None else self._due.time(playback.now)
+        return OpOpened(self.at, "approval", playback.after, names=names, deadline=deadline)
 
     def begin(self, state: OpState) -> None:
         playback = self.scope.playback
-        playback.effect(AskHuman(self.token, self.name, self._by, self._deadline))
-        if self._deadline is not None:
-            playback.effect(SetTimer(self.token, self._deadline))
+        playback.effect(AskHuman(self.token, self.name, self._by, state.deadline))
+        if state.deadline is not None:
+            playback.effect(SetTimer(self.token, state.deadline))
 
     def value(self, state: OpState) -> Verdict:
-        return Verdict("timeout") if state.output is None else values.decode(state.output, Verdict)
+        return values.decode(state.output, Verdict) if state.output else Verdict("timeout")

@@ -35,7 +35,7 @@ def _node(op: OpState, task: TaskFacts | None, history: History) -> Node:
         attempts=(task.attempt if task else op.attempts) if op.kind == "step" else 0,
         started_at=op.opened_at,
         ended_at=op.closed_at,
-        input=None if op.args is None else values.decode(op.args),
+        input=values.decode(op.args) if op.args else None,
         output=_output(op),
         error=op.error or (task.error if task else None),
         detail=_detail(op),
@@ -66,7 +66,7 @@ def _output(op: OpState) -> Any:
         return {"winner": op.winner}
     if op.received is not None:
         return [{"id": m.id, "name": m.name, "body": values.decode(m.body)} for m in op.received]
-    return None if op.output is None else values.decode(op.output)
+    return values.decode(op.output) if op.output else None
 
 
 def _detail(op: OpState) -> str:

@@ -23,20 +23,21 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken
 from plait.kernel.machine import RunInfo
+from plait.kernel.values import ABSENT
 
 from .branches import JoinOp, RaceOp
-from .definition import Workflow
+from .definition import Workflow, bad_option
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History, OpState
 from .iterate import LoopOp
-from .location import parse, text
+from .location import parse, text, token_of
 from .op import Op, revoking
 from .scope import Scope, current
 from .steps import StepOp
 from .turns import MAX_CALLBACKS, TurnLoop, TurnTask
 from .versions import RemovedOp, VersionOp
-from .waits import TimerOp
+from .waits import MAX_WAIT, Due, TimerOp
 
 Settling = JoinOp | RaceOp | LoopOp[Any]
 
@@ -100,12 +101,7 @@ class Playback:
         context = contextvars.copy_context()
         context.run(current.set, root)
 
-        async def main() -> Any:
-            result = await coroutine(root)
-            root.check_all_awaited()
-            return result
-
-        self.main = self.loop.create_task(main(), context=context)
+        self.main = self.loop.create_task(root.enter(coroutine), context=context)
         self.pump(wall)
 
     def pump(self, wall: Millis) -> None:
@@ -126,6 +122,7 @@ class Playback:
             op = self.waiting.pop(state.at, None)
             if op is not None:
                 self.after = state.at
+                self.loop.calls = 0
                 op.deliver(state)
                 self._turn()
         if self.replaying and self.blocked is None and not self.collecting:
@@ -161,7 +158,7 @@ class Playback:
         self.loop.stuck, self.loop.calls = False, 0
         if self.main is not None and not self.main.done():
             main, self.main = self.main, None
-            main.get_coro().close()  # type: ignore[union-attr]
+            _quietly(main.get_coro().close)  # type: ignore[union-attr]
             self.main = self.loop.create_task(_raise(spinning("the workflow")))
             self.loop.run()
 
@@ -254,7 +251,7 @@ class Playback:
         self.record(OpClosed(state.at, "cancelled"))
 
     def close(
-        self, at: str, *, output: Raw | None = None, error: ErrorInfo | None = None, winner: str | None = None
+        self, at: str, *, output: Raw = ABSENT, error: ErrorInfo | None = None, winner: str | None = None
     ) -> None:
         """Closes an operation that needs nothing from outside any more; its turn comes in order."""
         self.record(OpClosed(at, "failed" if error else "completed", output, error, winner=winner))
@@ -341,8 +338,7 @@ class Playback:
         return Scope(self, path)
 
     def token(self, at: str) -> TaskToken:
-        generation = self.history.generation
-        return TaskToken(f"{at}#{generation}" if generation else at)
+        return token_of(at, self.history.generation)
 
     def child_id(self, at: str) -> RunId:
         identity = str(uuid5(NAMESPACE_OID, f"{self.run_id}:{self.token(at)}"))
@@ -363,7 +359,9 @@ class Playback:
         scope = current.get()
         if scope is None or scope.playback is not self:
             return lambda: None
-        op = TimerOp(scope, scope.timer_name(), Millis(round(when * 1000)), fire)
+        if not when - self._time() <= MAX_WAIT:
+            raise bad_option(f"a timer of {when - self._time():g} s", "use at most 100 years")
+        op = TimerOp(scope, scope.timer_name(), Due(Millis(round(when * 1000))), fire)
         op.start()
         return lambda: None if op.future is None or op.future.done() else void(op.future.cancel())
 

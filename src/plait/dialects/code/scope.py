@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import contextvars
 import uuid
+from collections.abc import Awaitable, Callable
 from random import Random
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from .errors import EvictedError, WorkflowCodeError
+from .errors import EvictedError, WorkflowCodeError, foreign_await
 from .location import MAX_DEPTH, check_name, segment
 
 if TYPE_CHECKING:
     from .op import Op
     from .playback import Playback
+
+T = TypeVar("T")
+
+_FOREIGN = ("attached to a different loop", "Task got bad yield")
 
 current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.scope", default=None)
 """The scope whose code is running. Tasks inherit it; step bodies have none."""
@@ -39,21 +44,38 @@ class Scope:
         if name in self._names:
             raise WorkflowCodeError(
                 "DUPLICATE_NAME",
-                f"`{name}` is used twice in {self._label}",
+                f"`{name}` is used twice in {self.label}",
                 fix=f'write f"{name}:{{i}}", or use ctx.loop',
             )
         self._names[name] = op
         return self.prefix + segment(name)
 
+    def check_use(self, kind: str, name: str) -> None:
+        """Only the code of this scope may use it, and only while it is wanted."""
+        if current.get() is not self or self.dead or self.playback.evicted:
+            self._refuse(kind, name)
+
     def _refuse(self, kind: str, name: str) -> NoReturn:
         if self.playback.evicted:
             raise EvictedError(f"{kind} `{name}`: the run is no longer in memory here")
-        raise WorkflowCodeError(
-            "WRONG_CTX",
-            f"{kind} `{name}` was asked of a ctx that is not the one of the code that runs now",
-            why="a branch, a loop body and a step must not use the ctx outside them",
-            fix="use the ctx that the branch or body gets as its argument",
-        )
+        where = current.get()
+        if where is None:
+            who, fix = "a step", "do it in the workflow function, before or after the step"
+        else:
+            who, fix = where.label, "use the ctx that the branch or body gets as its argument"
+        why = "its branch was cancelled" if where is self else f"it belongs to {self.label}"
+        raise WorkflowCodeError("WRONG_CTX", f"{kind} `{name}` can't be used in {who}", why=why, fix=fix)
+
+    async def enter(self, code: Callable[[Scope], Awaitable[T]]) -> T:
+        """Runs the code of this scope to its end."""
+        try:
+            result = await code(self)
+        except RuntimeError as error:
+            if any(words in str(error) for words in _FOREIGN):  # asyncio says it in its own words
+                raise foreign_await(str(error)) from None
+            raise
+        self.check_all_awaited()
+        return result
 
     def done(self, name: str) -> None:
         """The operation is closed; only its name must be remembered."""
@@ -77,11 +99,12 @@ class Scope:
             if op is not None and not op.settled:
                 raise WorkflowCodeError(
                     "NOT_AWAITED",
-                    f"{self._label} ended while {op.kind} `{name}` was not awaited",
+                    f"{self.label} ended while {op.kind} `{name}` was not awaited",
                     fix=f"await {op.kind} `{name}`, {op.line}",
                 )
 
     def random(self) -> Random:
+        self.check_use("random", str(self._draws))
         self._draws += 1
         return Random(f"{self.playback.seed}/{self.path}/{self._draws}")
 
@@ -89,5 +112,5 @@ class Scope:
         return uuid.UUID(int=self.random().getrandbits(128), version=4)
 
     @property
-    def _label(self) -> str:
+    def label(self) -> str:
         return f"`{self.path}`" if self.path else "the workflow"

@@ -13,11 +13,12 @@ from plait.kernel import values
 from plait.kernel.effects import Attempt, RunTask
 from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.ids import RunId, caller_id
-from plait.kernel.values import NULL
+from plait.kernel.values import ABSENT, NULL
 
-from .definition import Options, Step, is_async, return_type
+from .definition import Options, Step, is_async
 from .errors import WorkflowCodeError
 from .events import OpOpened
+from .hints import return_type
 from .history import INLINE, OpState, Undoable
 from .op import Op
 from .scope import Scope, current
@@ -86,7 +87,7 @@ class StepCall:
     __slots__ = ("args", "fn", "generation", "path", "raw", "run_id")
 
     def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], raw: Raw | None, run_id: RunId, path: str, generation: int
+        self, fn: Callable[..., Any], args: tuple[Any, ...], raw: Raw, run_id: RunId, path: str, generation: int
     ) -> None:
         self.fn = fn
         self.args = args
@@ -99,7 +100,7 @@ class StepCall:
         _attempt.set((self, attempt))
         current.set(None)
         fn = self.fn
-        if self.raw is not None and isinstance(fn, Step):
+        if self.raw and isinstance(fn, Step):
             return fn.fn(*fn.arguments(self.raw))
         return fn(*self.args)
 
@@ -123,7 +124,7 @@ class StepOp(Op[T]):
         self._fn = fn
         self._args = args
         self._options = options
-        self._raw: Raw | None = None
+        self._raw = ABSENT
         self.returns = (fn.returns if isinstance(fn, Step) else return_type(fn)) if returns is Any else returns
         if options.rollback is not None:
             scope.playback.handlers[self.at] = (options.rollback, self.returns)
@@ -205,6 +206,6 @@ class UndoCall:
         _attempt.set((self, attempt))
         current.set(None)
         output = values.decode(self.record.output or NULL, self.returns)
-        args = None if self.record.args is None else values.decode(self.record.args)
+        args = values.decode(self.record.args) if self.record.args else None
         undo = Undo(self.path, output, args, self.error)
         return handler.fn(undo) if isinstance(handler, Step) else handler(undo)

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
-from .errors import WorkflowCodeError
+from .errors import foreign_await
 
 MAX_CALLBACKS = 100_000
 
@@ -170,15 +170,21 @@ class TurnLoop(asyncio.AbstractEventLoop):
     def get_exception_handler(self) -> None:
         return None
 
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise foreign_await("it needs I/O, a thread or a signal, which a workflow function can't use")
 
-    call_soon_threadsafe = run_in_executor = getaddrinfo = getnameinfo = _refuse  # pyright: ignore[reportAssignmentType]
-    create_connection = create_server = create_unix_connection = create_unix_server = _refuse  # pyright: ignore[reportAssignmentType]
-    create_datagram_endpoint = connect_read_pipe = connect_write_pipe = start_tls = _refuse  # pyright: ignore[reportAssignmentType]
-    subprocess_exec = subprocess_shell = sock_connect = sock_accept = sock_recv = sock_sendall = _refuse  # pyright: ignore[reportAssignmentType]
-    add_reader = remove_reader = add_writer = remove_writer = _refuse  # pyright: ignore[reportAssignmentType]
-    add_signal_handler = remove_signal_handler = run_forever = run_until_complete = stop = close = _refuse  # pyright: ignore[reportAssignmentType]
+def _refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    raise foreign_await("it needs I/O, a thread or a signal, which a workflow function can't use")
+
+
+_REFUSED = """
+    run_forever run_until_complete stop close shutdown_asyncgens shutdown_default_executor
+    call_soon_threadsafe run_in_executor set_default_executor getaddrinfo getnameinfo
+    create_connection create_server create_unix_connection create_unix_server connect_accepted_socket
+    create_datagram_endpoint connect_read_pipe connect_write_pipe start_tls sendfile subprocess_exec subprocess_shell
+    sock_accept sock_connect sock_recv sock_recv_into sock_recvfrom sock_recvfrom_into sock_sendall sock_sendto
+    sock_sendfile add_reader remove_reader add_writer remove_writer add_signal_handler remove_signal_handler
+"""
+for _name in _REFUSED.split():
+    setattr(TurnLoop, _name, _refuse)
 
 
 def _over() -> float:
@@ -187,12 +193,3 @@ def _over() -> float:
 
 def _no_timer(when: float, fire: Callable[[], None]) -> Callable[[], None]:
     return fire
-
-
-def foreign_await(why: str) -> WorkflowCodeError:
-    return WorkflowCodeError(
-        "FOREIGN_AWAIT",
-        "the workflow awaited something that is not of its own loop",
-        why=why,
-        fix='put it in `ctx.step("name", fn)`',
-    )

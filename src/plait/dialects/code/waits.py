@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from types import TracebackType
+from typing import NamedTuple
 
 from plait.kernel.effects import SetTimer
 from plait.kernel.ids import Millis
@@ -17,23 +18,35 @@ from .scope import Scope
 MAX_WAIT = 100 * 366 * 86_400.0
 
 
+class Due(NamedTuple):
+    """When something is due: at a time, or a while after its operation opens."""
+
+    at: Millis | None = None
+    after: int = 0
+
+    def time(self, now: Millis) -> Millis:
+        return Millis(now + self.after) if self.at is None else self.at
+
+
 class SleepOp(Op[None]):
     kind: Kind = "sleep"  # type: ignore[misc]
-    __slots__ = ("_deadline",)
+    __slots__ = ("_due",)
 
-    def __init__(self, scope: Scope, name: str, deadline: Millis, depth: int = 3) -> None:
+    def __init__(self, scope: Scope, name: str, due: Due, depth: int = 3) -> None:
         super().__init__(scope, name, depth)
-        self._deadline = deadline
+        self._due = due
 
     def opened(self) -> OpOpened:
-        return OpOpened(self.at, self.kind, self.scope.playback.after, deadline=self._deadline)
+        playback = self.scope.playback
+        return OpOpened(self.at, self.kind, playback.after, deadline=self._due.time(playback.now))
 
     def begin(self, state: OpState) -> None:
         playback = self.scope.playback
-        if self._deadline <= playback.wall:
+        deadline = state.deadline or Millis(0)
+        if deadline <= playback.wall:
             playback.close(self.at)
         else:
-            playback.effect(SetTimer(self.token, self._deadline))
+            playback.effect(SetTimer(self.token, deadline))
 
     def value(self, state: OpState) -> None:
         return None
@@ -45,8 +58,8 @@ class TimerOp(SleepOp):
     kind: Kind = "timer"  # type: ignore[misc]
     __slots__ = ("_fire",)
 
-    def __init__(self, scope: Scope, name: str, deadline: Millis, fire: Callable[[], None]) -> None:
-        super().__init__(scope, name, deadline, depth=1)
+    def __init__(self, scope: Scope, name: str, due: Due, fire: Callable[[], None]) -> None:
+        super().__init__(scope, name, due, depth=5)
         self._fire = fire
         if name.startswith("~timer."):
             self.at = scope.prefix + name  # made by us, so that no user's name can be in its way
@@ -62,8 +75,8 @@ class TimerOp(SleepOp):
 class Timeout:
     """`async with ctx.timeout(name, seconds)`: raises TimeoutError inside when the durable time is up."""
 
-    def __init__(self, scope: Scope, name: str, deadline: Millis) -> None:
-        self._op = TimerOp(scope, name, deadline, self._expire)
+    def __init__(self, scope: Scope, name: str, due: Due) -> None:
+        self._op = TimerOp(scope, name, due, self._expire)
         self._task: asyncio.Task[object] | None = None
         self._cancelling = 0
         self._expired = False

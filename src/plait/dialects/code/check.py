@@ -1,0 +1,88 @@
+"""Does the loaded code fit what a run has recorded? The pure part of `plait check`: nothing is started or written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from plait.kernel import values
+from plait.kernel.errors import NotFound
+from plait.kernel.ids import Millis, caller_id
+
+from .events import RunBlocked
+from .machine import CodeMachine
+from .registry import AnyWorkflow, Registry
+
+Verdict = Literal["fits", "diverged", "not_loaded", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check of one run came to."""
+
+    run: str
+    namespace: str
+    workflow: str
+    verdict: Verdict
+    where: str = ""
+    """`file:line` of the workflow."""
+    at: str = ""
+    """The location in the history that the code does not fit."""
+    expected: str = ""
+    """What the history has there."""
+    found: str = ""
+    """What the code asked for."""
+    fix: str = ""
+    paste: list[str] = field(default_factory=list[str])
+    """Lines for the workflow, one of which lets the run go on."""
+
+
+def examine(machine: CodeMachine, registry: Registry, now: Millis) -> Finding:
+    """Plays the workflow against the run's history; its steps are not called."""
+    info = machine.info
+    label = info.definition if info.version is None else f"{info.definition}@{info.version}"
+    run = caller_id(info.run_id)
+    definition = registry.find(info.definition, info.version)
+    if definition is None:
+        return Finding(run, info.namespace, label, "not_loaded", fix=_hint(registry.not_loaded(label)))
+    blocked = _input_misfit(definition, machine) or machine.check(now)
+    if blocked is None:
+        return Finding(run, info.namespace, label, "fits", definition.where)
+    return Finding(
+        run,
+        info.namespace,
+        label,
+        "diverged",
+        definition.where,
+        blocked.at,
+        blocked.expected,
+        blocked.found,
+        blocked.fix,
+        _lines(blocked),
+    )
+
+
+def _input_misfit(definition: AnyWorkflow, machine: CodeMachine) -> RunBlocked | None:
+    if not definition.takes_input:
+        return None
+    try:
+        values.decode(machine.history.input, definition.input_type)
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
+        name = getattr(definition.input_type, "__name__", str(definition.input_type))
+        fix = "make the input type accept what the run was started with"
+        return RunBlocked("CODE_DECODE", "input", "an input that was accepted", f"`{name}`: {error}", fix)
+    return None
+
+
+def _lines(blocked: RunBlocked) -> list[str]:
+    """The code between backticks in a divergence's advice."""
+    if blocked.code != "CODE_DIVERGED":
+        return []
+    return [part for part in re.findall(r"`([^`]+)`", blocked.fix) if part.startswith(("await ctx.", "if await ctx."))]
+
+
+def _hint(error: NotFound) -> str:
+    return f"{error.what}; {error.why}"
