@@ -1,6 +1,6 @@
 """The group commit on PostgreSQL: the writes of many runs as one transaction.
 
-Most decisions consist of log rows, new and changed run rows, and inputs taken or sent. Those of all writes
+Most decisions consist of log rows, new and changed run rows, inputs taken or sent, and timers. Those of all writes
 together go to the server as one statement, which is a transaction of its own: one round trip, one fsync.
 Rarer rows follow in the same transaction, a statement a table. Only when an epoch is refused or a constraint
 broken are the writes looked at one by one, to find out which; that never happens to a healthy owner.
@@ -16,13 +16,13 @@ from dataclasses import replace
 import asyncpg
 
 from plait.kernel.ids import RunId
-from plait.kernel.store import RunRow, Verdict, Write
+from plait.kernel.store import RunRow, TimerRow, Verdict, Write
 from plait.stores.rows import Row, patch_columns, run_columns, text
 
 from .database import SQL, Connection
-from .rare import columns, is_rare, sends_late, write_rare
+from .rare import columns, is_rare, sends_late, timer_columns, times_late, write_rare
 
-_RUN, _LOG, _PATCH, _TAKEN, _SENT = 21, 6, 9, 3, 5
+_RUN, _LOG, _PATCH, _TAKEN, _SENT, _CLEARED, _TIMER = 21, 6, 9, 3, 5, 2, 4
 """How many columns each kind of row has."""
 
 
@@ -108,6 +108,9 @@ async def _write_common(
     patches: list[Row] = []
     taken: list[Row] = []
     sent: list[Row] = []
+    emptied: list[str] = []
+    cleared: list[Row] = []
+    timers: list[TimerRow] = []
     news = False
     for write in writes:
         run_id = write.run_id
@@ -125,6 +128,12 @@ async def _write_common(
             taken += [(run_id, key, reply) for key, reply in replies.items()]
         if write.inbox and not sends_late(write):
             sent += [(row.run_id, row.shard, row.key, row.body.decode(), row.at) for row in write.inbox]
+        if write.clear_all:
+            emptied.append(run_id)
+        if write.cleared:
+            cleared += [(run_id, token) for token in write.cleared]
+        if write.timers and not times_late(write):
+            timers += write.timers
         news = news or _is_news(write)
     return await connection.fetchval(
         SQL["commit"],
@@ -134,6 +143,9 @@ async def _write_common(
         *columns(patches, _PATCH),
         *columns(taken, _TAKEN),
         *columns(sent, _SENT),
+        emptied,
+        *columns(cleared, _CLEARED),
+        *columns(timer_columns(timers), _TIMER),
         origin if news else None,
     )
 

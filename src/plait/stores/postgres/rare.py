@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from plait.kernel.store import DeadLetter, InboxRow, NewChild, Write
+from plait.kernel.store import DeadLetter, InboxRow, NewChild, TimerRow, Write
 from plait.stores.rows import Row, dead_letter_columns, question_columns, run_columns
 
 from .database import SQL, Connection
@@ -19,9 +19,6 @@ def is_rare(write: Write) -> bool:
     """Whether it has rows beyond the common ones."""
     return bool(
         write.blobs
-        or write.clear_all
-        or write.cleared
-        or write.timers
         or write.children
         or write.answered
         or write.questions
@@ -29,6 +26,7 @@ def is_rare(write: Write) -> bool:
         or write.settled
         or write.snapshot is not None
         or sends_late(write)
+        or times_late(write)
     )
 
 
@@ -37,32 +35,26 @@ def sends_late(write: Write) -> bool:
     return bool(write.inbox) and (bool(write.children) or any(row.fallback is not None for row in write.inbox))
 
 
+def times_late(write: Write) -> bool:
+    """Whether it sets timers that it may also clear: one statement can't delete a row and insert it again."""
+    return bool(write.timers) and (write.clear_all or bool(write.cleared))
+
+
 async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     """Of writes of different runs."""
     await _run(connection, "insert_blobs", (blob for write in writes for blob in write.blobs))
-    await _write_timers(connection, writes)
+    timers = chain.from_iterable(write.timers for write in writes if times_late(write))
+    await _run(connection, "set_timers", timer_columns(timers))
     answers = await _insert_children(connection, [child for write in writes for child in write.children])
     late = chain.from_iterable(write.inbox for write in writes if sends_late(write))
     await _send(connection, [*answers, *late])
-    await _write_questions(connection, writes)
+    await _run(connection, "delete_question", ((write.run_id, token) for write in writes for token in write.answered))
+    await _run(connection, "insert_questions", (question_columns(q) for write in writes for q in write.questions))
     await _insert_dead_letters(connection, (letter for write in writes for letter in write.dead_letters))
     settled = {s.id: s.status for write in writes for s in write.settled}
     await _run(connection, "settle_dead_letters", settled.items())
     snapshots = ((w.run_id, s.seq, s.at, s.body.decode()) for w in writes if (s := w.snapshot) is not None)
     await _run(connection, "put_snapshots", snapshots)
-
-
-async def _write_timers(connection: Connection, writes: Sequence[Write]) -> None:
-    await _clear_all(connection, "clear_timers", writes)
-    await _run(connection, "clear_timer", ((write.run_id, token) for write in writes for token in write.cleared))
-    timers = {(t.run_id, t.token): t for write in writes for t in write.timers}
-    await _run(connection, "set_timers", ((t.run_id, t.token, t.shard, t.due) for t in timers.values()))
-
-
-async def _write_questions(connection: Connection, writes: Sequence[Write]) -> None:
-    await _clear_all(connection, "delete_questions", writes)
-    await _run(connection, "delete_question", ((write.run_id, token) for write in writes for token in write.answered))
-    await _run(connection, "insert_questions", (question_columns(q) for write in writes for q in write.questions))
 
 
 async def _insert_children(connection: Connection, children: Sequence[NewChild]) -> list[InboxRow]:
@@ -101,16 +93,15 @@ async def _insert_dead_letters(connection: Connection, letters: Iterable[DeadLet
     await _run(connection, "insert_dead_letters", (dead_letter_columns(letter) for letter in latest.values()))
 
 
-async def _clear_all(connection: Connection, name: str, writes: Sequence[Write]) -> None:
-    runs = [write.run_id for write in writes if write.clear_all]
-    if runs:
-        await connection.execute(SQL[name], runs)
-
-
 async def _run(connection: Connection, name: str, rows: Iterable[Row]) -> None:
     found = list(rows)
     if found:
         await connection.execute(SQL[name], *columns(found))
+
+
+def timer_columns(timers: Iterable[TimerRow]) -> list[Row]:
+    latest = {(timer.run_id, timer.token): timer for timer in timers}
+    return [(timer.run_id, timer.token, timer.shard, timer.due) for timer in latest.values()]
 
 
 def columns(rows: Sequence[Row], width: int = 0) -> Sequence[Sequence[Any]]:

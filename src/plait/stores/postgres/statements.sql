@@ -64,21 +64,26 @@ with held as (
     where (select sound from proof)
     order by place
     on conflict (run_id, key) do nothing
+), hushed as (
+    delete from plait.timers where run_id = any ($47::text[]) and (select sound from proof)
+), withdrawn as (
+    delete from plait.questions where run_id = any ($47::text[]) and (select sound from proof)
+), cleared as (
+    delete from plait.timers t using unnest($48::text[], $49::text[]) as c (run_id, token)
+    where t.run_id = c.run_id and t.token = c.token and (select sound from proof)
+), timed as (
+    insert into plait.timers (run_id, token, shard, due)
+    select * from unnest($50::text[], $51::text[], $52::integer[], $53::bigint[])
+    where (select sound from proof)
+    on conflict (run_id, token) do update set due = excluded.due
 )
-select sound, (select pg_notify('plait', $47::text) where sound and $47::text is not null) from proof;
+select sound, (select pg_notify('plait', $54::text) where sound and $54::text is not null) from proof;
 
 -- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
 
 -- insert_blobs: values by their hashes; the same value twice is one
 insert into plait.blobs (digest, body) select * from unnest($1::text[], $2::bytea[]) on conflict (digest) do nothing;
-
--- clear_timers: all timers of some runs
-delete from plait.timers where run_id = any ($1::text[]);
-
--- clear_timer: timers that fired or are not wanted
-delete from plait.timers t using unnest($1::text[], $2::text[]) as c (run_id, token)
-where t.run_id = c.run_id and t.token = c.token;
 
 -- set_timers: timers, or their new times
 insert into plait.timers (run_id, token, shard, due)
@@ -111,9 +116,6 @@ from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
   with ordinality as m (run_id, shard, key, body, at, place)
 order by place
 on conflict (run_id, key) do nothing;
-
--- delete_questions: all questions of some runs
-delete from plait.questions where run_id = any ($1::text[]);
 
 -- delete_question: decided, or no longer asked
 delete from plait.questions q using unnest($1::text[], $2::text[]) as a (run_id, token)

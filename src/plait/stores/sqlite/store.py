@@ -2,8 +2,8 @@
 
 One process writes at a time, and it commits on the event loop's own thread: handing the work to a
 thread costs more than it saves while a commit takes well under a millisecond. On a disk whose fsync
-is slow the loop must not wait for it, so the store times a few small commits when it opens and moves them to a thread of
-their own when they are.
+is slow the loop must not wait for it, so the store times a few small commits when it becomes an owner, and moves
+all of them to a thread of their own when they take long.
 
 Which process may own shards is decided by a lock on a file beside the database: the operating system
 gives it up when the process dies, however it dies, so a successor starts at once and need not wait
@@ -54,8 +54,8 @@ T = TypeVar("T")
 log = logging.getLogger("plait.store")
 
 SLOW_COMMIT = 0.003
-_PROBES = 5
 """Seconds; a thread is worth its hand-over when commits take longer than this."""
+_PROBES = 5
 POLL = 0.05
 BUSY_MS = 5_000
 _FIRST = Seq(0)
@@ -88,8 +88,6 @@ class SqliteStore:
         # A memory database belongs to its connection; a file is read beside its writer.
         memory = self.path == ":memory:"
         self._reader = self._db if memory else connect(self.path, self._synchronous, self._busy_ms)
-        if not memory and _commit_seconds(self._db) > SLOW_COMMIT:
-            self._writer = ThreadPoolExecutor(1, thread_name_prefix="plait-sqlite")
 
     async def close(self) -> None:
         if self._watcher is not None:
@@ -112,6 +110,8 @@ class SqliteStore:
         lock = self._lock.acquire()
         if lock == "taken":
             return []  # a living process on this file owns every shard
+        if lock == "fresh":
+            await self._choose_thread()
         now = self._clock.now()
 
         def take(db: apsw.Connection) -> list[Lease]:
@@ -239,6 +239,11 @@ class SqliteStore:
             "commits on": "a writer thread (fsync is slow here)" if self._writer else "the event loop's thread",
         }
 
+    async def _choose_thread(self) -> None:
+        """Asked of a store that is about to be written much."""
+        if self._writer is None and await self._write(_commit_seconds) > SLOW_COMMIT:
+            self._writer = ThreadPoolExecutor(1, thread_name_prefix="plait-sqlite")
+
     async def _write(self, work: Callable[[apsw.Connection], T]) -> T:
         if self._db is None:
             raise RuntimeError("the store is not open")
@@ -284,8 +289,8 @@ def _commit_seconds(db: apsw.Connection) -> float:
     taken: list[float] = []
     for _ in range(_PROBES):
         started = time.perf_counter()
-        with readable_errors(db.filename):
-            db.execute("begin immediate; update shards set expires = expires where shard = 0; commit")
+        with atomic(db):
+            db.execute("update shards set expires = expires where shard = 0")
         taken.append(time.perf_counter() - started)
     return sorted(taken)[_PROBES // 2]
 

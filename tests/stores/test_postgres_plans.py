@@ -1,0 +1,71 @@
+"""The queries that run all the time use their indexes once there is something in the tables."""
+
+import json
+from typing import Any
+
+import pytest
+
+from plait.stores.postgres.database import SQL
+from tests.stores.looking_in import looking_in, opened_at
+
+FILL = """
+insert into plait.runs (id, namespace, dialect, definition, shard, status, awake, parent, depth, labels, start_hash,
+                        created_at)
+select 'run-' || n, 'default', 'code', 'order', n % 64, case when n % 50 = 0 then 'running' else 'completed' end,
+       n % 50 = 0, 'run-' || n / 3, 0, jsonb_build_object('n', n::text), '', n
+from generate_series(1, 5000) as n;
+insert into plait.log (run_id, seq, count, at, events)
+select 'run-' || n % 50, n, 1, n, '[]' from generate_series(1, 5000) as n;
+insert into plait.inbox (run_id, shard, key, body, at, taken)
+select 'run-' || n, n % 64, 'key', '1', n, n < 4900 from generate_series(1, 5000) as n;
+insert into plait.timers (run_id, token, shard, due)
+select 'run-' || n, 'sleep', n % 64, n from generate_series(1, 5000) as n;
+analyze;
+"""
+SHARDS = list(range(64))
+
+
+@pytest.mark.parametrize(
+    ("query", "args", "index"),
+    [
+        ("read_log", ("run-7", 4_000, 2**62), "log_place"),
+        ("waiting_inbox", (SHARDS, 10), "inbox_waiting"),
+        ("due_timers", (SHARDS, 20, 10), "timers_due"),
+        ("next_due", (SHARDS,), "timers_due"),
+        ("awake_runs", ([3, 4],), "runs_awake"),
+        ("count_recoveries", ([3, 4], 3), "runs_awake"),
+        ("get_run", ("run-7",), "runs_pkey"),
+        ("read_reply", ("run-7", "key"), "inbox_key"),
+        ("list_runs", (*[None] * 11, 10), "runs_newest"),
+        ("list_runs", (*[None] * 9, 4_000, "run-7", 10), "runs_newest"),
+        ("list_runs", (*[None] * 4, "run-7", *[None] * 6, 10), "runs_parent"),
+        ("list_runs", (*[None] * 5, "n", "77", *[None] * 4, 10), "runs_labels"),
+        ("list_runs", (*[None] * 7, "run-77", *[None] * 3, 10), "runs_pkey"),
+    ],
+)
+async def test_a_hot_query_uses_its_index(postgres_url: str, query: str, args: tuple[object, ...], index: str):
+    async with opened_at(postgres_url), looking_in(postgres_url) as db:
+        await db.execute(FILL)
+        [plan] = json.loads(await db.fetchval(f"explain (format json) {SQL[query]}", *args))
+    nodes = list(parts(plan["Plan"]))
+    assert index in {node.get("Index Name") for node in nodes}, plan
+    assert "Seq Scan" not in {node["Node Type"] for node in nodes}, plan
+
+
+async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_tables(postgres_url: str):
+    """A plan may be kept for long: one that is only good for small tables would not stay good."""
+    async with opened_at(postgres_url) as store:
+        writer = store._writer
+        assert writer is not None
+        async with writer.use() as connection:
+            arguments = [[]] * 53 + [None]
+            [plan] = json.loads(await connection.fetchval(f"explain (format json) {SQL['commit']}", *arguments))
+    scans = [node for node in parts(plan["Plan"]) if node["Node Type"].endswith("Scan") and "Relation Name" in node]
+    assert {node["Relation Name"] for node in scans} == {"shards", "runs", "inbox", "timers", "questions"}
+    assert "Seq Scan" not in {node["Node Type"] for node in scans}
+
+
+def parts(node: dict[str, Any]):
+    yield node
+    for part in node.get("Plans", ()):
+        yield from parts(part)

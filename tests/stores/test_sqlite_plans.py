@@ -1,0 +1,42 @@
+"""The queries that run all the time use their indexes, whatever grows."""
+
+import re
+from pathlib import Path
+
+import apsw
+import pytest
+
+from plait.stores.sqlite import SqliteStore
+from plait.stores.sqlite.commit import SQL
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ("read_log", "log_place (run_id=? AND seq>? AND seq<?)"),
+        ("waiting_inbox", "USING INDEX inbox_waiting"),
+        ("due_timers", "timers_due (due<?)"),
+        ("next_due", "USING INDEX timers_due"),
+        ("awake_runs", "runs_awake (shard=?)"),
+        ("count_recovery", "runs_awake (shard=?)"),
+        ("get_run", "PRIMARY KEY (id=?)"),
+        ("patch_run", "PRIMARY KEY (id=?)"),
+        ("list_runs", "USING INDEX runs_newest"),
+        ("read_reply", "inbox_key (run_id=? AND key=?)"),
+        ("take_inbox", "inbox_key (run_id=? AND key=?)"),
+        ("clear_timers", "PRIMARY KEY (run_id=?)"),
+        ("delete_questions", "questions_run (run_id=?)"),
+        ("delete_question", "questions_run (run_id=? AND token=?)"),
+    ],
+)
+async def test_a_hot_query_uses_its_index(tmp_path: Path, query: str, index: str):
+    path = str(tmp_path / "plait.db")
+    store = SqliteStore(path)
+    await store.open()
+    await store.close()
+    db = apsw.Connection(path)
+    bindings = [None] * len(set(re.findall(r"\?\d+", SQL[query])))
+    plan = [step[3] for step in db.execute(f"explain query plan {SQL[query]}", bindings)]
+    db.close()
+    assert any(index in step for step in plan), plan
+    assert not any(step.startswith("USE TEMP B-TREE") for step in plan) or query == "awake_runs", plan
