@@ -36,6 +36,8 @@ class Approvals:
         found = next((question for question in await self.list(namespace) if question.id == id), None)
         if found is None:
             raise NotFound("kernel.no_approval", f"nothing is asked under {id}", why="it is unknown or decided")
+        values.text("by", by)
+        values.text("the comment", comment, max_length=10_000)
         answer = Decided(found.token, decision, by, comment, values.encode(data))
         # One key a question: of two people who answer at once, one is first
         await self._kernel.send(found.run_id, answer, f"decided:{found.token}")

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, overload
 
 from plait.dialects.code.definition import Workflow, seconds
 from plait.dialects.code.dialect import CodeDialect
+from plait.kernel import values
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key, shard_of
@@ -131,9 +132,10 @@ class Engine:
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run."""
+        labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
         dialect, prepared = self.prepare(definition, input)
         due = None if deadline is None else Millis(self.kernel.clock.now() + millis(seconds(deadline)))
-        row = self.new_row(namespace, id, dialect, prepared.definition, prepared.version, labels or {}, due)
+        row = self.new_row(namespace, id, dialect, prepared.definition, prepared.version, labels, due)
         row.start_hash = _start_hash(dialect, prepared)
         handle = Handle[Any](self, row.id, namespace, getattr(definition, "returns", Any))
         if id is not None and await self._exists(row):

@@ -122,7 +122,8 @@ class Handle(Generic[T]):
         if row.full:
             limit = self._kernel.limits.max_queued_messages
             raise Busy("kernel.queue_full", f"{limit:,} messages wait for run {self.id}", fix="send again later")
-        key = id or self._kernel.ids.key()
+        key = values.text("the message's id", id, max_length=200) if id is not None else self._kernel.ids.key()
+        values.text("the message's name", name)
         raw = values.encode(body, max_bytes=self._kernel.limits.max_payload)
         await self._kernel.send(self._run_id, Message(key, name, raw, self._kernel.clock.now()), key)
         return key
@@ -130,7 +131,7 @@ class Handle(Generic[T]):
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""
         await self.row()
-        await self._ask(Cancel(reason, compensate))
+        await self._ask(Cancel(values.text("the reason", reason, max_length=10_000), compensate))
 
     async def retry(self, at: str | None = None) -> None:
         """Goes on with a failed or blocked run; with `at`, from that operation on (see `rewind`)."""

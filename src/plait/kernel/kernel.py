@@ -150,6 +150,11 @@ class Kernel:
             if not future.done():
                 future.set_exception(error)
 
+    def _must_live(self) -> None:
+        """Nobody may wait for an engine that does nothing more."""
+        if self._closed or self._main is None or self._main.done():
+            raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
+
     def spawn(self, work: Awaitable[None]) -> None:
         task = asyncio.get_running_loop().create_task(cast("Coroutine[Any, Any, None]", work))
         self._spawned.add(task)
@@ -157,16 +162,16 @@ class Kernel:
 
     def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
         """Background work that must get done: while the store is away it is tried again."""
-
-        async def attempt() -> None:
-            try:
-                await work()
-            except Unavailable as error:
-                log.warning("will try again: %s", error)
-                self.clock.call_later(_RETRY_AFTER, lambda: self.keep_trying(work))
-
         if not self._closed:
-            self.spawn(attempt())
+            self.spawn(self._now_or_later(work))
+
+    async def _now_or_later(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Done when this returns, unless the store is away."""
+        try:
+            await work()
+        except Unavailable as error:
+            log.warning("will try again: %s", error)
+            self.clock.call_later(_RETRY_AFTER, lambda: self.keep_trying(work))
 
     def _spawned_ended(self, task: asyncio.Task[None]) -> None:
         self._spawned.discard(task)
@@ -195,6 +200,7 @@ class Kernel:
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""
+        self._must_live()
         epoch = self._ownership.epoch(row.shard)
         if epoch is None:
             inbox = InboxRow(row.id, row.shard, "start", values.plain(start), row.created_at)
@@ -213,6 +219,7 @@ class Kernel:
 
     async def send(self, run_id: RunId, input: AnyInput, key: str) -> None:
         """Puts an input into a run's inbox; durable when this returns."""
+        self._must_live()
         row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now())
         await self.loop.append(Write(run_id, row.shard, None, inbox=[row]))
 
@@ -228,6 +235,7 @@ class Kernel:
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
+        self._must_live()
         run = self.roster.get(run_id)
         moving = run is not None and run.state.status == "running" and run.blocked is None
         return await self._waiters.outcome(run_id, look_first=not moving)
@@ -237,6 +245,7 @@ class Kernel:
         return self.roster.get(row.id) or await self.loader.load(row, Epoch(0))
 
     async def append(self, write: Write) -> Verdict:
+        self._must_live()
         return await self.loop.append(write)
 
     # -- inputs on their way in ----------------------------------------------------------------------------------
@@ -274,10 +283,7 @@ class Kernel:
     # -- ownership -----------------------------------------------------------------------------------------------
 
     async def _gained(self, shards: list[Shard]) -> None:
-        try:
-            await self._recover(shards)
-        except Unavailable:
-            self.keep_trying(lambda: self._recover(shards))
+        await self._now_or_later(lambda: self._recover(shards))
 
     async def _recover(self, shards: list[Shard]) -> None:
         rows = await self.store.recovering(shards)
@@ -286,11 +292,11 @@ class Kernel:
             log.info("took over %d shards with %d runs under way", len(shards), len(rows))
         for row in rows:
             if row.recoveries < SUSPECT_AFTER and not self._here(row.id):
-                await self._load(row.id, row)
+                await self._now_or_later(lambda row=row: self._load(row.id, row))
         if suspects:
             self.spawn(self._recover_one_by_one(suspects))
-        await self._mail.look()
-        await self._alarms.look()
+        await self._now_or_later(self._mail.look)
+        await self._now_or_later(self._alarms.look)
 
     async def _recover_one_by_one(self, suspects: list[RunRow]) -> None:
         """One of these may be what kills the process; alone, it can't take the others' chances with it."""
@@ -298,12 +304,12 @@ class Kernel:
             log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
             if self._here(row.id):
                 continue
-            await self._load(row.id, row, suspect=True)
+            await self._now_or_later(lambda row=row: self._load(row.id, row, suspect=True))
             waited = self.clock.monotonic()
             while (run := self.roster.get(row.id)) is not None and (run.queued or run.state.tasks.running):
                 if self.clock.monotonic() - waited > _SUSPECT_PATIENCE:
                     break
-                await asyncio.sleep(0.01)
+                await self.loop.sleep(0.01)
 
     def _here(self, run_id: RunId) -> bool:
         return self.roster.get(run_id) is not None or self.roster.is_loading(run_id)

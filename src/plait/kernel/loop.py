@@ -13,9 +13,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import msgspec
+
 from .clock import Clock
 from .draft import Draft
-from .errors import PlaitError, Unavailable
+from .errors import InvalidInput, PlaitError, Unavailable
 from .inputs import AnyInput
 from .limits import Limits
 from .run import Run
@@ -39,10 +41,13 @@ class Hooks:
     appended: Callable[[Write], None]
 
 
-@dataclass(slots=True)
-class _Outside:
+class _Entry(msgspec.Struct):
+    """A write on its way to disk: of a run's decision, or of a caller who waits for it."""
+
     write: Write
-    done: asyncio.Future[Verdict]
+    run: Run | None = None
+    draft: Draft | None = None
+    done: asyncio.Future[Verdict] | None = None
 
 
 class RunLoop:
@@ -52,8 +57,8 @@ class RunLoop:
         self._limits = limits
         self._hooks = hooks
         self._ready: deque[Run] = deque()
-        self._outside: list[_Outside] = []
-        self._under_way: list[_Outside] = []
+        self._outside: list[_Entry] = []
+        self._under_way: list[_Entry] = []
         self._bell: asyncio.Future[None] | None = None
         self._stopping = False
         self.committing = False
@@ -70,10 +75,10 @@ class RunLoop:
 
     async def append(self, write: Write) -> Verdict:
         """A write from outside any run: durable when this returns."""
-        entry = _Outside(write, asyncio.get_running_loop().create_future())
-        self._outside.append(entry)
+        done: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        self._outside.append(_Entry(write, done=done))
         self._ring()
-        return await entry.done
+        return await done
 
     @property
     def idle(self) -> bool:
@@ -91,12 +96,12 @@ class RunLoop:
                 self._bell = asyncio.get_running_loop().create_future()
                 await self._bell
             self.beats += 1
-            outside, self._outside = self._outside, []
-            self._under_way = outside
-            drafts = self._decide()
-            if drafts or outside:
+            entries, self._outside = self._outside, []
+            entries += self._decide()
+            if entries:
+                self._under_way = entries
                 self.committing = True
-                await self._commit(drafts, outside)
+                await self._commit(entries)
                 self.committing = False
             await asyncio.sleep(0)  # let tasks that were just started run
 
@@ -104,8 +109,9 @@ class RunLoop:
         if self._bell is not None and not self._bell.done():
             self._bell.set_result(None)
 
-    def _decide(self) -> list[tuple[Run, Draft]]:
-        drafts: list[tuple[Run, Draft]] = []
+    def _decide(self) -> list[_Entry]:
+        entries: list[_Entry] = []
+        threshold = self._limits.blob_threshold
         now = self._clock.now()
         ready = self._ready
         for _ in range(min(len(ready), _RUNS_AT_ONCE)):
@@ -125,65 +131,78 @@ class RunLoop:
                 self._hooks.committed(run, draft, Write(run.id, run.shard, run.epoch))
                 self._requeue(run)
             else:
-                drafts.append((run, draft))
-        return drafts
+                entries.append(_Entry(draft.write(threshold), run, draft))
+        return entries
 
-    async def _commit(self, drafts: list[tuple[Run, Draft]], outside: list[_Outside]) -> None:
-        writes = [draft.write(self._limits.blob_threshold) for _, draft in drafts]
+    async def _commit(self, entries: list[_Entry]) -> None:
+        """One transaction for all. While the store is away, what is owed to the log is tried again."""
         wait = 0.05
-        while True:
-            batch = [entry.write for entry in outside] + writes
+        while entries:
             try:
-                verdicts = await self._store.commit(batch)
-                break
+                verdicts = await self._store.commit([entry.write for entry in entries])
             except Unavailable as error:
-                drafts, writes = self._fail_callers(drafts, writes, outside, error)
-                outside = []
-                if not drafts or self._stopping:
+                entries = [entry for entry in entries if not self._tell(entry, error)]
+                if self._stopping:
                     return
                 log.error("could not commit, will try again in %.2f s: %s", wait, error)
-                await self._sleep(wait)
+                await self.sleep(wait)
                 wait = min(wait * 2, _LONGEST_WAIT)
-        for entry, verdict in zip(outside, verdicts, strict=False):
-            self._answer(entry, verdict)
-        for (run, draft), write, verdict in zip(drafts, writes, verdicts[len(outside) :], strict=True):
-            run.queued = False
-            if verdict == "ok":
-                self._hooks.committed(run, draft, write)
-                self._requeue(run)
+            except Exception as error:
+                await self._commit_apart(entries, error)
+                return
             else:
-                self._hooks.refused(run, draft, verdict)
+                for entry, verdict in zip(entries, verdicts, strict=True):
+                    self._settle(entry, verdict)
+                return
+
+    async def _commit_apart(self, entries: list[_Entry], error: Exception) -> None:
+        """One of them can't be stored at all; the others must not suffer for it."""
+        if len(entries) > 1:
+            for entry in entries:
+                await self._commit([entry])
+            return
+        [entry] = entries
+        log.critical(
+            "run %s: a write can't be stored; the run is left as the log has it", entry.write.run_id, exc_info=error
+        )
+        refusal = InvalidInput("store.unstorable", "this can't be stored", why=str(error))
+        if not self._tell(entry, refusal) and entry.run is not None:
+            self._hooks.broken(entry.run)
+
+    def _settle(self, entry: _Entry, verdict: Verdict) -> None:
+        run, draft = entry.run, entry.draft
+        if run is None or draft is None:
+            if verdict == "ok":
+                self._hooks.appended(entry.write)
+            if entry.done is not None and not entry.done.done():
+                entry.done.set_result(verdict)
+            return
+        run.queued = False
+        if verdict == "ok":
+            self._hooks.committed(run, draft, entry.write)
+            self._requeue(run)
+        else:
+            self._hooks.refused(run, draft, verdict)
+
+    def _tell(self, entry: _Entry, error: PlaitError) -> bool:
+        """Tells whoever waits for a write that it failed; False if nobody does and it is owed to the log."""
+        if entry.done is not None:
+            if not entry.done.done():
+                entry.done.set_exception(error)
+            return True
+        if entry.run is not None and entry.draft is not None and entry.draft.create is not None:
+            entry.run.queued = False
+            self._hooks.failed(entry.run, entry.draft, error)
+            return True
+        return False
 
     def _requeue(self, run: Run) -> None:
         if run.mailbox and not run.queued:
             run.queued = True
             self._ready.append(run)
 
-    def _answer(self, entry: _Outside, verdict: Verdict) -> None:
-        if verdict == "ok":
-            self._hooks.appended(entry.write)
-        if not entry.done.done():
-            entry.done.set_result(verdict)
-
-    def _fail_callers(
-        self, drafts: list[tuple[Run, Draft]], writes: list[Write], outside: list[_Outside], error: Unavailable
-    ) -> tuple[list[tuple[Run, Draft]], list[Write]]:
-        """Someone waits for these and can be told; everything else is owed to the log and must get there."""
-        for entry in outside:
-            if not entry.done.done():
-                entry.done.set_exception(error)
-        kept: list[tuple[Run, Draft]] = []
-        kept_writes: list[Write] = []
-        for (run, draft), write in zip(drafts, writes, strict=True):
-            if draft.create is not None:
-                run.queued = False
-                self._hooks.failed(run, draft, error)
-            else:
-                kept.append((run, draft))
-                kept_writes.append(write)
-        return kept, kept_writes
-
-    async def _sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
+        """By the kernel's clock."""
         woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._clock.call_later(seconds, lambda: woken.done() or woken.set_result(None))
         await woken
@@ -191,6 +210,6 @@ class RunLoop:
     def abandon(self, error: PlaitError) -> None:
         """The engine stops: whoever waits for a write is told."""
         for entry in [*self._under_way, *self._outside]:
-            if not entry.done.done():
+            if entry.done is not None and not entry.done.done():
                 entry.done.set_exception(error)
         self._outside.clear()

@@ -37,7 +37,7 @@ class Retry:
 
     def _problem(self) -> tuple[str, str] | None:
         numbers = (self.first, self.factor, self.cap, self.jitter)
-        if type(self.max_attempts) is not int or not all(isinstance(number, int | float) for number in numbers):
+        if type(self.max_attempts) is not int or not all(map(_is_number, numbers)):
             what = f"max_attempts={self.max_attempts!r}, first, factor, cap, jitter={numbers}"
             return what, "use a whole number of attempts, and numbers for the rest"
         if not 1 <= self.max_attempts <= MAX_ATTEMPTS:
@@ -48,7 +48,7 @@ class Retry:
             return f"first={self.first}, cap={self.cap}", "use 0 to 86400 seconds"
         if not (1 <= self.factor <= 100 and 0 <= self.jitter <= 1):
             return f"factor={self.factor}, jitter={self.jitter}", "use a factor of 1 to 100, a jitter of 0 to 1"
-        if not (isinstance(self.never, tuple) and all(map(_is_error_type, self.never))):
+        if type(self.never) is not tuple or not all(map(_is_error_type, self.never)):
             return f"never={self.never!r}", "use a tuple of exception classes, such as (ValueError,)"
         return None
 
@@ -65,6 +65,10 @@ class Retry:
             case _:
                 assert_never(self.backoff)
         return min(self.cap, wait) * (1 - self.jitter * fraction)
+
+
+def _is_number(found: object) -> bool:
+    return isinstance(found, int | float)
 
 
 def _is_error_type(found: object) -> bool:

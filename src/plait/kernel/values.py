@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar, cast
 
@@ -21,6 +22,8 @@ T = TypeVar("T")
 
 MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 128
+
+_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 NULL = Raw(b"null")
 ABSENT = Raw()
@@ -106,6 +109,19 @@ def parse(text: str | bytes) -> Json:
     except (ValueError, UnicodeDecodeError) as error:
         raise InvalidInput("value.malformed", "this is not JSON", why=str(error)) from None
     encode(value)
+    return value
+
+
+def text(what: str, value: object, *, max_length: int = 1000) -> str:
+    """A name or a remark from outside, fit for every store."""
+    if not isinstance(value, str):
+        raise InvalidInput("value.not_text", f"{what} is {type(value).__name__}", fix="use a string")
+    bad = "NUL" if "\0" in value else "a lone surrogate" if _LONE_SURROGATE.search(value) else None
+    if bad is not None or len(value) > max_length:
+        why = f"it holds {bad}" if bad is not None else f"it has {len(value):,} characters"
+        raise InvalidInput(
+            "value.bad_text", f"{what} can't be stored", why=why, fix=f"at most {max_length:,} characters of plain text"
+        )
     return value
 
 
