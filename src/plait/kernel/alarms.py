@@ -72,7 +72,7 @@ class Alarms:
         due = await self._store.next_due(shards)
         if due is not None:
             # What is past due now is under way, or could not be: look at it again, but do not spin on it
-            self._schedule(due if due > now else Millis(now + _AGAIN))
+            self.note(due if due > now else Millis(now + _AGAIN))
 
     def stop(self) -> None:
         if self._alarm is not None:

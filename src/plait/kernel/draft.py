@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from typing import get_args, get_type_hints
+from typing import get_type_hints
 
 import msgspec
 from msgspec import Raw
 
 from . import values
 from .effects import RunTask
+from .errors import ErrorInfo
 from .events import Event
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from .inputs import AnyInput
@@ -46,6 +47,9 @@ class Draft:
     settled: list[Settled] | None = None
     snapshot: Snapshot | None = None
 
+    breach: ErrorInfo | None = None
+    """The limit that a decision broke; its effects are left out."""
+
     # After the commit
     revoked: list[TaskToken] | None = None
     more: bool = False
@@ -77,6 +81,9 @@ class Draft:
             or self.inbox
             or self.snapshot
             or self.answered
+            or self.children
+            or self.questions
+            or self.dead_letters
         )
 
     # -- what effects add ----------------------------------------------------------------------------------------
@@ -157,10 +164,10 @@ _raw_fields: dict[type[Event], tuple[str, ...]] = {}
 
 
 def raw_fields(cls: type[Event]) -> tuple[str, ...]:
-    """The fields of an event type that hold a value as JSON."""
+    """The fields of an event type that are one value as JSON; not those that hold several."""
     found = _raw_fields.get(cls)
     if found is None:
         hints = get_type_hints(cls)
-        found = tuple(n for n in cls.__struct_fields__ if hints[n] is Raw or Raw in get_args(hints[n]))
+        found = tuple(n for n in cls.__struct_fields__ if hints[n] in (Raw, Raw | None))
         _raw_fields[cls] = found
     return found

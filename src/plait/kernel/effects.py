@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
@@ -13,7 +12,7 @@ from .errors import ErrorInfo
 from .events import Event
 from .ids import Millis, RunId, TaskToken
 from .retry import Retry
-from .values import null
+from .values import NULL
 
 
 class Attempt(msgspec.Struct, gc=False):
@@ -49,77 +48,67 @@ class RunTask(msgspec.Struct, gc=False):
     """How often it may be started again after its process died; None is the engine's limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class CancelTask:
+class CancelTask(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
 
 
-@dataclass(frozen=True, slots=True)
-class SetTimer:
+class SetTimer(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     due: Millis
 
 
-@dataclass(frozen=True, slots=True)
-class ClearTimer:
+class ClearTimer(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
 
 
-@dataclass(frozen=True, slots=True)
-class StartChild:
+class StartChild(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     run_id: RunId
     dialect: str
     definition: str
     version: str | None = None
-    input: Raw = field(default_factory=null)
+    input: Raw = NULL
     deadline: Millis | None = None
-    labels: dict[str, str] = field(default_factory=dict[str, str])
+    labels: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     data: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class CancelChild:
+class CancelChild(msgspec.Struct, frozen=True, gc=False):
     run_id: RunId
     reason: str = "its parent ended"
 
 
-@dataclass(frozen=True, slots=True)
-class SendMessage:
+class SendMessage(msgspec.Struct, frozen=True, gc=False):
     """To another run; `key` deduplicates. A run that is unknown or ended makes it a dead letter."""
 
     key: str
     run_id: RunId
     name: str
-    body: Raw = field(default_factory=null)
+    body: Raw = NULL
 
 
-@dataclass(frozen=True, slots=True)
-class AskHuman:
+class AskHuman(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     title: str
     by: str = ""
     deadline: Millis | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WithdrawQuestion:
+class WithdrawQuestion(msgspec.Struct, frozen=True, gc=False):
     """The answer to an `AskHuman` is no longer wanted."""
 
     token: TaskToken
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(msgspec.Struct, frozen=True, gc=False):
     """The run can't go on with the code that is loaded (None: it can again). Its status stays `running`."""
 
     error: ErrorInfo | None
 
 
-@dataclass(frozen=True, slots=True)
-class Finish:
+class Finish(msgspec.Struct, frozen=True, gc=False):
     status: Literal["completed", "failed"]
-    output: Raw = field(default_factory=null)
+    output: Raw = NULL
     error: ErrorInfo | None = None
     data: Any = None
     """What the dialect wants to find in the `run.failed` event."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, assert_never
 
 from . import outbox
 from .draft import Draft
 from .effects import Finish
-from .errors import Conflict, ErrorInfo
+from .errors import Conflict, ErrorInfo, PlaitError
 from .events import (
     RollbackEnded,
     RollbackStarted,
@@ -25,6 +26,8 @@ from .store import Settled
 if TYPE_CHECKING:
     from .run import Run
 
+log = logging.getLogger("plait.kernel")
+
 
 def finish(effect: Finish, run: Run, draft: Draft) -> None:
     """The machine says that the run is over."""
@@ -39,9 +42,15 @@ def cancel(request: Cancel, run: Run, draft: Draft) -> None:
     """Ends a run from outside. Sticky: a run that has ended, or undoes its work, is not cancelled again."""
     if run.state.status != "running" or run.state.rolling_back:
         return
-    run.ask(request, draft)
-    for token in list(run.state.tasks):
-        outbox.revoke(token, run, draft)
+    if request.parent is not None and request.parent != run.info.parent:
+        return  # the id was taken: it is not that run's child
+    try:
+        run.ask(request, draft)
+    except PlaitError:
+        raise
+    except Exception:
+        log.exception("the machine of run %s failed when it was cancelled; it ends all the same", run.id)
+    _revoke_all(run, draft)
     if request.cause == "cancel" and not request.compensate:
         end(RunCancelled(request.reason), run, draft)
     else:
@@ -69,6 +78,7 @@ def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
         end(rollback.outcome(run.state.final), run, draft)
         return
     run.emit(started, draft)
+    _revoke_all(run, draft)
     draft.clear_all(stored=run.has_rows)
     go_on(run, draft)
 
@@ -101,6 +111,7 @@ def settle(resume: Resume, run: Run, draft: Draft) -> None:
         run.ask(resume, draft)
     elif resume.verdict == "retry":
         retry_stuck(run, draft)
+        return
     else:
         run.emit(RollbackStep(resume.token, "discarded"), draft)
         go_on(run, draft)
@@ -113,7 +124,9 @@ def retry_stuck(run: Run, draft: Draft) -> bool:
     rollback = run.state.rollback
     if not run.state.rolling_back or rollback is None or rollback.stuck is None:
         return False
-    run.emit(RollbackStep(rollback.stuck, "retried"), draft)
+    stuck = rollback.stuck
+    run.emit(RollbackStep(stuck, "retried"), draft)
+    draft.settle([Settled(outbox.letter_id(run, stuck), "retried")])
     go_on(run, draft)
     return True
 
@@ -127,6 +140,11 @@ def end(final: FinalEvent, run: Run, draft: Draft) -> None:
     if info.parent is not None and info.parent_token is not None:
         # Numbered, because a child that is reopened and ends again must be heard again
         draft.send(info.parent, f"child:{run.id}:{run.state.seq}", _report(final, run, info.parent_token))
+
+
+def _revoke_all(run: Run, draft: Draft) -> None:
+    for token in list(run.state.tasks):
+        outbox.revoke(token, run, draft)
 
 
 def _is_stuck(run: Run, token: TaskToken) -> bool:

@@ -20,13 +20,12 @@ _MAX_TEXT = 4_000
 def describe(error: BaseException, *, kind: str = "error", code: str = "") -> ErrorInfo:
     """Keeps what is needed to show an exception and to raise it again."""
     code = code or (error.code if isinstance(error, PlaitError) else "task.failed")
-    kept = all(isinstance(item, _SCALARS) for item in error.args)
     return ErrorInfo(
         code=code,
-        message=_clean(str(error)) or type(error).__name__,
+        message=_clean(_text(error)) or type(error).__name__,
         kind=kind,
         type=f"{type(error).__module__}:{type(error).__qualname__}",
-        args=[_clean(item) for item in error.args] if kept else [],
+        args=[_clean(item) for item in _arguments(error)],
         attrs={
             _clean(k): _clean(v) for k, v in vars(error).items() if isinstance(v, _SCALARS) and not k.startswith("__")
         },
@@ -45,13 +44,31 @@ def rebuild(info: ErrorInfo) -> BaseException | None:
     cls: type[BaseException] = found
     try:
         error = cls.__new__(cls, *info.args)
-        error.args = tuple(info.args) if info.args else (info.message,)
+        if not (isinstance(error, OSError) and error.args):  # an OSError has taken its arguments apart already
+            error.args = tuple(info.args) or (() if info.message == cls.__name__ else (info.message,))
         for name, value in info.attrs.items():
             setattr(error, name, value)
-        str(error)  # some classes can't say what they are without their constructor
+        # Some classes can't say what they are without their constructor
+        return error if str(error) or info.message == cls.__name__ else None
     except Exception:
         return None
-    return error
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # a class that can't say what it is must not make the failure get lost
+        return ""
+
+
+def _arguments(error: BaseException) -> tuple[Any, ...]:
+    """All or none: half of them would make another error."""
+    try:
+        # Where a file name was given, only this has it
+        found = error.__reduce__()[1] if isinstance(error, OSError) else error.args
+        return tuple(found) if all(isinstance(item, _SCALARS) for item in found) else ()
+    except Exception:
+        return ()
 
 
 def _where(error: BaseException) -> str:

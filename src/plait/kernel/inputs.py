@@ -73,6 +73,8 @@ class Cancel(Input, frozen=True, tag="cancel"):
     compensate: bool = False
     cause: Literal["cancel", "deadline", "limit"] = "cancel"
     error: ErrorInfo | None = None
+    parent: RunId | None = None
+    """Who cancels its child: a run that is another's is not meant."""
 
 
 class Patch(Input, frozen=True, tag="patch"):

@@ -385,6 +385,10 @@ class Kernel:
         elif draft.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self.deliver(run.id, Resume("continue"), None)
+            # It may be our own write, whose answer was lost: nothing that came with it must be missed
+            self._waiters.notify(run.id, None)
+            self.keep_trying(self._news)
+            self.keep_trying(self._alarms.look)
         if created is not None and not created.done():
             if verdict == "fenced":
                 created.set_exception(LeaseLost())
@@ -394,6 +398,8 @@ class Kernel:
     def _failed(self, run: Run, draft: Draft, error: PlaitError) -> None:
         created = self._created.pop(run.id, None)
         self._drop(run)
+        if isinstance(error, Unavailable):  # it may be there all the same
+            self.deliver(run.id, Resume("continue"), None)
         if created is not None and not created.done():
             created.set_exception(error)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
@@ -15,7 +16,9 @@ from .limits import Limits
 from .machine import Dialect, Machine, RunInfo
 from .run import Run
 from .state import KernelState
-from .store import LogRow, RunRow, Store
+from .store import LogRow, RunRow, Snapshot, Store
+
+log = logging.getLogger("plait.kernel")
 
 
 class _SnapshotBody(msgspec.Struct):
@@ -41,19 +44,27 @@ class Loader:
     async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
         """The run as it is, or as it was after event number `upto`."""
         info = info_of(row)
-        dialect = self.dialect(row.dialect)
         snapshot = await self._store.snapshot(row.id)
+        run = None
         if snapshot is not None and (upto is None or snapshot.seq <= upto):
-            body = _snapshot.decode(snapshot.body)
-            run = self.fresh(info, epoch, dialect.restore(info, body.machine))
-            run.restore(body.kernel, snapshot)
-        else:
-            run = self.fresh(info, epoch)
+            run = self._restored(info, epoch, snapshot)
+        run = run or self.fresh(info, epoch)
         run.adopt(row)
         rows = await self._store.log(row.id, Seq(run.state.seq), None if upto is None else Seq(upto))
         for at, seq, event in await self._events(row.dialect, rows):
             if seq > run.state.seq and (upto is None or seq <= upto):
                 run.fold(event, at)
+        return run
+
+    def _restored(self, info: RunInfo, epoch: Epoch, snapshot: Snapshot) -> Run | None:
+        """None if another release wrote it: a snapshot only saves time, the events are all there."""
+        try:
+            body = _snapshot.decode(snapshot.body)
+            run = self.fresh(info, epoch, self.dialect(info.dialect).restore(info, body.machine))
+        except msgspec.ValidationError as error:
+            log.warning("the snapshot of run %s can't be read, so all its events are: %s", info.run_id, error)
+            return None
+        run.restore(body.kernel, snapshot)
         return run
 
     def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:

@@ -142,7 +142,7 @@ class RunLoop:
                 verdicts = await self._store.commit([entry.write for entry in entries])
             except Unavailable as error:
                 entries = [entry for entry in entries if not self._tell(entry, error)]
-                if self._stopping:
+                if self._stopping or not entries:
                     return
                 log.error("could not commit, will try again in %.2f s: %s", wait, error)
                 await self.sleep(wait)
@@ -189,6 +189,7 @@ class RunLoop:
         if entry.done is not None:
             if not entry.done.done():
                 entry.done.set_exception(error)
+            self._hooks.appended(entry.write)  # it may be there all the same
             return True
         if entry.run is not None and entry.draft is not None and entry.draft.create is not None:
             entry.run.queued = False

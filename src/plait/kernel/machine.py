@@ -13,9 +13,9 @@ The contract of a machine:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+import msgspec
 from msgspec import Raw
 
 from .effects import Decision, Effect, RunTask
@@ -26,8 +26,7 @@ from .inputs import Start
 from .view import Edge, Node, Reason
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunInfo(msgspec.Struct, frozen=True, gc=False):
     """What does not change in the life of a run."""
 
     run_id: RunId
@@ -39,11 +38,10 @@ class RunInfo:
     parent_token: TaskToken | None = None
     depth: int = 0
     deadline: Millis | None = None
-    labels: Mapping[str, str] = field(default_factory=dict[str, str])
+    labels: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True)
-class TaskFacts:
+class TaskFacts(msgspec.Struct, frozen=True, gc=False):
     """What the kernel knows of an open task, for `view` and `waiting`."""
 
     attempt: int
@@ -85,8 +83,7 @@ class Machine(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(msgspec.Struct, frozen=True, gc=False):
     """A definition made ready to start: resolved, its input checked and encoded."""
 
     definition: str
@@ -123,8 +120,7 @@ class Dialect(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class ForkPlan:
+class ForkPlan(msgspec.Struct, frozen=True, gc=False):
     upto: int
     event: Event
 

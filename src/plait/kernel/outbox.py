@@ -54,7 +54,8 @@ def _apply(effect: Effect, run: Run, draft: Draft) -> None:
         case StartChild():
             draft.children = [*(draft.children or ()), _child(effect, run, draft)]
         case CancelChild():
-            draft.send(effect.run_id, f"cancel:{run.id}", Cancel(effect.reason))
+            # Numbered, because a child that was reopened may have to be cancelled again
+            draft.send(effect.run_id, f"cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
         case SendMessage():
             _send(effect, run, draft)
         case AskHuman():

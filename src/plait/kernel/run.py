@@ -16,24 +16,27 @@ from msgspec import Raw
 
 from . import ending, outbox, values
 from .draft import Draft
-from .effects import Block, Decision, RunTask
+from .effects import Finish, RunTask
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import Event, RunCancelled, RunCompleted, RunFailed, RunStarted, TaskDeadLettered, TaskLate
 from .failures import describe
-from .ids import Epoch, Ids, Millis, Seq, TaskToken, caller_id, shard_of
+from .ids import Epoch, Ids, Millis, RunId, Seq, TaskToken, caller_id, shard_of
 from .inputs import AnyInput, Cancel, ChildFinished, Decided, Message, Patch, Resume, Start, TaskResult, TimerFired
 from .limits import Limits, exceeded
 from .machine import Machine, RunInfo
 from .outbox import RETRY
 from .state import KernelState, RunState
-from .store import DeadLetter, RunPatch, RunRow, Settled, Snapshot, Taken
+from .store import DeadLetter, RunPatch, RunRow, Settled, Snapshot, Taken, Write
 from .tasks import Again, Final, Late
+from .view import RunStatus
 
 log = logging.getLogger("plait.kernel")
 
 DEADLINE = TaskToken("~deadline")
 _SNAPSHOT_EVERY = 1000
 _INPUTS_AT_ONCE = 1000
+_ASKED = (Cancel, Decided, Patch, Resume)
+"""Inputs whose senders wait for an answer."""
 
 
 class Run:
@@ -55,6 +58,8 @@ class Run:
         self._full: bool = False
         self._stale = False
         self._snapshot_seq = 0
+        self._was: RunStatus = "running"
+        """Its status before the round that is being decided."""
         self.has_rows = False
         """It may have timers or open questions in the store."""
 
@@ -62,6 +67,8 @@ class Run:
         self.mailbox: deque[tuple[AnyInput, str | None]] = deque()
         self.queued = False
         self.create: RunRow | None = None
+        self.asked: list[str] = []
+        """Keys of this round's inputs that someone waits for an answer to."""
 
     # -- building up ---------------------------------------------------------------------------------------------
 
@@ -103,12 +110,17 @@ class Run:
         """All inputs that wait in the mailbox, decided one after the other, as one draft."""
         state = self.state
         state.at = now = max(now, state.at)
+        self._was = state.status
+        if self.asked:
+            self.asked = []
         draft = Draft(self.id, self.shard, self.epoch, state.seq + 1, now)
         draft.create, self.create = self.create, None
         mailbox = self.mailbox
+        if self.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
+            mailbox = self.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
         for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
             input, key = mailbox.popleft()
-            if type(input) is TaskResult:  # by far the most common, and never refused
+            if key is None and type(input) is TaskResult:  # by far the most common, and never refused
                 self._task_result(input, draft)
             else:
                 self._handle(input, key, draft)
@@ -118,11 +130,13 @@ class Run:
 
     def _handle(self, input: AnyInput, key: str | None, draft: Draft) -> None:
         reply: bytes | None = None
+        if key is not None and isinstance(input, _ASKED):
+            self.asked.append(key)
         try:
             answer = self._route(input, draft)
             reply = None if answer is None else bytes(answer)
         except PlaitError as refusal:
-            reply = values.plain({"error": describe(refusal), "status": refusal.status})
+            reply = _refusal(refusal)
         if key is not None:
             draft.taken = [*(draft.taken or ()), Taken(key, reply)]
 
@@ -142,7 +156,7 @@ class Run:
                 self._must_run()
                 return self.ask(input, draft)
             case ChildFinished():
-                if self.state.status == "running":
+                if self.state.status == "running" and not self.state.rolling_back:
                     self.ask(input, draft)
             case _:
                 assert_never(input)
@@ -156,9 +170,11 @@ class Run:
                 why="an ended run takes no inputs",
                 fix="start a new run, or fork or retry this one",
             )
+        if self.state.rolling_back:
+            raise Conflict("kernel.rolling_back", f"run {caller_id(self.id)} is undoing its work, and ends after that")
 
     def _start(self, start: Start, draft: Draft) -> None:
-        if self.state.started:
+        if self.state.started or self.state.status != "running":
             return
         event = RunStarted(
             dialect=start.dialect,
@@ -174,7 +190,10 @@ class Run:
         self.emit(event, draft)
         if start.deadline is not None:
             draft.set_timer(DEADLINE, start.deadline)
-        self.ask(start, draft)
+        try:
+            self.ask(start, draft)
+        except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end
+            outbox.apply([Finish("failed", error=describe(refusal))], self, draft)
 
     def _task_result(self, result: TaskResult, draft: Draft) -> None:
         tasks = self.state.tasks
@@ -226,7 +245,7 @@ class Run:
             again = self.state.tasks.retry(TaskToken(token[len(RETRY) :]))
             if again is not None:
                 draft.tasks.append(again)
-        else:
+        elif not self.state.rolling_back:
             self.ask(fired, draft)
 
     def _resume(self, resume: Resume, draft: Draft) -> Raw | None:
@@ -239,6 +258,8 @@ class Run:
                 ending.compensate(self, draft)
             case "retry" | "rewind":
                 if not ending.retry_stuck(self, draft):
+                    if self.state.rolling_back:
+                        self._must_run()
                     return self.ask(resume, draft)
             case _:
                 assert_never(resume.mode)
@@ -248,21 +269,19 @@ class Run:
 
     def ask(self, input: Any, draft: Draft) -> Raw | None:
         """Lets the machine decide, and takes what it decided into the draft."""
-        try:
-            decision = self.machine.decide(input, draft.at)
-        except PlaitError:
-            raise
-        except Exception as error:
-            log.exception("the %s machine of run %s failed; the run is blocked", self.info.dialect, self.id)
-            info = describe(error, kind="machine", code="kernel.machine_error")
-            decision = Decision(effects=[Block(info)])
+        decision = self.machine.decide(input, draft.at)
         if decision.reopen is not None:
             ending.reopen(decision.reopen, self, draft)
             draft.settle([Settled(outbox.letter_id(self, token), "retried") for token in decision.retried])
         draft.events += decision.events
         self.state.seq += len(decision.events)
-        draft.more = decision.more
-        outbox.apply(decision.effects, self, draft)
+        if decision.more:
+            draft.more = True
+        effects = decision.effects
+        if len(effects) > self._limits.max_effects:
+            draft.breach = exceeded("effects in one decision", len(effects), self._limits.max_effects)
+        else:
+            outbox.apply(effects, self, draft)
         return decision.reply
 
     def emit(self, event: Event, draft: Draft) -> None:
@@ -282,12 +301,16 @@ class Run:
         if state.rolling_back:
             ending.go_on(self, draft)
             return
+        known, self.blocked = self.blocked, None  # what blocked it may be gone; else the machine says so again
         self.ask(resume, draft)
+        self._stale = self._stale or self.blocked != known
         for effect in self.machine.pending(draft.at):
             if isinstance(effect, RunTask):
                 self._start_again(effect, draft)
             else:
                 outbox.apply([effect], self, draft)
+        if self.blocked is None:
+            state.tasks.forget_past()
 
     def _start_again(self, task: RunTask, draft: Draft) -> None:
         bound = self._limits.max_recoveries if task.recoveries is None else task.recoveries
@@ -316,17 +339,18 @@ class Run:
         state, limits = self.state, self._limits
         if state.status != "running" or state.rolling_back:
             return
-        if state.seq > limits.max_events:
+        unborn: set[RunId] = set()
+        if draft.breach is not None:
+            breach = draft.breach
+        elif state.seq > limits.max_events:
             breach = exceeded("events", state.seq, limits.max_events)
-        elif len(draft.tasks) > limits.max_effects:
-            breach = exceeded("effects in one decision", len(draft.tasks), limits.max_effects)
         elif draft.children and self.info.depth + 1 > limits.max_depth:
             breach = exceeded("levels of children", self.info.depth + 1, limits.max_depth)
+            unborn, draft.children = {child.row.id for child in draft.children}, None
         else:
             return
-        draft.tasks.clear()
-        draft.children = draft.inbox = None
         ending.cancel(Cancel(cause="limit", error=breach), self, draft)
+        draft.inbox = [row for row in draft.inbox or () if row.run_id not in unborn] or None
 
     def _close(self, draft: Draft) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
@@ -335,7 +359,7 @@ class Run:
         full = self.machine.backlog() >= self._limits.max_queued_messages
         if self._recoveries and draft.events and draft.create is None:
             self._recoveries, self._stale = 0, True  # it makes progress
-        if draft.create is not None and not draft.ended:
+        if draft.create is not None and not draft.ended and not self._stale:
             draft.create.awake = self._awake = awake
         elif awake != self._awake or full != self._full or draft.ended or self._stale:
             self._awake = awake
@@ -347,6 +371,19 @@ class Run:
             self._snapshot_seq = self.state.seq
             body = values.plain({"kernel": self.state.dump(), "machine": self.machine.snapshot()})
             draft.snapshot = Snapshot(Seq(self.state.seq), draft.at, body)
+
+    def broken(self, error: Exception) -> Write:
+        """Its machine, or what it decided, can't be worked with: the log stays as it is, the row says that the run
+        is blocked, and who waits for an answer gets one. Its other inputs stay where they are."""
+        info = describe(error, kind="machine", code="kernel.machine_error")
+        write = Write(self.id, self.shard, self.epoch)
+        if self._was == "running":
+            write.patch = RunPatch(
+                status="running", awake=self._awake, blocked=info, recoveries=self._recoveries, full=self._full
+            )
+        reply = _refusal(Conflict("kernel.machine_error", f"run {caller_id(self.id)} is blocked", why=info.message))
+        write.taken = [Taken(key, reply) for key in self.asked]
+        return write
 
     def _patch(self) -> RunPatch:
         patch = RunPatch(
@@ -368,3 +405,7 @@ class Run:
                 case _:
                     pass
         return patch
+
+
+def _refusal(error: PlaitError) -> bytes:
+    return values.plain({"error": describe(error), "status": error.status})

@@ -58,6 +58,7 @@ class RunState:
                 self.status, self.final = "cancelled", event
             case RunReopened():
                 self.status = "running"
+                self.tasks.forget_past()
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
             case TaskDeadLettered():

@@ -12,7 +12,6 @@ proves an older epoch is refused. Whether a lease has run out is judged by the d
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import msgspec
@@ -23,8 +22,7 @@ from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
 from .view import RunStatus
 
 
-@dataclass(slots=True, kw_only=True)
-class RunRow:
+class RunRow(msgspec.Struct, kw_only=True, gc=False):
     id: RunId
     namespace: str
     dialect: str
@@ -37,7 +35,7 @@ class RunRow:
     parent: RunId | None = None
     parent_token: TaskToken | None = None
     depth: int = 0
-    labels: dict[str, str] = field(default_factory=dict[str, str])
+    labels: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     start_hash: str = ""
     """Of definition and input: tells a repeated start from a conflicting one."""
     created_at: Millis = Millis(0)
@@ -51,8 +49,7 @@ class RunRow:
     """Too many messages wait for it: no more are taken."""
 
 
-@dataclass(slots=True, kw_only=True)
-class RunPatch:
+class RunPatch(msgspec.Struct, kw_only=True, gc=False):
     """The parts of a run's row that change; all of them are written."""
 
     status: RunStatus
@@ -99,8 +96,7 @@ class TimerRow(msgspec.Struct, frozen=True, gc=False):
     due: Millis
 
 
-@dataclass(frozen=True, slots=True)
-class NewChild:
+class NewChild(msgspec.Struct, frozen=True, gc=False):
     """A child run, made in its parent's commit. If its id belongs to another run, the parent gets `refusal`."""
 
     row: RunRow
@@ -108,8 +104,7 @@ class NewChild:
     refusal: InboxRow
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, gc=False):
     id: str
     run_id: RunId
     namespace: str
@@ -120,8 +115,7 @@ class Question:
     deadline: Millis | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
+class DeadLetter(msgspec.Struct, frozen=True, gc=False):
     id: str
     run_id: RunId
     namespace: str
@@ -133,14 +127,12 @@ class DeadLetter:
     status: Literal["pending", "retried", "discarded"] = "pending"
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(msgspec.Struct, frozen=True, gc=False):
     id: str
     status: Literal["retried", "discarded"]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True, gc=False):
     seq: Seq
     at: Millis
     body: bytes
@@ -178,22 +170,19 @@ Verdict = Literal["ok", "fenced", "conflict", "exists"]
 exists: a run of that id is there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(msgspec.Struct, frozen=True, gc=False):
     shard: Shard
     epoch: Epoch
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True, gc=False):
     """What an engine owns after a renewal, and how many engines are alive to share the shards."""
 
     leases: list[Lease]
     engines: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFilter:
+class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     namespace: str | None = None
     status: RunStatus | None = None
     dialect: str | None = None

@@ -82,6 +82,10 @@ class TaskBook:
             self.running -= 1
         return found is not None
 
+    def forget_past(self) -> None:
+        """Attempts of tasks that are settled: how a task ended is the dialect's event, which the book does not see."""
+        self._history.clear()
+
     def judge(self, result: TaskResult, now: Millis, ids: Ids) -> Late | Again | Final:
         """What a result means for its task; a final one closes it."""
         found = self._open.get(result.token)

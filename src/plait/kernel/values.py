@@ -31,11 +31,6 @@ ABSENT = Raw()
 Json = Any
 
 
-def null() -> Raw:
-    """For dataclasses, which take `Raw` for something mutable."""
-    return NULL
-
-
 class NotEncodable(InvalidInput):
     """The value can't be kept as JSON."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
+import msgspec
 from msgspec import Raw
 
 from . import values
@@ -18,8 +18,7 @@ from .store import Store
 from .view import RunStatus
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """How a run stands: ended, or blocked until someone acts."""
 
     status: RunStatus

@@ -11,9 +11,9 @@ A run's row in `shards` stays locked until the commit: whoever takes the shard o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import asyncpg
+from msgspec.structs import replace
 
 from plait.kernel.ids import RunId
 from plait.kernel.store import RunRow, TimerRow, Verdict, Write
