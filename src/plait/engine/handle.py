@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
-from plait.dialects.code.errors import HistoryDivergedError
+from plait.dialects.code.errors import HistoryDivergedError, to_exception
 from plait.kernel import values
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
 from plait.kernel.events import Recorded
@@ -58,13 +58,23 @@ class Handle(Generic[T]):
     # -- asking --------------------------------------------------------------------------------------------------
 
     async def result(self) -> T:
-        """Waits for the end and gives the output; raises `RunFailed`, or `HistoryDivergedError` while blocked."""
+        """Waits for the end and gives the output; raises `RunFailed`, from the run's own exception, or
+        `HistoryDivergedError` while it is blocked."""
         outcome = await self._kernel.outcome(self._run_id)
         if outcome.blocked is not None:
             raise HistoryDivergedError(self.id, outcome.blocked)
         if outcome.status != "completed":
-            raise RunFailed(self.id, outcome.status, outcome.error or ErrorInfo("kernel.failed", "it failed"))
-        return values.decode(outcome.output or NULL, self._returns)
+            error = outcome.error or ErrorInfo("kernel.failed", "it failed")
+            raise RunFailed(self.id, outcome.status, error) from to_exception(error)
+        try:
+            return values.decode(outcome.output or NULL, self._returns)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            raise Conflict(
+                "kernel.output_misfit",
+                f"the output of run {self.id} does not fit the type of its workflow",
+                why=str(error),
+                fix="correct the return annotation; the output itself is in `handle.row()`",
+            ) from None
 
     async def row(self) -> RunRow:
         """The run's record as it stands."""

@@ -11,13 +11,14 @@ import contextvars
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.values import ABSENT
 
-from .errors import WorkflowCodeError, to_info
+from .errors import StepError, WorkflowCodeError, to_info
 from .events import BranchClosed, OpOpened
 from .hints import return_type
 from .history import Branch as BranchState
@@ -58,14 +59,16 @@ class _Branching(Op[Any]):
 
     __slots__ = ("_branches", "_context", "_scopes", "_tasks", "_types")
 
-    def __init__(self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext) -> None:
-        super().__init__(scope, name, depth=4)
+    def __init__(
+        self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext, depth: int = 3
+    ) -> None:
         if len(branches) > MAX_BRANCHES:
             raise _bad_branch(name, f"it has {len(branches)} branches", f"use at most {MAX_BRANCHES}")
         for key, branch in branches.items():
             check_name("branch", key)
             if not callable(branch):
                 raise _bad_branch(name, f"branch `{key}` is not a function", "pass the function, not `fn(ctx)`")
+        super().__init__(scope, name, depth)
         self._branches = branches
         self._context = context
         self._tasks: dict[str, asyncio.Task[Any]] = {}
@@ -94,7 +97,7 @@ class _Branching(Op[Any]):
 
     def revoke(self) -> None:
         for key, task in self._tasks.items():
-            self._scopes[key].dead = True
+            self._scopes[key].abandon()
             task.cancel()
 
     def _spawn(self, key: str) -> None:
@@ -102,17 +105,20 @@ class _Branching(Op[Any]):
         scope = self._scopes[key] = playback.scope_at(self.at).child(key)
         context = contextvars.copy_context()
         context.run(current.set, scope)
-        awaitable, self._types[key] = self._call(key, scope, context)
-        task = playback.loop.create_task(_checked(scope, awaitable), context=context)
-        task.add_done_callback(lambda _: playback.unsettled.append(self))
+        task = playback.loop.spawn(scope.enter(partial(self._call, key)), context)
+        task.add_done_callback(self._ended)
         self._tasks[key] = task
 
-    def _call(self, key: str, scope: Scope, context: contextvars.Context) -> tuple[Awaitable[Any], Any]:
+    def _ended(self, _: object) -> None:
+        self.scope.playback.unsettled.append(self)
+
+    def _call(self, key: str, scope: Scope) -> Awaitable[Any]:
         branch = self._branches[key]
-        awaitable = context.run(branch, self._context(scope))
+        awaitable: Any = branch(self._context(scope))
         if not inspect.isawaitable(awaitable):
             raise _bad_branch(self.name, f"branch `{key}` returned nothing to await", "make it an async function")
-        return awaitable, awaitable.returns if isinstance(awaitable, Op) else return_type(branch)
+        self._types[key] = awaitable.returns if isinstance(awaitable, Op) else return_type(branch)
+        return awaitable
 
     def _type(self, key: str) -> Any:
         """The type of a branch whose body was not entered: what it would await tells."""
@@ -120,7 +126,7 @@ class _Branching(Op[Any]):
             scope = self.scope.playback.scope_at(self.at).child(key)
             context = contextvars.copy_context()
             context.run(current.set, scope)
-            awaitable, self._types[key] = self._call(key, scope, context)
+            awaitable = context.run(self._call, key, scope)
             close = getattr(awaitable, "close", None)
             if close is not None:
                 close()
@@ -128,11 +134,14 @@ class _Branching(Op[Any]):
 
     def _record_ends(self, state: OpState) -> None:
         for key, task in self._tasks.items():
-            if task.done() and self._recorded(state, key).status == "open" and not task.cancelled():
+            if task.done() and self._recorded(state, key).status == "open":
                 self.scope.playback.record(self._end(key, task))
 
     def _end(self, key: str, task: asyncio.Task[Any]) -> BranchClosed:
-        error = task.exception()
+        """How a branch ended; one that left operations open, by failing, leaves them cancelled."""
+        self._scopes[key].abandon()
+        cancelled = StepError(f"branch `{key}` was cancelled by its own code")
+        error = cancelled if task.cancelled() else task.exception()
         raw = ABSENT
         if error is None:
             try:
@@ -161,9 +170,6 @@ class JoinOp(_Branching):
     kind = "join"
     __slots__ = ()
 
-    def __init__(self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext) -> None:
-        super().__init__(scope, name, branches, context)
-
     def settle(self, state: OpState) -> None:
         playback = self.scope.playback
         self._record_ends(state)
@@ -186,7 +192,7 @@ class RaceOp(_Branching):
     def __init__(self, scope: Scope, name: str, branches: Mapping[str, Branch], context: NewContext) -> None:
         if not branches:
             raise _bad_branch(name, "a race without branches has no winner", "give it at least one")
-        super().__init__(scope, name, branches, context)
+        super().__init__(scope, name, branches, context, depth=4)
 
     def settle(self, state: OpState) -> None:
         playback = self.scope.playback
@@ -206,12 +212,6 @@ class RaceOp(_Branching):
     def value(self, state: OpState) -> Won:
         winner = state.winner or ""
         return Won(winner, self._decode(state, winner))
-
-
-async def _checked(scope: Scope, awaitable: Awaitable[Any]) -> Any:
-    result = await awaitable
-    scope.check_all_awaited()
-    return result
 
 
 def _bad_branch(name: str, why: str, fix: str) -> WorkflowCodeError:

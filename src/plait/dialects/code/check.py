@@ -48,6 +48,8 @@ def examine(machine: CodeMachine, registry: Registry, now: Millis) -> Finding:
     definition = registry.find(info.definition, info.version)
     if definition is None:
         return Finding(run, info.namespace, label, "not_loaded", fix=_hint(registry.not_loaded(label)))
+    if machine.history.seq == 0:  # made, but not started: there is nothing to fit
+        return Finding(run, info.namespace, label, "fits", definition.where)
     blocked = _input_misfit(definition, machine) or machine.check(now)
     if blocked is None:
         return Finding(run, info.namespace, label, "fits", definition.where)

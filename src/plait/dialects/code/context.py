@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 from uuid import UUID
@@ -14,7 +15,7 @@ from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
 from .branches import Branch, JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
-from .definition import Sec, Step, StepOptions, bad_option, seconds
+from .definition import Sec, Step, StepOptions, bad_option, checked_text, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
 from .iterate import MISSING, Keeping, LoopOp
@@ -149,7 +150,7 @@ class Context:
         limit: int | None,
     ) -> ListenOp:
         names = [name] if messages is None else [messages] if isinstance(messages, str) else list(messages)
-        if not names or not all(isinstance(item, str) and item for item in names):
+        if not names or not all(checked_text(f"a message name of `{name}`", item) for item in names):
             raise bad_option(f"listen `{name}` names no message", "give at least one message name")
         if timeout is not None and until is not None:
             raise bad_option(f"listen `{name}` has both timeout and until", "give one of them")
@@ -162,7 +163,7 @@ class Context:
 
     def send(self, name: str, run_id: str, message: str, body: Any = None) -> Op[None]:
         """Sends a message to another run of this namespace, once."""
-        if not message:
+        if not checked_text(f"the message name of send `{name}`", message):
             raise bad_option(f"send `{name}` has no message name", "name the message that the other run listens for")
         return SendOp(self._scope, name, self._run_key(run_id, name), message, body)
 
@@ -211,6 +212,8 @@ class Context:
         """Starts a run of any definition and waits for its output."""
         if on_parent_close not in ("cancel", "abandon"):
             raise bad_option(f"on_parent_close={on_parent_close!r}", "use cancel or abandon")
+        for label in chain.from_iterable((labels or {}).items()):
+            checked_text(f"a label of child `{name}`", label)
         if returns is Any:
             returns = getattr(definition, "returns", Any)
         prepare = partial(self._playback.around.prepare_child, definition, input)
@@ -220,6 +223,7 @@ class Context:
 
     def approve(self, name: str, *, by: str = "", timeout: Sec | None = None) -> Op[Verdict]:
         """Asks a person; `verdict.approved`, `.by`, `.comment`."""
+        checked_text(f"by of approve `{name}`", by)
         return ApproveOp(self._scope, name, by, None if timeout is None else self._in(timeout, name))
 
     # -- changing code -------------------------------------------------------------------------------------------

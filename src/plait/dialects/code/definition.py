@@ -81,6 +81,13 @@ def bad_option(what: str, fix: str) -> WorkflowCodeError:
     return WorkflowCodeError("BAD_OPTION", what, fix=fix)
 
 
+def checked_text(what: str, value: object) -> str:
+    try:
+        return values.text(what, value)
+    except InvalidInput as error:
+        raise WorkflowCodeError("BAD_OPTION", error.what, fix=error.fix, why=error.why) from None
+
+
 def _attempts(retry: Retry, count: int) -> Retry:
     if type(count) is not int:
         raise bad_option(f"max_attempts={count!r}", "use a whole number, 1 or more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from plait.kernel import values
 from plait.kernel.errors import PlaitError
 from plait.kernel.values import ABSENT, NULL
 
-from .errors import WorkflowCodeError, to_info
+from .errors import StepError, WorkflowCodeError, to_info
 from .events import LoopCommitted, LoopTrimmed, OpOpened
 from .hints import state_type
 from .history import OpState
@@ -72,9 +73,9 @@ class LoopOp(Op[T]):
         returns: Any,
         context: Callable[[Scope], Context],
     ) -> None:
-        super().__init__(scope, name, depth=3)
         if not callable(body):
             raise WorkflowCodeError("BRANCH", f"loop `{name}` got no function", fix="pass the function, not `fn(ctx)`")
+        super().__init__(scope, name, depth=3)
         self._body = body
         self._initial = initial
         self._keeping = keeping
@@ -93,24 +94,28 @@ class LoopOp(Op[T]):
 
     def resume(self, state: OpState) -> None:
         playback = self.scope.playback
-        context = contextvars.copy_context()
-        self._task = playback.loop.create_task(self._drive(state), context=context)
-        self._task.add_done_callback(lambda _: playback.unsettled.append(self))
+        self._task = playback.loop.spawn(self._drive(state), contextvars.copy_context())
+        self._task.add_done_callback(self._ended)
+
+    def _ended(self, _: object) -> None:
+        self.scope.playback.unsettled.append(self)
 
     def revoke(self) -> None:
         if self._iteration_scope is not None:
-            self._iteration_scope.dead = True
+            self._iteration_scope.abandon()
         if self._task is not None:
             self._task.cancel()
 
     def settle(self, state: OpState) -> None:
         task, playback = self._task, self.scope.playback
-        if task is None or not task.done() or task.cancelled():
+        if task is None or not task.done():
             return
-        error = task.exception()
+        error = StepError(f"loop `{self.at}` was cancelled by its own code") if task.cancelled() else task.exception()
         if error is None:
             playback.close(self.at, output=task.result())
         else:
+            if self._iteration_scope is not None:
+                self._iteration_scope.abandon()
             playback.close(self.at, error=to_info(error))
 
     def value(self, state: OpState) -> Any:
@@ -122,6 +127,8 @@ class LoopOp(Op[T]):
         if playback.collecting:
             for number, start in sorted(state.starts.items()):
                 await self._iterate(base.child(number), start, stateful)
+            if state.status == "completed":
+                return ABSENT
         number, raw = state.iteration, state.state
         while True:
             self._starts[number] = raw or NULL
@@ -129,7 +136,9 @@ class LoopOp(Op[T]):
             number += 1
             if not verdict.go_on:
                 output = self._encode(verdict.value, "its result")
-                self._trim(number)
+                if not playback.replaying:
+                    self._commit(number, raw)
+                    self._trim(number)
                 return output
             raw = self._encode(verdict.value, "its state") if stateful else ABSENT
             self._keep(number, raw)
@@ -138,12 +147,8 @@ class LoopOp(Op[T]):
     async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> _Verdict:
         self._iteration_scope = scope
         current.set(scope)
-        ctx = self._context(scope)
-        if stateful:
-            verdict = await self._body(ctx, values.decode(raw, state_type(self._body)))
-        else:
-            verdict = await self._body(ctx)
-        scope.check_all_awaited()
+        state = (values.decode(raw, state_type(self._body)),) if stateful else ()
+        verdict = await scope.enter(lambda scope: self._call(scope, state))
         if verdict is None and not stateful:
             return _Verdict(True, None)
         if not isinstance(verdict, _Verdict):
@@ -154,24 +159,34 @@ class LoopOp(Op[T]):
             )
         return verdict
 
+    def _call(self, scope: Scope, state: tuple[Any, ...]) -> Awaitable[Any]:
+        awaitable: Any = self._body(self._context(scope), *state)
+        if not inspect.isawaitable(awaitable):
+            what = f"the body of loop `{self.at}` returned nothing to await"
+            raise WorkflowCodeError("BRANCH", what, fix="make it an async function")
+        return awaitable
+
     def _keep(self, number: int, raw: Raw) -> None:
         playback, keeping = self.scope.playback, self._keeping
         if playback.replaying:
             return
         trims = number % keeping.history_every == 0 and number > keeping.history_keep
         if trims or number % keeping.commit_interval == 0:
-            # A trim commits first, or a replay would lack the iterations it needs
-            inline = playback.history.inline_iterations(self.at, number)
-            starts = {n: self._starts[n] for n in inline if n in self._starts}
-            playback.record(LoopCommitted(self.at, number, raw or NULL, starts))
-            self._starts.clear()
+            self._commit(number, raw)  # before a trim, or a replay would lack the iterations it needs
         if trims:
             self._trim(number)
+
+    def _commit(self, number: int, raw: Raw) -> None:
+        playback = self.scope.playback
+        inline = playback.history.inline_iterations(self.at, number)
+        starts = {n: self._starts[n] for n in inline if n in self._starts}
+        playback.record(LoopCommitted(self.at, number, raw or NULL, starts))
+        self._starts.clear()
 
     def _trim(self, number: int) -> None:
         playback = self.scope.playback
         below = number - self._keeping.history_keep
-        if below <= 0 or playback.replaying:
+        if below <= 0:
             return
         kept = playback.history.inline_iterations(self.at, below)
         if kept:

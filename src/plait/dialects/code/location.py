@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import TaskToken
 
 from .errors import WorkflowCodeError
@@ -40,25 +42,19 @@ def _part(piece: str) -> str | int:
 
 def check_name(kind: str, name: object) -> str:
     """Names address results for good, so they are checked where they are used."""
-    if type(name) is str and 0 < len(name) <= MAX_NAME and "\0" not in name:
+    if type(name) is str and 0 < len(name) <= MAX_NAME and "\0" not in name and name.isascii():
         return name
     if not isinstance(name, str):
         raise WorkflowCodeError("BAD_NAME", f"{kind} name is {name!r}", fix="use a string")
     if not name:
         raise WorkflowCodeError("BAD_NAME", f"{kind} name is empty", fix="name it after what it does")
-    if len(name) > MAX_NAME or "\0" in name or not (name.isascii() or _storable(name)):
-        why = f"it has {len(name)} characters" if len(name) > MAX_NAME else "it holds NUL or a lone surrogate"
-        fix = f"use at most {MAX_NAME} characters that can be printed"
-        raise WorkflowCodeError("BAD_NAME", f"{kind} name {name[:40]!r} can't be used", fix=fix, why=why)
-    return name
-
-
-def _storable(name: str) -> bool:
+    if len(name) > MAX_NAME:
+        what, why = f"{kind} name {name[:40]!r} is too long", f"it has {len(name)} characters"
+        raise WorkflowCodeError("BAD_NAME", what, fix=f"use at most {MAX_NAME}", why=why)
     try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+        return values.text(f"{kind} name {name[:40]!r}", name)
+    except InvalidInput as error:
+        raise WorkflowCodeError("BAD_NAME", error.what, fix=error.fix, why=error.why) from None
 
 
 def token_of(at: str, generation: int) -> TaskToken:

@@ -29,6 +29,8 @@ T_co = TypeVar("T_co", covariant=True)
 class OpFuture(asyncio.Future[Any]):
     """Tells its operation when the workflow's code cancels it."""
 
+    __slots__ = ("_op",)
+
     def __init__(self, op: Op[Any], loop: asyncio.AbstractEventLoop) -> None:
         super().__init__(loop=loop)
         self._op: Op[Any] | None = op

@@ -84,8 +84,12 @@ def _detail(op: OpState) -> str:
 def waiting(history: History, tasks: Tasks, token: Token, definition: str) -> list[Reason]:
     if history.blocked is not None:
         return [Reason("blocked", f"blocked: {history.blocked.fix}", history.blocked.at)]
-    found = [_reason(op, tasks.get(token(op.at))) for op in history.open_ops()]
-    return [reason for reason in found if reason is not None]
+    reasons = [_reason(op, tasks.get(token(op.at))) for op in history.open_ops()]
+    found = [reason for reason in reasons if reason is not None]
+    if not found and history.seq:
+        text = "nothing that can happen: the code awaits something of asyncio's, and no operation is open to end that"
+        return [Reason("stuck", text)]
+    return found
 
 
 def _reason(op: OpState, task: TaskFacts | None) -> Reason | None:

@@ -101,7 +101,7 @@ class Playback:
         context = contextvars.copy_context()
         context.run(current.set, root)
 
-        self.main = self.loop.create_task(root.enter(coroutine), context=context)
+        self.main = self.loop.spawn(root.enter(coroutine), context)
         self.pump(wall)
 
     def pump(self, wall: Millis) -> None:
@@ -114,7 +114,7 @@ class Playback:
         while not self.over:
             state = self._next()
             if state is None:
-                if not self.replaying:
+                if not self.replaying or self.collecting:
                     return
                 self._end_replay()
                 self._turn()
@@ -159,7 +159,7 @@ class Playback:
         if self.main is not None and not self.main.done():
             main, self.main = self.main, None
             _quietly(main.get_coro().close)  # type: ignore[union-attr]
-            self.main = self.loop.create_task(_raise(spinning("the workflow")))
+            self.main = self.loop.spawn(_raise(spinning("the workflow")), contextvars.copy_context())
             self.loop.run()
 
     # -- operations ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import uuid
+import zlib
 from collections.abc import Awaitable, Callable
 from random import Random
 from typing import TYPE_CHECKING, NoReturn, TypeVar
@@ -17,23 +18,25 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FOREIGN = ("attached to a different loop", "Task got bad yield")
+_FOREIGN = ("attached to a different loop", "Task got bad yield", "await wasn't used with future")
 
 current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.scope", default=None)
 """The scope whose code is running. Tasks inherit it; step bodies have none."""
 
 
 class Scope:
-    __slots__ = ("_draws", "_names", "_timers", "dead", "path", "playback", "prefix")
+    __slots__ = ("_draws", "_names", "_tasks", "_timers", "dead", "depth", "path", "playback", "prefix")
 
     def __init__(self, playback: Playback, path: str = "") -> None:
         self.playback = playback
         self.path = path
         self.prefix = f"{path}/" if path else ""
+        self.depth = path.count("/") + 1 if path else 0
         self.dead = False
         """A branch that lost a race, or an operation that was cancelled: its code may end, but do nothing more."""
         self._names: dict[str, Op[object] | None] = {}
         self._draws = 0
+        self._tasks = 0
         self._timers = 0
 
     def claim(self, kind: str, name: str, op: Op[object]) -> str:
@@ -47,6 +50,9 @@ class Scope:
                 f"`{name}` is used twice in {self.label}",
                 fix=f'write f"{name}:{{i}}", or use ctx.loop',
             )
+        if self.depth >= MAX_DEPTH:
+            what, fix = f"{kind} `{name}` is nested {self.depth + 1} levels deep", f"use at most {MAX_DEPTH} levels"
+            raise WorkflowCodeError("BAD_OPTION", what, fix=fix)
         self._names[name] = op
         return self.prefix + segment(name)
 
@@ -77,21 +83,30 @@ class Scope:
         self.check_all_awaited()
         return result
 
+    def abandon(self) -> None:
+        """Its code has ended or is not wanted any more: what it left open is cancelled."""
+        self.dead = True
+        for op in [op for op in self._names.values() if op is not None]:
+            if op.future is not None:
+                op.future.cancel()
+
     def done(self, name: str) -> None:
         """The operation is closed; only its name must be remembered."""
         self._names[name] = None
+
+    def task_number(self) -> int:
+        """What the next task of this scope hashes to: the same on every replay."""
+        if not self._tasks:
+            self._tasks = zlib.crc32(f"{self.playback.run_id}/{self.path}".encode())
+        self._tasks += 1
+        return self._tasks
 
     def timer_name(self) -> str:
         self._timers += 1
         return f"~timer.{self._timers - 1}"
 
     def child(self, part: str | int) -> Scope:
-        path = self.prefix + segment(part)
-        if path.count("/") >= MAX_DEPTH:
-            raise WorkflowCodeError(
-                "BAD_OPTION", f"`{path[:60]}…` is nested too deep", fix=f"at most {MAX_DEPTH} levels"
-            )
-        return Scope(self.playback, path)
+        return Scope(self.playback, self.prefix + segment(part))
 
     def check_all_awaited(self) -> None:
         """A scope must not end while one of its operations is open, or was made and never awaited."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
@@ -101,8 +102,15 @@ class StepCall:
         current.set(None)
         fn = self.fn
         if self.raw and isinstance(fn, Step):
-            return fn.fn(*fn.arguments(self.raw))
+            return fn.fn(*self._decoded(fn))
         return fn(*self.args)
+
+    def _decoded(self, fn: Step[..., Any]) -> list[Any]:
+        try:
+            return fn.arguments(self.raw)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            what = f"an argument of step `{self.path}` does not fit `{fn.name}`"
+            raise WorkflowCodeError("BAD_OPTION", what, why=str(error)) from None
 
     @property
     def key(self) -> str:
@@ -116,11 +124,11 @@ class StepOp(Op[T]):
     def __init__(
         self, scope: Scope, name: str, fn: Callable[..., Any], args: tuple[Any, ...], options: Options, returns: Any
     ) -> None:
-        super().__init__(scope, name, depth=3)
         if not callable(fn):
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
+        super().__init__(scope, name, depth=3)
         self._fn = fn
         self._args = args
         self._options = options

@@ -15,6 +15,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
 from .errors import foreign_await
+from .scope import current
 
 MAX_CALLBACKS = 100_000
 
@@ -148,8 +149,15 @@ class TurnLoop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(self, coro: Any, *, name: str | None = None, context: contextvars.Context | None = None) -> Any:
+        """A task of the workflow's code. Counted in its scope: bodies that a replay does not enter make none."""
+        scope = current.get()
+        return self.spawn(coro, context, name, None if scope is None else scope.task_number())
+
+    def spawn(
+        self, coro: Any, context: contextvars.Context, name: str | None = None, number: int | None = None
+    ) -> TurnTask:
         self._tasks += 1
-        task = TurnTask(coro, loop=self, number=self._tasks, name=name, context=context)
+        task = TurnTask(coro, loop=self, number=number or self._tasks, name=name, context=context)
         if len(self.alive) > 64 and self._tasks % 64 == 0:
             self.alive = [task for task in self.alive if not task.done()]
         self.alive.append(task)
