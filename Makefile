@@ -36,11 +36,11 @@ fmt: $(READY) ## Format the code and fix what can be fixed
 sim: $(READY) ## Simulate crashes and bad luck: make sim SEEDS=1000
 	$(BIN)/python -m plait.testing.sim --seeds $(SEEDS)
 
-bench: $(READY) ## Measure Plait beside its peers
-	$(BIN)/python -m bench
+bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
+	$(BIN)/python -m bench $(ARGS)
 
 clean: ## Remove everything that was installed or built
-	rm -rf .venv .tools dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .tools dist bench/.venvs bench/.data .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml uv.lock | $(UV)

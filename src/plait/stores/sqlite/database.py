@@ -33,7 +33,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         _check_ours(db, path)
         db.execute("pragma journal_mode = wal")
         db.execute(f"pragma synchronous = {synchronous}")
-        db.execute("pragma cache_size = -65536")
+        db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
         return db

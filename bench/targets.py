@@ -1,0 +1,84 @@
+"""The figures to reach, and whether they were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bench.results import Results
+
+BEST_PEER = "best peer"
+
+
+@dataclass(frozen=True)
+class Target:
+    work: str
+    subject: str
+    measure: str
+    bound: Literal["at least", "at most"]
+    figure: float
+    of: str | None = None
+    """When set, the figure is a factor of what this subject measured in the same run."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    target: Target
+    value: float | None
+    threshold: float | None
+
+    @property
+    def met(self) -> bool | None:
+        """None when either side was not measured."""
+        if self.value is None or self.threshold is None:
+            return None
+        return self.value >= self.threshold if self.target.bound == "at least" else self.value <= self.threshold
+
+    def to_json(self) -> dict[str, Any]:
+        target = self.target
+        return {
+            "work": target.work,
+            "subject": target.subject,
+            "measure": target.measure,
+            "bound": target.bound,
+            "figure": target.figure,
+            "of": target.of,
+            "value": self.value,
+            "threshold": self.threshold,
+            "met": self.met,
+        }
+
+
+TARGETS = (
+    Target("W1", "plait/sqlite-full", "steps_per_s", "at least", 20_000),
+    Target("W1", "plait/sqlite-full", "steps_per_s", "at least", 25, of="dbos/sqlite"),
+    Target("W1", "plait/sqlite-normal", "p50_ms", "at most", 1.5),
+    Target("W1", "plait/sqlite-full", "p50_ms", "at most", 4),
+    Target("W1", "plait/sqlite-full", "p50_ms", "at most", 0.25, of=BEST_PEER),
+    Target("W1", "plait/postgres", "steps_per_s", "at least", 6_000),
+    Target("W2", "plait/sqlite-full", "seconds", "at most", 0.1),
+    Target("W3", "plait/sqlite-full", "runs_per_s", "at least", 5_000),
+    Target("W4", "plait/sqlite-full", "seconds", "at most", 1.5),
+    Target("W4", "plait/sqlite-full", "seconds", "at most", 0.25, of="dbos/sqlite"),
+    Target("W5", "plait/sqlite-full", "starts_per_s", "at least", 4_000),
+    Target("W5", "plait/sqlite-full", "bytes_per_run", "at most", 500),
+    Target("W5", "plait/sqlite-full", "idle_cpu_percent", "at most", 1),
+    Target("W6", "plait/sqlite-full", "open_s", "at most", 2),
+    Target("W6", "plait/sqlite-full", "growth", "at most", 1.5),
+)
+
+
+def judge(results: Results) -> list[Verdict]:
+    """Verdicts on the targets of the works that were run."""
+    return [_verdict(target, results) for target in TARGETS if target.work in results.works()]
+
+
+def _verdict(target: Target, results: Results) -> Verdict:
+    value = results.value(target.work, target.subject, target.measure)
+    if target.of is None:
+        return Verdict(target, value, target.figure)
+    if target.of == BEST_PEER:
+        base = results.best_peer(target.work, target.measure)
+    else:
+        base = results.value(target.work, target.of, target.measure)
+    return Verdict(target, value, None if base is None else base * target.figure)
