@@ -39,17 +39,11 @@ def commit(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
 
 
 def _fence(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
-    epochs: dict[int, int] = {}
-    verdicts: list[Verdict] = []
-    for write in writes:
-        if write.epoch is None:
-            verdicts.append("ok")
-            continue
-        epoch = epochs.get(write.shard)
-        if epoch is None:
-            epoch = epochs[write.shard] = int(next(db.execute(SQL["epoch_of"], (write.shard,)))[0])
-        verdicts.append("ok" if epoch == write.epoch else "fenced")
-    return verdicts
+    if len(writes) == 1 and writes[0].epoch is not None:
+        epochs = dict(db.execute(SQL["epoch_of"], (writes[0].shard,)))
+    else:
+        epochs = dict(db.execute(SQL["epochs"]))
+    return ["ok" if write.epoch is None or epochs[write.shard] == write.epoch else "fenced" for write in writes]
 
 
 def _apply_one(db: apsw.Connection, write: Write) -> Verdict:

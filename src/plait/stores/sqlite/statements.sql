@@ -1,5 +1,8 @@
 -- epoch_of: the epoch a write must prove
-select epoch from shards where shard = ?1;
+select shard, epoch from shards where shard = ?1;
+
+-- epochs: those of all shards, for many writes at once
+select shard, epoch from shards;
 
 -- insert_run: a new run
 insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
