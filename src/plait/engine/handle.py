@@ -17,6 +17,7 @@ from plait.kernel.ids import Epoch, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
+from plait.kernel.run import Run
 from plait.kernel.store import InboxRow, LogRow, RunRow, Taken, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
@@ -111,12 +112,19 @@ class Handle(Generic[T]):
         if row.blocked is not None:
             return [Reason("blocked", f"blocked: {row.blocked.message}")]
         run = await self._kernel.peek(row)
-        if run.state.rollback is not None and not run.state.rollback.over:
-            stuck = run.state.rollback.stuck
-            text = f"{stuck} failed: retry or discard its dead letter" if stuck else "rolling back"
-            return [Reason("rollback", text, stuck)]
+        if run.state.rolling_back:
+            return [await self._undoing(run)]
         found = run.machine.waiting(run.state.tasks.facts())
         return found or [Reason("starting", "not started yet: no engine has taken it up")]
+
+    async def _undoing(self, run: Run) -> Reason:
+        stuck = run.state.rollback.stuck if run.state.rollback is not None else None
+        if stuck is not None:
+            letters = await self._kernel.store.dead_letters(self._namespace, self._run_id)
+            label = next((letter.label for letter in letters if letter.token == stuck), str(stuck))
+            return Reason("rollback", f"{label} failed: retry or discard its dead letter", stuck)
+        open_tasks = [task for token in run.state.tasks if (task := run.state.tasks.get(token)) is not None]
+        return Reason("rollback", f"{open_tasks[0].task.label} running" if open_tasks else "rolling back")
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
         await self.row()

@@ -46,6 +46,8 @@ class RunTask(msgspec.Struct, gc=False):
     """Plain functions run in a thread, so that they can't hold up the event loop."""
     recoveries: int | None = None
     """How often it may be started again after its process died; None is the engine's limit."""
+    unbound: ErrorInfo | None = None
+    """Why a compensator can't be called with the code that is loaded: the run is blocked instead."""
 
 
 class CancelTask(msgspec.Struct, frozen=True, gc=False):

@@ -89,8 +89,11 @@ def go_on(run: Run, draft: Draft) -> None:
     if rollback is None or rollback.stuck is not None or rollback.over:
         return
     task = rollback.next(run.machine.compensations())
+    if run.blocked is not None or (task is not None and task.unbound is not None):
+        run.block(None if task is None else task.unbound)
     if task is not None:
-        outbox.apply([task], run, draft)
+        if task.unbound is None:
+            outbox.apply([task], run, draft)
         return
     run.emit(RollbackEnded("completed"), draft)
     end(rollback.outcome(run.state.final), run, draft)
@@ -120,11 +123,14 @@ def settle(resume: Resume, run: Run, draft: Draft) -> None:
 
 
 def retry_stuck(run: Run, draft: Draft) -> bool:
-    """Tries the compensator again at which a rollback stopped; False if none did."""
+    """Tries the compensator again at which a rollback stopped, or that was not to be found; False if none did."""
     rollback = run.state.rollback
-    if not run.state.rolling_back or rollback is None or rollback.stuck is None:
+    if not run.state.rolling_back or rollback is None:
         return False
     stuck = rollback.stuck
+    if stuck is None:
+        go_on(run, draft)
+        return run.blocked is not None
     run.emit(RollbackStep(stuck, "retried"), draft)
     draft.settle([Settled(outbox.letter_id(run, stuck), "retried")])
     go_on(run, draft)

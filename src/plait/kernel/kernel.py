@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from . import values
 from .alarms import Alarms
+from .aside import Aside
 from .clock import Clock
 from .draft import Draft
 from .errors import LeaseLost, PlaitError, Unavailable
@@ -27,6 +28,7 @@ from .loop import Hooks, RunLoop
 from .machine import Dialect
 from .mail import Mail
 from .ownership import Ownership
+from .replies import Replies
 from .roster import Roster
 from .run import Run
 from .store import SUSPECT_AFTER, InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
@@ -71,7 +73,7 @@ class Kernel:
         self._settings = settings
         self._created: dict[RunId, asyncio.Future[Verdict]] = {}
         self._waiters = Waiters(store)
-        self._replies: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
+        self._replies = Replies(store)
         self._spawned: set[asyncio.Task[Any]] = set()
         self._closed = False
         self._main: asyncio.Task[None] | None = None
@@ -79,7 +81,7 @@ class Kernel:
             committed=self._committed,
             refused=self._refused,
             failed=self._failed,
-            broken=self._drop,
+            broken=self._broken,
             appended=self._appended,
         )
         self.loop = RunLoop(store, clock, limits, hooks)
@@ -89,6 +91,7 @@ class Kernel:
         self.roster = Roster(store, self.loader, self._ownership.epoch, settings.cache_size)
         self._mail = Mail(store, lambda: self._ownership.shards, self.deliver)
         self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self.keep_trying)
+        self._aside = Aside(self._redeliver)
 
     # -- life ----------------------------------------------------------------------------------------------------
 
@@ -146,7 +149,8 @@ class Kernel:
         """Whoever waits for something is told that it won't come from here."""
         self.loop.abandon(error)
         self._waiters.abandon(error)
-        for future in [*self._created.values(), *self._replies.values()]:
+        self._replies.abandon(error)
+        for future in self._created.values():
             if not future.done():
                 future.set_exception(error)
 
@@ -225,13 +229,7 @@ class Kernel:
 
     async def ask(self, run_id: RunId, input: AnyInput, key: str) -> Taken:
         """Sends an input and waits until its owner, here or elsewhere, has answered it."""
-        future = self._replies.setdefault((run_id, key), asyncio.get_running_loop().create_future())
-        try:
-            await self.send(run_id, input, key)
-            found = await self.store.reply(run_id, key)
-            return found if found is not None else await future
-        finally:
-            self._replies.pop((run_id, key), None)
+        return await self._replies.ask(run_id, key, lambda: self.send(run_id, input, key))
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
@@ -255,6 +253,8 @@ class Kernel:
         if run is not None:
             self.loop.post(run, input, key)
             return
+        if self._aside.holds(run_id):
+            return
         loading = self.roster.is_loading(run_id)
         self.roster.hold(run_id, input, key)
         if not loading:
@@ -271,6 +271,7 @@ class Kernel:
 
     async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
         run, held = await self.roster.load(run_id, row)
+        self._aside.discard(run_id)
         if run is None:
             if not self.owns(run_id):
                 self._forget(run_id)  # else it is unknown, or unreadable here: its inputs stay where they are
@@ -290,6 +291,7 @@ class Kernel:
         suspects = [row for row in rows if row.recoveries >= SUSPECT_AFTER]
         if rows:
             log.info("took over %d shards with %d runs under way", len(shards), len(rows))
+        self._waiters.look_again(shards)  # the owner before us may have ended a run that is waited for here
         for row in rows:
             if row.recoveries < SUSPECT_AFTER and not self._here(row.id):
                 await self._now_or_later(lambda row=row: self._load(row.id, row))
@@ -315,18 +317,17 @@ class Kernel:
         return self.roster.get(run_id) is not None or self.roster.is_loading(run_id)
 
     def _lost(self, shards: set[Shard]) -> None:
+        self._aside.lost(shards)
         for run in [run for run in self.roster.all() if run.shard in shards]:
             self._drop(run)
+        self.keep_trying(self._news)  # what ended or was answered there already is not announced again
 
     async def _news(self) -> None:
         """Another process wrote something: an input, the end of a run, a shard given up."""
         for run_id in self._waiters.awaited():
             if not self.owns(run_id):
                 self._waiters.notify(run_id, None)
-        for run_id, key in list(self._replies):
-            taken = await self.store.reply(run_id, key)
-            if taken is not None:
-                self._reply(run_id, taken)
+        await self._replies.look()
         await self._mail.look()
 
     # -- after a commit ------------------------------------------------------------------------------------------
@@ -335,7 +336,7 @@ class Kernel:
         created = self._created.pop(run.id, None) if draft.create is not None else None
         if created is not None and not created.done():
             created.set_result("ok")
-        self._note_rows(run, write)
+        self._note_rows(write)
         if not self.roster.has(run):
             return  # its shard was lost meanwhile: the new owner starts what follows
         for token in draft.revoked or ():
@@ -351,12 +352,13 @@ class Kernel:
         if not run.mailbox and not run.state.tasks.running:
             self.roster.park(run)
 
-    def _note_rows(self, run: Run, write: Write) -> None:
+    def _note_rows(self, write: Write) -> None:
+        run_id = write.run_id
         for taken in write.taken:
-            self._mail.taken(run.id, taken.key)
-            self._reply(run.id, taken)
+            self._mail.taken(run_id, taken.key)
+            self._replies.came(run_id, taken)
         for token in write.cleared:
-            self._alarms.fired(run.id, token)
+            self._alarms.fired(run_id, token)
         for timer in write.timers:
             self._alarms.note(timer.due)
         for child in write.children:
@@ -367,13 +369,12 @@ class Kernel:
                 self._mail.take(row)
 
     def _appended(self, write: Write) -> None:
-        if self.owns(write.run_id):
+        if write.epoch is not None:  # of a run that was set aside
+            self._note_rows(write)
+            self._waiters.notify(write.run_id, None)
+            self._aside.written(write.run_id)
+        elif self.owns(write.run_id):
             self.keep_trying(self._mail.look)
-
-    def _reply(self, run_id: RunId, taken: Taken) -> None:
-        future = self._replies.get((run_id, taken.key))
-        if future is not None and not future.done():
-            future.set_result(taken)
 
     # -- when a commit is refused --------------------------------------------------------------------------------
 
@@ -381,34 +382,58 @@ class Kernel:
         created = self._created.pop(run.id, None)
         self._drop(run)
         if verdict == "fenced":
-            self._ownership.forget(run.shard)
+            self._ownership.forget(run.shard, run.epoch)
         elif draft.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
-            self.deliver(run.id, Resume("continue"), None)
-            # It may be our own write, whose answer was lost: nothing that came with it must be missed
-            self._waiters.notify(run.id, None)
-            self.keep_trying(self._news)
-            self.keep_trying(self._alarms.look)
+            self._look_again(run.id)
         if created is not None and not created.done():
             if verdict == "fenced":
                 created.set_exception(LeaseLost())
             else:
                 created.set_result(verdict)
 
-    def _failed(self, run: Run, draft: Draft, error: PlaitError) -> None:
+    def _failed(self, run: Run, error: PlaitError) -> None:
         created = self._created.pop(run.id, None)
         self._drop(run)
-        if isinstance(error, Unavailable):  # it may be there all the same
-            self.deliver(run.id, Resume("continue"), None)
+        if isinstance(error, Unavailable):
+            self._look_again(run.id)
         if created is not None and not created.done():
             created.set_exception(error)
 
+    def _broken(self, run: Run, error: Exception) -> None:
+        """Nothing of its round is kept. Who starts it is told; else it is blocked, until something new comes for it."""
+        created = self._created.pop(run.id, None)
+        if created is not None:
+            self._drop(run)
+            if not created.done():
+                created.set_exception(PlaitError("kernel.machine_error", "the run can't be started", why=str(error)))
+            return
+        self._aside.add(run.id)
+        self.loop.owe(run.broken(error))
+        self._stop(run)
+
+    def _redeliver(self, run_id: RunId) -> None:
+        """Whatever waits for a run that was set aside, from the first on."""
+        self._forget(run_id)
+        self.keep_trying(self._mail.look)
+        self.keep_trying(self._alarms.look)
+
+    def _look_again(self, run_id: RunId) -> None:
+        """A write of ours may be on disk although its answer was lost: nothing that came with it must be missed."""
+        self.deliver(run_id, Resume("continue"), None)
+        self._waiters.notify(run_id, None)
+        self.keep_trying(self._news)
+        self.keep_trying(self._alarms.look)
+
     def _drop(self, run: Run) -> None:
+        self._stop(run)
+        self._forget(run.id)
+
+    def _stop(self, run: Run) -> None:
         for token in run.state.tasks:
             self._worker.cancel(run.id, token)
         run.mailbox.clear()
         self.roster.evict(run)
-        self._forget(run.id)
 
     def _forget(self, run_id: RunId) -> None:
         self._mail.forget(run_id)

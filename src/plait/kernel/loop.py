@@ -36,8 +36,8 @@ class Hooks:
 
     committed: Callable[[Run, Draft, Write], None]
     refused: Callable[[Run, Draft, Verdict], None]
-    failed: Callable[[Run, Draft, PlaitError], None]
-    broken: Callable[[Run], None]
+    failed: Callable[[Run, PlaitError], None]
+    broken: Callable[[Run, Exception], None]
     appended: Callable[[Write], None]
 
 
@@ -48,6 +48,7 @@ class _Entry(msgspec.Struct):
     run: Run | None = None
     draft: Draft | None = None
     done: asyncio.Future[Verdict] | None = None
+    """Without a run and a caller it is owed to the log: it is tried until it is there."""
 
 
 class RunLoop:
@@ -79,6 +80,11 @@ class RunLoop:
         self._outside.append(_Entry(write, done=done))
         self._ring()
         return await done
+
+    def owe(self, write: Write) -> None:
+        """A write that must get to disk, before anything that is decided from now on."""
+        self._outside.append(_Entry(write))
+        self._ring()
 
     @property
     def idle(self) -> bool:
@@ -121,17 +127,18 @@ class RunLoop:
                 continue
             try:
                 draft = run.advance(now)
-            except Exception:
+                write = None if draft.empty else draft.write(threshold)
+            except Exception as error:
                 log.critical("run %s could not be advanced; it is left as the log has it", run.id, exc_info=True)
-                self._hooks.broken(run)
+                self._hooks.broken(run, error)
                 continue
-            if draft.empty:
+            if write is None:
                 run.queued = False
                 # Nothing to write, but what is durable already may have to be started again
                 self._hooks.committed(run, draft, Write(run.id, run.shard, run.epoch))
                 self._requeue(run)
             else:
-                entries.append(_Entry(draft.write(threshold), run, draft))
+                entries.append(_Entry(write, run, draft))
         return entries
 
     async def _commit(self, entries: list[_Entry]) -> None:
@@ -142,6 +149,7 @@ class RunLoop:
                 verdicts = await self._store.commit([entry.write for entry in entries])
             except Unavailable as error:
                 entries = [entry for entry in entries if not self._tell(entry, error)]
+                self._tell_newcomers(error)
                 if self._stopping or not entries:
                     return
                 log.error("could not commit, will try again in %.2f s: %s", wait, error)
@@ -167,7 +175,7 @@ class RunLoop:
         )
         refusal = InvalidInput("store.unstorable", "this can't be stored", why=str(error))
         if not self._tell(entry, refusal) and entry.run is not None:
-            self._hooks.broken(entry.run)
+            self._hooks.broken(entry.run, error)
 
     def _settle(self, entry: _Entry, verdict: Verdict) -> None:
         run, draft = entry.run, entry.draft
@@ -193,9 +201,18 @@ class RunLoop:
             return True
         if entry.run is not None and entry.draft is not None and entry.draft.create is not None:
             entry.run.queued = False
-            self._hooks.failed(entry.run, entry.draft, error)
+            self._hooks.failed(entry.run, error)
             return True
         return False
+
+    def _tell_newcomers(self, error: PlaitError) -> None:
+        """Those who came while something else was tried: they must not wait for as long as the store is away."""
+        came, self._outside = self._outside, []
+        self._outside += [entry for entry in came if not self._tell(entry, error)]
+        for run in [run for run in self._ready if run.create is not None]:
+            self._ready.remove(run)
+            run.queued = False
+            self._hooks.failed(run, error)
 
     def _requeue(self, run: Run) -> None:
         if run.mailbox and not run.queued:

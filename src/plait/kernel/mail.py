@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import msgspec
@@ -36,6 +37,7 @@ class Mail:
         self._looking = True
         try:
             while self._again:
+                await asyncio.sleep(0)  # a thousand inputs that came at once are one look
                 self._again = False
                 self._taking.difference_update(self._done)
                 self._done.clear()

@@ -40,9 +40,10 @@ class Ownership:
         """None when this engine does not own the shard."""
         return self._epochs.get(shard)
 
-    def forget(self, shard: Shard) -> None:
-        """The store refused a write for it: another engine owns it now."""
-        if self._epochs.pop(shard, None) is not None:
+    def forget(self, shard: Shard, epoch: Epoch) -> None:
+        """The store refused a write of that epoch: another engine owns it now, unless we have won it back since."""
+        if self._epochs.get(shard) == epoch:
+            del self._epochs[shard]
             log.warning("lost shard %d to another engine; its runs go on there", shard)
             self._lost({shard})
 
@@ -56,6 +57,9 @@ class Ownership:
                 del self._epochs[shard]
             log.warning("lost %d shards to another engine; their runs go on there", len(gone))
             self._lost(gone)
+        strays = [shard for shard in held if shard not in self._epochs]
+        if strays:  # a claim whose answer was lost, or a release that did not get through: nobody works on them
+            await self._store.release(self.owner, strays)
         fair = -(-SHARDS // max(1, standing.engines))
         if len(self._epochs) > fair:
             await self._give_up(sorted(self._epochs)[fair:])

@@ -11,6 +11,7 @@ Backoff = Literal["fixed", "linear", "exponential"]
 
 MAX_ATTEMPTS = 1000
 MAX_CAP = 86_400.0
+DEFAULT_CAP = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Retry:
     backoff: Backoff = "exponential"
     first: float = 0.2
     factor: float = 2.0
-    cap: float = 30.0
+    cap: float = DEFAULT_CAP
     jitter: float = 0.0
     never: tuple[type[BaseException], ...] = ()
 
@@ -46,6 +47,8 @@ class Retry:
             return f"backoff={self.backoff!r}", "use fixed, linear or exponential"
         if not (0 <= self.first <= MAX_CAP and 0 <= self.cap <= MAX_CAP):
             return f"first={self.first}, cap={self.cap}", "use 0 to 86400 seconds"
+        if self.first > self.cap == DEFAULT_CAP:  # left at its default, and not meant to shorten the first wait
+            return f"first={self.first} is more than cap={self.cap}", "raise cap to the longest wait you want"
         if not (1 <= self.factor <= 100 and 0 <= self.jitter <= 1):
             return f"factor={self.factor}, jitter={self.jitter}", "use a factor of 1 to 100, a jitter of 0 to 1"
         if type(self.never) is not tuple or not all(map(_is_error_type, self.never)):

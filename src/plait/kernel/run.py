@@ -218,7 +218,7 @@ class Run:
 
     def _settle(self, verdict: Final, draft: Draft) -> None:
         result = verdict.result
-        if verdict.exhausted and result.error is not None:
+        if result.error is not None and (verdict.exhausted or self.state.rolling_back):
             self._dead_letter(verdict.task, result.attempt, result.error, draft)
         if self.state.rolling_back:
             ending.undone(result, self, draft)
@@ -354,7 +354,8 @@ class Run:
 
     def _close(self, draft: Draft) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
-        awake = self.state.tasks.running > 0 or draft.more
+        # A blocked run is loaded by its next owner, who may have code that fits
+        awake = self.state.tasks.running > 0 or draft.more or self.blocked is not None
         self.has_rows = self.has_rows or bool(draft.timers or draft.questions)
         full = self.machine.backlog() >= self._limits.max_queued_messages
         if self._recoveries and draft.events and draft.create is None:
@@ -379,7 +380,7 @@ class Run:
         write = Write(self.id, self.shard, self.epoch)
         if self._was == "running":
             write.patch = RunPatch(
-                status="running", awake=self._awake, blocked=info, recoveries=self._recoveries, full=self._full
+                status="running", awake=True, blocked=info, recoveries=self._recoveries, full=self._full
             )
         reply = _refusal(Conflict("kernel.machine_error", f"run {caller_id(self.id)} is blocked", why=info.message))
         write.taken = [Taken(key, reply) for key in self.asked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 
 import msgspec
 from msgspec import Raw
@@ -11,7 +12,7 @@ from . import values
 from .ending import cancelled
 from .errors import ErrorInfo
 from .events import RunCancelled, RunCompleted, RunFailed
-from .ids import RunId
+from .ids import RunId, Shard, shard_of
 from .loader import recorded
 from .run import Run
 from .store import Store
@@ -57,6 +58,11 @@ class Waiters:
         for future in self._waiting.pop(run_id, ()):
             if not future.done():
                 future.set_result(outcome)
+
+    def look_again(self, shards: Collection[Shard]) -> None:
+        for run_id in self.awaited():
+            if shard_of(run_id) in shards:
+                self.notify(run_id, None)
 
     def abandon(self, error: Exception) -> None:
         for futures in self._waiting.values():

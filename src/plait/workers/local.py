@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+from collections.abc import Awaitable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -120,7 +121,12 @@ class _Execution:
     async def _in_thread(self, attempt: Attempt) -> Any:
         context = contextvars.copy_context()
         call, loop = self._job.task.call, asyncio.get_running_loop()
-        return await loop.run_in_executor(self._worker.threads, lambda: context.run(call, attempt))
+        output = await loop.run_in_executor(self._worker.threads, lambda: context.run(call, attempt))
+        if not hasattr(output, "__await__"):
+            return output
+        # A plain function that gave a coroutine: that one must know its step, as the function did
+        name = f"{self._job.run_id}:{self._job.task.token}"
+        return await loop.create_task(_awaited(output), name=name, context=context)
 
     def _beat(self, progress: Raw) -> None:
         """May come from a thread, so it only leaves a mark."""
@@ -161,3 +167,7 @@ class _Execution:
             self._over = True
             self.task = None  # the task knows us by its context; without this both wait for a garbage collection
             self._worker.ended(self._job)
+
+
+async def _awaited(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable

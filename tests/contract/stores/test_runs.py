@@ -181,6 +181,13 @@ async def test_recoveries_are_counted_until_a_run_is_suspect(backend: Backend):
             assert await store.recovering([run_row("run").shard]) == [run_row("run", recoveries=SUSPECT_AFTER)]
 
 
+async def test_a_blocked_run_is_given_to_its_new_owner_without_counting(backend: Backend):
+    async with opened(backend) as store:
+        blocked = ErrorInfo("code.diverged", "the code changed")
+        await create(store, "stuck", blocked=blocked)
+        assert await store.recovering([run_row("stuck").shard]) == [run_row("stuck", blocked=blocked, recoveries=0)]
+
+
 async def test_recovering_leaves_runs_of_other_shards_alone(backend: Backend):
     async with opened(backend) as store:
         await create(store, "one", shard=Shard(1))

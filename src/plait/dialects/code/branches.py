@@ -18,7 +18,7 @@ from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.values import ABSENT
 
-from .errors import StepError, WorkflowCodeError, to_info
+from .errors import StepError, WorkflowCodeError, branches_text, to_info
 from .events import BranchClosed, OpOpened
 from .hints import return_type
 from .history import Branch as BranchState
@@ -219,5 +219,5 @@ def _bad_branch(name: str, why: str, fix: str) -> WorkflowCodeError:
 
 
 def _group(kind: str, name: str, errors: dict[str, ErrorInfo]) -> ErrorInfo:
-    failed = "; ".join(f"`{key}`: {error.message}" for key, error in errors.items())
-    return ErrorInfo(f"{kind}.failed", f"{kind} `{name}`: {failed}", kind=kind, attrs={"name": name}, parts=errors)
+    text = branches_text(kind, name, {key: error.message for key, error in errors.items()})
+    return ErrorInfo(f"{kind}.failed", text, kind=kind, attrs={"name": name}, parts=errors)

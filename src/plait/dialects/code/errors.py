@@ -16,13 +16,16 @@ EvictedError, RollbackError   control signals, derived from BaseException so tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
 
 from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.failures import describe, rebuild
+
+if TYPE_CHECKING:
+    from .messages import Message
 
 
 class WorkflowCodeError(PlaitError):
@@ -83,7 +86,11 @@ class RunExistsError(StepError):
 
 
 class MessageBodyError(StepError):
-    """The message was consumed, but its body does not fit."""
+    """A body does not fit the type asked for. The messages are consumed; `received` has them with plain bodies."""
+
+    def __init__(self, text: str, received: Sequence[Message[Any]] = ()) -> None:
+        super().__init__(text)
+        self.received = list(received)
 
 
 class CriticalError(Exception):
@@ -106,12 +113,16 @@ class EvictedError(BaseException):
     """The run was dropped from memory while this code was suspended; it goes on elsewhere."""
 
 
+def branches_text(kind: str, name: str, errors: Mapping[str, object]) -> str:
+    return f"{kind} `{name}`: " + "; ".join(f"`{branch}`: {error}" for branch, error in errors.items())
+
+
 class _BranchErrors(ExceptionGroup[Exception]):
     errors: Mapping[str, BaseException]
 
     def __new__(cls, name: str, errors: Mapping[str, BaseException]) -> _BranchErrors:
         parts = [e if isinstance(e, Exception) else StepError(repr(e)) for e in errors.values()]
-        self = super().__new__(cls, f"{cls._text} `{name}`: " + ", ".join(errors), parts)
+        self = super().__new__(cls, branches_text(cls._kind, name, errors), parts)
         self.errors = dict(errors)
         self.name = name
         return self
@@ -119,20 +130,18 @@ class _BranchErrors(ExceptionGroup[Exception]):
     def __init__(self, name: str, errors: Mapping[str, BaseException]) -> None:
         super().__init__(self.message, self.exceptions)
 
-    _text: ClassVar[str] = "failed branches of"
+    _kind: ClassVar[str] = "join"
     name: str
 
 
 class JoinError(_BranchErrors):
     """At least one branch of a join failed; `errors` has them by branch."""
 
-    _text = "failed branches of join"
-
 
 class RaceError(_BranchErrors):
     """Every branch of a race failed; `errors` has them by branch."""
 
-    _text = "all branches failed in race"
+    _kind = "race"
 
 
 def mark(error: BaseException, at: str) -> BaseException:
@@ -179,7 +188,7 @@ def _to_info(error: BaseException) -> ErrorInfo:
         case JoinError() | RaceError():
             kind = "join" if isinstance(error, JoinError) else "race"
             parts = {name: to_info(part) for name, part in error.errors.items()}
-            return ErrorInfo(f"{kind}.failed", str(error), kind=kind, attrs={"name": error.name}, parts=parts)
+            return ErrorInfo(f"{kind}.failed", error.message, kind=kind, attrs={"name": error.name}, parts=parts)
         case _:
             return describe(error)
 

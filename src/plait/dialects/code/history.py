@@ -6,6 +6,7 @@ Playing the workflow function against a history is `playback.py`'s part; this on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -127,7 +128,8 @@ class History:
         self.hash = ""
         self.ops: dict[str, OpState] = {}
         self.undoables: dict[str, Undoable] = {}
-        self.queue: list[QueuedMessage] = []
+        self.queue: dict[str, QueuedMessage] = {}
+        """Messages that wait, oldest first."""
         self.seen: set[str] = set()
         self.orders = 0
         self.generation = 0
@@ -174,9 +176,7 @@ class History:
         op.status, op.output, op.error, op.attempts = event.status, event.output, event.error, event.attempts
         op.closed_seq, op.closed_at, op.winner = self.seq, at, event.winner
         if event.messages is not None:
-            wanted = set(event.messages)
-            op.received = [message for message in self.queue if message.id in wanted]
-            self.queue = [message for message in self.queue if message.id not in wanted]
+            op.received = [self.queue.pop(id) for id in event.messages]
         if event.status == "cancelled":
             return
         self.orders += 1
@@ -205,7 +205,7 @@ class History:
                 self._remove(path)
 
     def fold_queued(self, event: MessageQueued, at: Millis) -> None:
-        self.queue.append(QueuedMessage(event.id, event.name, event.body, event.sent_at))
+        self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at)
         self.seen.add(event.id)
 
     def fold_blocked(self, event: RunBlocked, at: Millis) -> None:
@@ -239,10 +239,10 @@ class History:
         self.seq, self.generation, self.seen = seq, generation + 1, seen
         # What was sent is not unsent: messages that were consumed after that place wait again
         known = {message.id for message in self._messages()}
-        self.queue += [message for message in messages if message.id not in known]
+        self.queue |= {message.id: message for message in messages if message.id not in known}
 
     def fold_forked(self, event: RunForked, at: Millis) -> None:
-        self.queue, self.seen, self.fresh_fork = [], set(), True
+        self.queue, self.seen, self.fresh_fork = {}, set(), True
         self.blocked, self.causes = None, []
         for path, value in event.edits.items():
             if path in self.ops:
@@ -256,6 +256,10 @@ class History:
 
     # -- asking --------------------------------------------------------------------------------------------------
 
+    def matching(self, names: list[str], limit: int) -> list[str]:
+        """Ids of the oldest messages that wait under one of these names."""
+        return list(islice((message.id for message in self.queue.values() if message.name in names), limit))
+
     def open_ops(self) -> Iterator[OpState]:
         return (op for op in self.ops.values() if op.status == "open")
 
@@ -268,7 +272,7 @@ class History:
     def _messages(self) -> Iterator[QueuedMessage]:
         for op in self.ops.values():
             yield from op.received or ()
-        yield from self.queue
+        yield from self.queue.values()
 
     def inline_iterations(self, loop: str, below: int) -> list[int]:
         """Iterations that hold a step whose rollback handler only the code knows."""
@@ -289,7 +293,7 @@ class History:
             self.started_at,
             list(self.ops.values()),
             list(self.undoables.values()),
-            self.queue,
+            list(self.queue.values()),
             sorted(self.seen),
             self.orders,
             self.hash,
@@ -308,7 +312,8 @@ class History:
         for op in image.ops:
             self._add(op)
         self.undoables = {undoable.at: undoable for undoable in image.undoables}
-        self.queue, self.seen, self.orders, self.hash = image.queue, set(image.seen), image.orders, image.hash
+        self.queue = {message.id: message for message in image.queue}
+        self.seen, self.orders, self.hash = set(image.seen), image.orders, image.hash
         self.generation, self.blocked, self.causes = image.generation, image.blocked, image.causes
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
 

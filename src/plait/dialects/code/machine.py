@@ -17,6 +17,7 @@ from plait.kernel import values
 from plait.kernel.effects import Block, Decision, Effect, Finish, RunTask
 from plait.kernel.errors import Conflict, ErrorInfo, NotFound, PlaitError
 from plait.kernel.events import Event, RunStarted
+from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import (
     Cancel,
@@ -52,7 +53,7 @@ from .people import Verdict
 from .playback import Playback, Surroundings
 from .registry import AnyWorkflow, Registry
 from .scope import Scope
-from .steps import StepOp, UndoCall
+from .steps import StepOp, UndoCall, rollback_unbound
 
 UNDO = "~undo/"
 
@@ -206,7 +207,7 @@ class CodeMachine:
         if definition is None:
             self._unloaded = True
             refusal = self._not_loaded()
-            message = f"no code for it here: {refusal.what}; {refusal.why}"
+            message = f"no code `{self._label}` here; {refusal.why}"
             self._effect(Block(ErrorInfo("CODE_NOT_LOADED", message, kind="blocked")))
             return
         if self._unloaded and self.history.blocked is None:
@@ -365,12 +366,12 @@ class CodeMachine:
 
     def _handlers(self, records: list[Undoable]) -> dict[str, tuple[Any, Any]]:
         found: dict[str, tuple[Any, Any]] = dict(self._playback.handlers) if self._playback else {}
-        missing = [record for record in records if record.handler == INLINE and record.at not in found]
-        if missing:
+        named = {record.at: _import(record.handler) for record in records if record.handler != INLINE}
+        if any(named.get(record.at) is None and record.at not in found for record in records):
             found = self._collect() | found
         for record in records:
-            if record.handler != INLINE:
-                found[record.at] = (_import(record.handler), _returns(record.fn))
+            if (handler := named.get(record.at)) is not None:
+                found[record.at] = (handler, _returns(record.fn))
         return found
 
     def _collect(self) -> dict[str, tuple[Any, Any]]:
@@ -395,7 +396,9 @@ class CodeMachine:
         )
         threaded = handler is not None and (handler.threaded if isinstance(handler, Step) else not is_async(handler))
         token = TaskToken(UNDO + self._token(record.at))
-        return RunTask(token, f"rollback of `{record.at}`", call, options.retry, options.timeout, threaded=threaded)
+        unbound = None if handler is not None else describe(rollback_unbound(record.at), kind="blocked")
+        label = f"rollback of `{record.at}`"
+        return RunTask(token, label, call, options.retry, options.timeout, threaded=threaded, unbound=unbound)
 
     # -- showing -------------------------------------------------------------------------------------------------
 
@@ -463,10 +466,12 @@ class CodeMachine:
         return path if generation == self.history.generation else ""
 
     def _not_loaded(self) -> NotFound:
+        return self._registry.not_loaded(self._label)
+
+    @property
+    def _label(self) -> str:
         info = self._around.info
-        return self._registry.not_loaded(
-            info.definition if info.version is None else f"{info.definition}@{info.version}"
-        )
+        return info.definition if info.version is None else f"{info.definition}@{info.version}"
 
     def _is_open(self, at: str) -> bool:
         op = self.history.ops.get(at)

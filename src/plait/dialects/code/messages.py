@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from plait.kernel import values
 from plait.kernel.effects import SetTimer
-from plait.kernel.ids import Millis
 
 from .errors import MessageBodyError
 from .events import OpOpened
@@ -26,7 +26,7 @@ class Message(Generic[T]):
     id: str
     name: str
     body: T
-    sent_at: Millis
+    sent_at: datetime
 
 
 class ListenOp(Op[Any]):
@@ -60,14 +60,23 @@ class ListenOp(Op[Any]):
             playback.effect(SetTimer(self.token, state.deadline))
 
     def value(self, state: OpState) -> Message[Any] | list[Message[Any]] | None:
-        received = [self._decode(message) for message in state.received or ()]
-        if state.limit is not None:
-            return received
-        return received[0] if received else None
-
-    def _decode(self, message: QueuedMessage) -> Message[Any]:
+        received = state.received or []
         try:
-            body = values.decode(message.body, self._type)
-        except (msgspec.DecodeError, TypeError, ValueError) as error:
-            raise MessageBodyError(f"message `{message.name}` ({message.id}): {error}") from None
-        return Message(message.id, message.name, body, message.sent_at)
+            found = [_message(message, self._type) for message in received]
+        except _Misfit as misfit:
+            raise MessageBodyError(str(misfit), [_message(message, Any) for message in received]) from None
+        if state.limit is not None:
+            return found
+        return found[0] if found else None
+
+
+class _Misfit(Exception):
+    pass
+
+
+def _message(message: QueuedMessage, type: Any) -> Message[Any]:
+    try:
+        body = values.decode(message.body, type)
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
+        raise _Misfit(f"message `{message.name}` ({message.id}): {error}") from None
+    return Message(message.id, message.name, body, datetime.fromtimestamp(message.sent_at / 1000, UTC))

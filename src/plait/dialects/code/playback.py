@@ -21,7 +21,7 @@ from msgspec import Raw
 from plait.kernel.effects import Effect
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, caller_id
 from plait.kernel.machine import RunInfo
 from plait.kernel.values import ABSENT
 
@@ -258,10 +258,9 @@ class Playback:
 
     def feed(self, state: OpState) -> bool:
         """Gives queued messages to an operation that listens for them."""
-        names = state.names or []
-        found = [message.id for message in self.history.queue if message.name in names]
+        found = self.history.matching(state.names or [], state.limit or 1)
         if found:
-            self.record(OpClosed(state.at, messages=found[: state.limit or 1]))
+            self.record(OpClosed(state.at, messages=found))
         return bool(found)
 
     def undecodable(self, op: Op[Any], why: str) -> None:
@@ -279,10 +278,11 @@ class Playback:
         """All recorded results are delivered: does the code fit them?"""
         missing = self._unvisited()
         if missing is not None:
-            asked = next((f"{op.kind} `{op.name}`" for op in self._held), "nothing")
-            if self.main is not None and self.main.done() and not self._held:
+            held = next(iter(self._held), None)
+            asked = "nothing" if held is None else f"{held.kind} `{held.name}`"
+            if self.main is not None and self.main.done() and held is None:
                 asked = "the end of the workflow"
-            self._diverge(missing.at, f"{missing.kind} `{missing.at}`", asked, missing)
+            self._diverge(missing.at, f"{missing.kind} `{missing.at}`", asked, missing, held)
             return
         self.replaying = False
         self._visited.clear()
@@ -323,12 +323,12 @@ class Playback:
                 return True
         return False
 
-    def _diverge(self, at: str, expected: str, found: str, state: OpState) -> None:
+    def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
         name = parse(at)[-1]
         fix = (
-            f"run {self.run_id}: history has {expected}, the code asked for {found}. "
+            f"run {caller_id(self.run_id)}: history has {expected}, the code asked for {found}. "
             f'Renamed or deleted: `await ctx.removed("{name}", "{state.kind}")`. '
-            f'New code before it: `if await ctx.version("{name}", 2) >= 2:`'
+            f'New code before it: `if await ctx.version("{asked.name if asked else name}", 2) >= 2:`'
         )
         self.blocked = RunBlocked("CODE_DIVERGED", at, expected, found, fix)
 

@@ -173,7 +173,16 @@ class StepOp(Op[T]):
 
 def handler_ref(handler: Callable[..., Any]) -> str:
     """Named handlers can be found without the workflow's code; others only by running it again."""
-    return handler.ref if isinstance(handler, Step) else INLINE
+    return handler.ref if isinstance(handler, Step) and "<locals>" not in handler.ref else INLINE
+
+
+def rollback_unbound(path: str) -> WorkflowCodeError:
+    return WorkflowCodeError(
+        "ROLLBACK_UNBOUND",
+        f"no handler for `{path}`",
+        why="it was written inside the workflow, and the loaded code does not come to it any more",
+        fix="make it a @step, or give it again with ctx.removed(name, 'step', rollback=...)",
+    )
 
 
 class UndoCall:
@@ -205,12 +214,7 @@ class UndoCall:
     def __call__(self, attempt: Attempt) -> Any:
         handler = self.handler
         if handler is None:
-            raise WorkflowCodeError(
-                "ROLLBACK_UNBOUND",
-                f"no handler for `{self.path}`",
-                why="it was written inside the workflow, and the loaded code does not come to it any more",
-                fix="make it a @step, or give it again with ctx.removed(name, 'step', rollback=...)",
-            )
+            raise rollback_unbound(self.path)
         _attempt.set((self, attempt))
         current.set(None)
         output = values.decode(self.record.output or NULL, self.returns)

@@ -205,9 +205,9 @@ update plait.shards s set owner = null, expires = 0, guarded_at = null from mine
 -- notify: others have something to look at
 select pg_notify('plait', $1);
 
--- count_recoveries: awake runs change hands because their owner died
+-- count_recoveries: awake runs change hands because their owner died; those blocked had nothing under way
 update plait.runs set recoveries = recoveries + 1
-where shard = any ($1::integer[]) and awake and status = 'running' and recoveries < $2;
+where shard = any ($1::integer[]) and awake and status = 'running' and blocked is null and recoveries < $2;
 
 -- awake_runs: what a new owner must load
 select * from plait.runs where shard = any ($1::integer[]) and awake and status = 'running' order by created_at, id;

@@ -102,8 +102,9 @@ update shards set owner = null, expires = 0 where owner = ?1;
 -- release_shard: one of them
 update shards set owner = null, expires = 0 where owner = ?1 and shard = ?2;
 
--- count_recovery: an awake run changes hands because its owner died
-update runs set recoveries = recoveries + 1 where shard = ?1 and awake = 1 and status = 'running' and recoveries < ?2;
+-- count_recovery: an awake run changes hands because its owner died; one that is blocked had nothing under way
+update runs set recoveries = recoveries + 1
+where shard = ?1 and awake = 1 and status = 'running' and blocked is null and recoveries < ?2;
 
 -- awake_runs: what a new owner must load
 select * from runs where shard = ?1 and awake = 1 and status = 'running' order by created_at, id;

@@ -1,0 +1,65 @@
+"""What can be done about a run, as commands to copy."""
+
+from __future__ import annotations
+
+from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
+from plait.kernel.store import RunRow
+from plait.kernel.view import Reason
+
+from . import words
+from .records import status_of
+
+NO_ENGINE = "no engine works on this database: nothing moves until one does (`plait run`, or your own program)"
+
+
+def standing(row: RunRow) -> str:
+    match status_of(row):
+        case "running":
+            return "is running; it waits for:"
+        case "blocked":
+            return "is blocked: nothing is lost, and it goes on when code that fits is loaded"
+        case "failed" if row.error is not None:
+            return f"has failed: {words.failure(row.error)} [{row.error.code}]"
+        case status:
+            verb = "was" if status == "cancelled" else "has"
+            reason = f": {row.error.message}" if row.error is not None and row.error.message != status else ""
+            return f"{verb} {status}{reason}"
+
+
+def hints(row: RunRow, waiting: list[Reason], *, working: bool) -> list[str]:
+    run = run_argument(row)
+    found: list[str] = []
+    match status_of(row):
+        case "failed":
+            found.append(f"when the cause is gone: plait retry {run}")
+            found.append(f"to see where: plait show {run}")
+        case "blocked":
+            found.append("put the line above into the code; `plait check MODULE` says whether it fits then")
+            found.append(f"then load the code, or, if it is loaded: plait retry {run}")
+        case "running":
+            found += _for_reasons(run, waiting)
+            if not working:
+                found.append(NO_ENGINE)
+        case _:
+            pass
+    return found
+
+
+def _for_reasons(run: str, waiting: list[Reason]) -> list[str]:
+    found: list[str] = []
+    kinds = {reason.kind for reason in waiting}
+    if "message" in kinds:
+        found.append(f"to send it: plait message {run} NAME JSON")
+    if "approval" in kinds:
+        found.append(f"to decide: plait approve {run}  (or with --reject)")
+    if any(reason.kind == "rollback" and reason.node is not None for reason in waiting):
+        found.append("to try the rollback again or skip it: plait dlq")
+    return found
+
+
+def run_argument(row: RunRow) -> str:
+    """How a run is named on the command line."""
+    import shlex
+
+    name = shlex.quote(caller_id(row.id))
+    return name if row.namespace == DEFAULT_NAMESPACE else f"{name} --namespace {row.namespace}"

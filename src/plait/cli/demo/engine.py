@@ -1,0 +1,20 @@
+"""The demo's engine: a process that works on the database it is given until its stdin is closed."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from plait.engine import Engine
+
+from . import workflows
+
+
+async def work(db: str) -> None:
+    async with Engine(db, definitions=[workflows]):
+        print("ready", flush=True)
+        await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(work(sys.argv[1]))

@@ -1,0 +1,23 @@
+"""What the exit codes of `plait` mean."""
+
+OK = 0
+FAILED = 1
+REFUSED = 2
+CANCELLED = 3
+BLOCKED = 4
+BUG = 70
+INTERRUPTED = 130
+
+EPILOG = """\
+Every command takes --json. The database is --db, else $PLAIT_DB, else sqlite:///plait.db.
+
+\b
+Exit codes:
+  0    done; the run completed; the code fits; all is well
+  1    the run failed; the code does not fit; something is wrong
+  2    not done: wrong usage, no such run, no database, could not check
+  3    the run was cancelled
+  4    the run is blocked: the code does not fit its history
+  70   a bug in Plait
+  130  interrupted; the run is kept
+"""

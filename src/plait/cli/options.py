@@ -1,0 +1,78 @@
+"""Options that many commands share, and how their values are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
+
+DEFAULT_DB = "sqlite:///plait.db"
+
+RunArgument = Annotated[str, typer.Argument(metavar="ID", help="The run.", show_default=False)]
+Db = Annotated[str, typer.Option("--db", envvar="PLAIT_DB", metavar="URL", help="The database.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Namespace = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="The namespace of the run.")]
+
+
+def read_json(text: str, what: str) -> Any:
+    """JSON from the command line, or with `@file` from a file (`@-`: from stdin)."""
+    if text.startswith("@"):
+        text, what = _read_file(text[1:], what), f"{what} in {text[1:]}"
+    try:
+        return values.parse(text)
+    except InvalidInput as error:
+        why = f"{error.what}: {error.why}" if error.why else error.what
+        hint = "" if text[:1] in '"{[' else f"; a string is written '\"{text[:20]}\"'" if _is_word(text) else ""
+        raise InvalidInput(error.code, f"{what} can't be used", why=why, fix=f"give it as JSON{hint}") from None
+
+
+def _read_file(name: str, what: str) -> str:
+    try:
+        if name == "-":
+            import sys
+
+            return sys.stdin.read()
+        return Path(name).read_text("utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput("cli.bad_file", f"{what} can't be read from {name}", why=why, fix="name a file") from None
+
+
+def _is_word(text: str) -> bool:
+    return text.strip("-_.:/ ").isidentifier() or text.replace(" ", "").isalnum()
+
+
+def read_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
+    """`k=v`, any number of them."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise InvalidInput("cli.bad_pair", f"{option} {pair!r} can't be used", fix=f"write {option} key=value")
+        found[key] = value
+    return found
+
+
+def read_edits(edits: Sequence[str]) -> dict[str, Any]:
+    """`PATH=JSON`, any number of them. A path may hold `=` itself: the first cut that leaves JSON counts."""
+    return dict(map(_read_edit, edits))
+
+
+def _read_edit(edit: str) -> tuple[str, Any]:
+    cut = edit.find("=")
+    if cut < 1:
+        raise InvalidInput("cli.bad_pair", f"--set {edit!r} can't be used", fix="write --set PATH=JSON")
+    first: InvalidInput | None = None
+    while cut > 0:
+        try:
+            return edit[:cut], read_json(edit[cut + 1 :], f"the new result of `{edit[:cut]}`")
+        except InvalidInput as error:
+            first = first or error
+            cut = edit.find("=", cut + 1)
+    assert first is not None
+    raise first

@@ -1,0 +1,115 @@
+"""Printing: plain text and tables for people, JSON for programs. What users wrote is never taken for markup."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+STYLES = {
+    "completed": "green",
+    "failed": "red",
+    "cancelled": "bright_black",
+    "skipped": "bright_black",
+    "blocked": "magenta",
+    "running": "cyan",
+    "waiting": "yellow",
+    "retrying": "yellow",
+    "pending": "",
+}
+
+
+_NARROW = 16
+"""Characters that a column keeps, however little room there is."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Made anew for each use, because tests and pipes change the streams under us."""
+    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
+def say(text: str | Text = "", style: str = "") -> None:
+    """A line for people. Long ones are left to the terminal to wrap, so that they can be copied."""
+    console().print(text, style=style or None, soft_wrap=True)
+
+
+def note(text: str | Text, style: str = "") -> None:
+    """A line beside the output proper: on stderr."""
+    console(stderr=True).print(text, style=style or None, soft_wrap=True)
+
+
+def emit(document: object) -> None:
+    """One JSON document."""
+    _write(msgspec.json.format(_encode(document), indent=2))
+
+
+def emit_line(document: object) -> None:
+    """One line of JSON lines."""
+    _write(_encode(document))
+
+
+def _encode(document: object) -> bytes:
+    return msgspec.json.encode(document)
+
+
+def _write(body: bytes) -> None:
+    text = body.decode()
+    if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
+        text = "".join(c if c.isascii() else _escaped(c) for c in text)  # outside ASCII stand only parts of strings
+    print(text)
+
+
+def _escaped(character: str) -> str:
+    utf16 = character.encode("utf-16-be")
+    return "".join(f"\\u{utf16[i] << 8 | utf16[i + 1]:04x}" for i in range(0, len(utf16), 2))
+
+
+def table(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str | Text]],
+    *,
+    fold: Sequence[str] = (),
+    cut: Sequence[str] = (),
+) -> None:
+    """When there is no room, columns in `fold` go on in the next line, and those in `cut` are cut."""
+    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    natural = [max([len(name), *(row[at].cell_len for row in cells)]) for at, name in enumerate(columns)]
+    room = console().width - 2 * (len(columns) - 1)
+    widths = _fitted(dict(zip(columns, natural, strict=True)), room, cut, fold)
+    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name, width in widths.items():
+        grid.add_column(name, width=width, no_wrap=name not in fold, overflow="fold" if name in fold else "ellipsis")
+    for row in cells:
+        grid.add_row(*row)
+    console().print(grid)
+
+
+def _fitted(widths: dict[str, int], room: int, cut: Sequence[str], fold: Sequence[str]) -> dict[str, int]:
+    """Takes what is too much from the columns that may be cut, and then from the widest of those that may be folded."""
+    for name in (*cut, *sorted(fold, key=lambda name: -widths[name])):
+        excess = sum(widths.values()) - room
+        if excess > 0:
+            widths[name] = max(min(widths[name], _NARROW), widths[name] - excess)
+    return widths
+
+
+def status_text(status: str) -> Text:
+    return Text(status, style=STYLES.get(status, ""))
+
+
+def facts(pairs: Iterable[tuple[str, str | Text | None]]) -> None:
+    """Names and values, below each other; values that are None are left out."""
+    found = [(name, value) for name, value in pairs if value is not None]
+    width = max((len(name) for name, _ in found), default=0)
+    for name, value in found:
+        say(Text.assemble((f"{name:<{width}}  ", "bold"), value))
+
+
+def document(**fields: Any) -> dict[str, Any]:
+    """A JSON object without the fields that are not there."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,110 @@
+"""Watching a run go: a live tree on a terminal, a line for each change elsewhere. All of it on stderr."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from plait.engine import Handle
+from plait.kernel.view import NodeStatus, Reason, RunView
+
+from . import picture, words
+from .output import console
+
+REFRESH = 0.1
+_SHARE = 10
+"""A look at the run may take at most one part in this many of the time: watching must not slow it down."""
+
+
+class Screen(Protocol):
+    def show(self, view: RunView, waiting: list[Reason]) -> None: ...
+    def close(self) -> None: ...
+
+
+async def watch(handle: Handle[Any], ending: asyncio.Future[Any], screen: Screen) -> None:
+    """Shows the run until `ending` is done, and once more then."""
+    try:
+        while not ending.done():
+            pause = await _look(handle, screen)
+            await asyncio.wait({ending}, timeout=pause)
+        await _look(handle, screen)
+    finally:
+        screen.close()
+
+
+async def _look(handle: Handle[Any], screen: Screen) -> float:
+    started = time.perf_counter()
+    screen.show(await handle.view(), await handle.waiting())
+    return max(REFRESH, _SHARE * (time.perf_counter() - started))
+
+
+def screen(run: str, title: str) -> Screen:
+    found = console(stderr=True)
+    return LiveTree(found, run, title) if found.is_terminal and not found.is_dumb_terminal else Lines(found)
+
+
+class LiveTree:
+    def __init__(self, console: Console, run: str, title: str) -> None:
+        self._run = run
+        self._title = title
+        self._console = console
+        # What would scroll away is cut while it goes on; the last picture is printed whole
+        self._live = Live(console=console, auto_refresh=False, transient=True, vertical_overflow="ellipsis")
+        self._live.start()
+        self._last: RenderableType | None = None
+
+    def show(self, view: RunView, waiting: list[Reason]) -> None:
+        self._last = self._picture(view, waiting)
+        self._live.update(self._last, refresh=True)
+
+    def close(self) -> None:
+        self._live.stop()
+        if self._last is not None:
+            self._console.print(self._last)
+
+    def _picture(self, view: RunView, waiting: list[Reason]) -> RenderableType:
+        status = "blocked" if view.blocked is not None else view.status
+        title = Text.assemble((self._title, "bold"), "  ", self._run, "  ", (status, picture.STYLES[status]))
+        tree = picture.tree(view, waiting, words.now(), title=title)
+        return Group(tree, *(Text(f"  {reason}", "yellow") for reason in picture.loose(view, waiting)))
+
+
+class Lines:
+    """For pipes, files and CI: what changed since the last look, in plain lines."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._seen: dict[str, tuple[NodeStatus, int]] = {}
+        self._said: set[str] = set()
+
+    def show(self, view: RunView, waiting: list[Reason]) -> None:
+        now = words.now()
+        reasons = {reason.node: reason for reason in waiting}
+        for node in picture.nodes(view):
+            state = (node.status, node.attempts if node.status == "retrying" else 0)
+            if self._seen.get(node.id) != state:
+                self._seen[node.id] = state
+                self._print(picture.line(node, reasons.get(node.id), now, whole=True).plain)
+        for reason in picture.loose(view, waiting):
+            if reason not in self._said:
+                self._said.add(reason)
+                self._print(reason)
+
+    def _print(self, text: str) -> None:
+        self._console.print(f"  {text}", soft_wrap=True)
+
+    def close(self) -> None:
+        return None
+
+
+class Silent:
+    def show(self, view: RunView, waiting: list[Reason]) -> None:
+        return None
+
+    def close(self) -> None:
+        return None

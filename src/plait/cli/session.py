@@ -1,0 +1,109 @@
+"""Opening the database that `--db` names: to look, to tell, or to work on it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import AsyncGenerator, Coroutine, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote
+
+from plait.engine import Engine
+from plait.kernel.errors import InvalidInput, NotFound
+from plait.kernel.ids import Ids
+
+T = TypeVar("T")
+
+_SQLITE = "sqlite:///"
+
+
+class Keys(Ids):
+    """Remembers the key of the last input that was sent, to ask later whether an engine took it."""
+
+    last = ""
+
+    def key(self) -> str:
+        self.last = super().key()
+        return self.last
+
+
+@asynccontextmanager
+async def looking(db: str, definitions: Iterable[object] = (), keys: Keys | None = None) -> AsyncGenerator[Engine]:
+    """An engine that takes up no work: other engines may run on the same database."""
+    must_exist(db)
+    async with Engine(db, work=False, definitions=definitions, ids=keys) as engine:
+        yield engine
+
+
+@asynccontextmanager
+async def working(db: str, definitions: Iterable[object]) -> AsyncGenerator[Engine]:
+    refuse_server(db)
+    async with Engine(db, definitions=definitions) as engine:
+        yield engine
+
+
+def do(work: Coroutine[Any, Any, T]) -> T:
+    """Runs a command's work. The engine's warnings go to stderr as plain lines."""
+    log, warnings = logging.getLogger("plait"), _Warnings(logging.WARNING)
+    log.addHandler(warnings)
+    try:
+        return asyncio.run(work)
+    finally:
+        log.removeHandler(warnings)
+
+
+class _Warnings(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        print(f"{record.levelname.lower()}: {record.getMessage()}", file=sys.stderr)
+
+
+def refuse_server(db: str) -> None:
+    if db.startswith(("http://", "https://")):
+        raise InvalidInput(
+            "cli.no_server_yet",
+            f"{db} is the address of a server",
+            why="this release of Plait has none; it comes with the next one",
+            fix=f"give the database itself: --db {_SQLITE}plait.db or --db postgresql://user@host/db",
+        )
+
+
+def must_exist(db: str) -> None:
+    """A look must not make a database: whoever mistypes its name would be shown an empty one."""
+    refuse_server(db)
+    if db == "memory:":
+        raise InvalidInput(
+            "cli.memory_database",
+            "a database in memory can't be looked into",
+            why="it belongs to the process that made it, and is gone with it",
+            fix=f"use a file: --db {_SQLITE}plait.db",
+        )
+    path = sqlite_file(db)
+    if path is None:
+        return
+    if path.is_dir():
+        raise NotFound(
+            "cli.no_database", f"{path} is a folder", fix=f"name the file in it: --db {_SQLITE}{path}/plait.db"
+        )
+    if not path.exists() or path.stat().st_size == 0:
+        why = "the file is empty" if path.exists() else "there is no such file"
+        raise NotFound(
+            "cli.no_database",
+            f"there is no database at {path}",
+            why=f"{why}{_where(path)}",
+            fix="name it with --db or PLAIT_DB; `plait run` makes a new one",
+        )
+
+
+def sqlite_file(db: str) -> Path | None:
+    """The file of a SQLite URL; None for other databases."""
+    if not db.startswith(_SQLITE):
+        return None
+    name = unquote(db.removeprefix(_SQLITE).partition("?")[0])
+    return Path(name) if name else None
+
+
+def _where(path: Path) -> str:
+    return "" if path.is_absolute() else f" in {Path.cwd()}"

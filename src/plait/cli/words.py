@@ -1,0 +1,77 @@
+"""Times, durations, values and counts in words."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis
+
+
+def now() -> Millis:
+    return Millis(time.time_ns() // 1_000_000)
+
+
+def clock(at: Millis | None) -> str:
+    """In UTC, as everywhere in Plait."""
+    return "" if at is None else datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def duration(ms: int) -> str:
+    if ms < 1000:
+        return f"{max(ms, 0)} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.1f} s"
+    minutes, seconds = divmod(ms // 1000, 60)
+    if minutes < 60:
+        return f"{minutes} min {seconds} s"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes} min"
+    return f"{hours // 24} d {hours % 24} h"
+
+
+def ago(at: Millis, current: Millis) -> str:
+    """Short enough for a table."""
+    ms = current - at
+    if ms < 0:
+        return "in the future"
+    if ms < 60_000:
+        return f"{ms // 1000} s ago"
+    if ms < 3_600_000:
+        return f"{ms // 60_000} min ago"
+    if ms < 48 * 3_600_000:
+        return f"{ms // 3_600_000} h ago"
+    return f"{ms // 86_400_000} d ago"
+
+
+def size(count: int) -> str:
+    for unit, bytes in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= bytes:
+            return f"{count / bytes:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def value(found: Any, limit: int | None = None) -> str:
+    """A JSON value in one line, cut at `limit` characters."""
+    text = msgspec.json.encode(found).decode()
+    return text if limit is None or len(text) <= limit else text[: limit - 1] + "…"
+
+
+def failure(error: ErrorInfo) -> str:
+    """What went wrong; with the class of an exception of the user's own code."""
+    name = error.type.rpartition(":")[2]
+    plain = not name or name in error.message or error.kind != "error"
+    return error.message if plain else f"{name}: {error.message}"
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,28 @@
+"""Testing workflows: virtual time, crashes on purpose, and assertions on what was recorded.
+
+    async with sim([order]) as s:
+        run = await s.start(order, {"sku": "tea"})
+        await s.clock.advance(3600)
+        await s.crash()
+        assert await s.result(run) == {"paid": True}      # a sleep of 30 days takes no time
+
+    report = asyncio.run(survives_every_crash(order, {"sku": "tea"}))
+"""
+
+from .clock import VirtualClock
+from .crashes import CrashFailure, Report, survives_every_crash
+from .history import History, history
+from .sim import Sim, SimRun, StuckError, sim
+
+__all__ = [
+    "CrashFailure",
+    "History",
+    "Report",
+    "Sim",
+    "SimRun",
+    "StuckError",
+    "VirtualClock",
+    "history",
+    "sim",
+    "survives_every_crash",
+]

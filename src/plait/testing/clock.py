@@ -1,0 +1,158 @@
+"""A clock that stands still until it is told to move.
+
+It is a kernel's `Clock`: what an engine wants to be woken for are its alarms. `advance` rings them in
+order and lets the engine settle after each one, so that a year passes in as many steps as something
+happens in it. Wall time may also be set, as an administrator does; elapsed time goes on regardless.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import itertools
+import math
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from plait.dialects.code.errors import WorkflowCodeError
+from plait.dialects.code.steps import step_info
+from plait.kernel.ids import Millis
+
+START = datetime(2030, 1, 1, tzinfo=UTC)
+_ROUNDS = 50
+"""Of the event loop, that a clock without a simulator gives others to settle."""
+
+
+class VirtualAlarm:
+    __slots__ = ("callback", "due", "off")
+
+    def __init__(self, due: int, callback: Callable[[], object]) -> None:
+        self.due = due
+        self.callback = callback
+        self.off = False
+
+    def cancel(self) -> None:
+        self.off = True
+
+
+class VirtualClock:
+    """Give it to `Engine(clock=...)`, or use `sim()`, which does, and skips idle time by itself."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self._elapsed = 0
+        """Milliseconds since it was made."""
+        self._offset = round(start.timestamp() * 1000)
+        self._alarms: list[tuple[int, int, VirtualAlarm]] = []
+        self._numbers = itertools.count()
+        self._asleep: dict[object, int] = {}
+        self.settle: Callable[[], Awaitable[object]] = _some_rounds
+        """Lets everything that can happen now happen; a simulator puts its own in place."""
+
+    # -- what an engine asks -------------------------------------------------------------------------------------
+
+    def now(self) -> Millis:
+        return Millis(self._offset + self._elapsed)
+
+    def monotonic(self) -> float:
+        return self._elapsed / 1000
+
+    def call_later(self, seconds: float, callback: Callable[[], object]) -> VirtualAlarm:
+        # Rounded up: an alarm that rings a moment early would be set again for the same moment, for ever
+        alarm = VirtualAlarm(self._elapsed + max(0, math.ceil(seconds * 1000)), callback)
+        heapq.heappush(self._alarms, (alarm.due, next(self._numbers), alarm))
+        return alarm
+
+    # -- what a test does ----------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> datetime:
+        """Wall time."""
+        return datetime.fromtimestamp(self.now() / 1000, UTC)
+
+    async def advance(self, seconds: float | timedelta) -> None:
+        """Lets time pass: rings every alarm on the way, in order, and lets the engine settle after each."""
+        span = seconds.total_seconds() if isinstance(seconds, timedelta) else seconds
+        target = self._elapsed + round(span * 1000)
+        await self.settle()
+        while self.ring(target):
+            await self.settle()
+        self._elapsed = max(self._elapsed, target)
+        await self.settle()
+
+    def set(self, when: datetime) -> None:
+        """Sets wall time, forward or back. No time passes by that: nothing times out."""
+        self._offset = round(when.timestamp() * 1000) - self._elapsed
+        for _, _, alarm in self._alarms:  # those who wait for wall time must look at it again
+            alarm.due = self._elapsed
+        alarms = [alarm for _, _, alarm in sorted(self._alarms, key=lambda entry: entry[1]) if not alarm.off]
+        self._alarms = [(alarm.due, next(self._numbers), alarm) for alarm in alarms]
+
+    async def sleep(self, seconds: float) -> None:
+        """For steps that take their time: returns when that much virtual time has passed."""
+        due = self.monotonic() + seconds
+        with self._sleeper():
+            while self.monotonic() < due:
+                woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+                alarm = self.call_later(due - self.monotonic(), lambda: woken.done() or woken.set_result(None))
+                try:
+                    await woken
+                finally:
+                    alarm.cancel()
+
+    # -- what a simulator does -----------------------------------------------------------------------------------
+
+    def ring(self, limit: int | None = None) -> bool:
+        """Moves to the next alarm and rings it; False if there is none, or none before `limit`."""
+        due = self.next_due()
+        if due is None or (limit is not None and due > limit):
+            return False
+        alarm = heapq.heappop(self._alarms)[2]
+        self._elapsed = max(self._elapsed, due)
+        alarm.callback()
+        return True
+
+    def next_due(self) -> int | None:
+        """When the next alarm rings, in elapsed milliseconds."""
+        while self._alarms and self._alarms[0][2].off:
+            heapq.heappop(self._alarms)
+        return self._alarms[0][0] if self._alarms else None
+
+    @property
+    def elapsed(self) -> int:
+        return self._elapsed
+
+    @property
+    def asleep(self) -> int:
+        """How many steps wait in `sleep`."""
+        return len(self._asleep)
+
+    @contextmanager
+    def _sleeper(self) -> Iterator[None]:
+        who = _current_step()
+        if who is None:
+            yield
+            return
+        self._asleep[who] = self._asleep.get(who, 0) + 1
+        try:
+            yield
+        finally:
+            self._asleep[who] -= 1
+            if not self._asleep[who]:
+                del self._asleep[who]
+
+
+def _current_step() -> object | None:
+    """The step whose code is running: its own task, or, in a task that it made, its name."""
+    try:
+        info = step_info()
+    except WorkflowCodeError:
+        return None
+    task = asyncio.current_task()
+    own = task is not None and f"{info.run_id}:{info.path}" in task.get_name()
+    return task if own else (info.idempotency_key, info.attempt)
+
+
+async def _some_rounds() -> None:
+    for _ in range(_ROUNDS):
+        await asyncio.sleep(0)

@@ -1,0 +1,196 @@
+"""`survives_every_crash`: does a workflow give the same answer wherever its process dies?
+
+It is run once undisturbed, then once more for every commit it makes and every moment of that commit
+(before it, inside it, after it but before anyone knows), with parked runs kept in memory and without.
+Each time the engine dies there and another goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from plait.dialects.code.definition import Workflow
+from plait.kernel import values
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Ids, Millis
+from plait.kernel.limits import Limits
+from plait.kernel.store import Write
+from plait.kernel.view import RunStatus
+from plait.stores.memory import MemoryStore, Moment
+
+from .history import History
+from .sim.simulator import Sim, SimRun, SimulatedCrash
+
+Script = Callable[[Sim, SimRun], Awaitable[object]]
+"""What happens to the run from outside: messages, time, cancels. It runs to its end first, while time passes only
+as it says; after that idle time is skipped until the run ends. Its calls are tried again after a crash."""
+
+_CACHES = (1000, 0)
+_MOMENTS: tuple[Moment, ...] = get_args(Moment)
+
+
+class CrashFailure(AssertionError):
+    """A crash changed what the workflow does, or what is recorded of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `survives_every_crash` tried."""
+
+    definition: str
+    status: RunStatus
+    output: Any
+    commits: int
+    """That the undisturbed run makes."""
+    crashes: int
+    """How many times an engine was killed, each in a run of its own."""
+
+    def __str__(self) -> str:
+        return f"`{self.definition}` {self.status} alike after each of {self.crashes} crashes ({self.commits} commits)"
+
+
+async def survives_every_crash(
+    definition: Workflow[..., Any],
+    input: Any = None,
+    script: Script | None = None,
+    *,
+    definitions: Sequence[object] = (),
+    limits: Limits | None = None,
+) -> Report:
+    """Crashes a run before, inside and after each of its commits, with `code_cache` on and off, and asserts that
+    output, history and messages are as if nothing had happened. `definitions` are others that it needs."""
+    trial = _Trial(definition, input, script, definitions, limits)
+    expected = await trial.undisturbed()
+    crashes = 0
+    for cache in _CACHES:
+        commits = (await trial.undisturbed(cache)).commits
+        for number in range(1, commits + 1):
+            for moment in _MOMENTS:
+                crashes += await trial.with_crash(_Where(number, moment, cache), expected)
+    output = None if expected.output is None else values.decode(expected.output)
+    return Report(definition.label, expected.status, output, expected.commits, crashes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    commit: int
+    moment: Moment
+    cache: int
+
+    def __str__(self) -> str:
+        return f"a crash {self.moment} commit {self.commit} with code_cache={self.cache}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    status: RunStatus
+    output: bytes | None
+    error: ErrorInfo | None
+    history: History
+    commits: int
+
+    @property
+    def seen(self) -> tuple[object, ...]:
+        """What a caller notices."""
+        error = self.error
+        return self.status, self.output, None if error is None else (error.code, error.kind, error.type, error.message)
+
+
+class _Trial:
+    def __init__(
+        self,
+        definition: Workflow[..., Any],
+        input: Any,
+        script: Script | None,
+        definitions: Sequence[object],
+        limits: Limits | None,
+    ) -> None:
+        self._definition = definition
+        self._input = input
+        self._script = script
+        self._definitions = [definition, *(other for other in definitions if other is not definition)]
+        self._limits = limits
+
+    async def undisturbed(self, cache: int = _CACHES[0]) -> _Ending:
+        commits = _Commits(None)
+        ending = await self._run(commits, cache)
+        _check(ending.history, "the undisturbed run")
+        return ending
+
+    async def with_crash(self, where: _Where, expected: _Ending) -> bool:
+        commits = _Commits(where)
+        try:
+            ending = await self._run(commits, where.cache)
+        except Exception as error:
+            raise CrashFailure(f"{where}: {error}") from error
+        _check(ending.history, str(where))
+        if ending.seen != expected.seen:
+            raise CrashFailure(
+                f"{where} changed how `{self._definition.label}` ends:\n"
+                f"  undisturbed: {expected.seen}\n  after the crash: {ending.seen}\n{ending.history}"
+            )
+        return commits.crashed
+
+    async def _run(self, commits: _Commits, cache: int) -> _Ending:
+        store = MemoryStore(faults=commits)
+        sim = Sim(self._definitions, seed=0, code_cache=cache, limits=self._limits, store=store, ids=_OneSeed(0))
+        await sim.open()
+        try:
+            run = await sim.start(self._definition, self._input, id="run")
+            if self._script is not None:
+                await self._script(sim, run)
+            await sim.skip_until(run.ended)
+            row = await run.row()
+            store.faults = None
+            history = await run.history()
+        finally:
+            store.faults = None
+            await sim.close()
+            await store.dispose()
+        blocked = row.blocked
+        if blocked is not None:
+            raise CrashFailure(f"the run is blocked: {blocked.message}\n{history}")
+        outputs = history.of("run.completed")
+        output = values.plain(outputs[-1].get("output")) if row.status == "completed" else None
+        return _Ending(row.status, output, row.error, history, commits.count)
+
+
+class _Commits:
+    """Counts commits, and dies at the one it was told."""
+
+    def __init__(self, where: _Where | None) -> None:
+        self._where = where
+        self.count = 0
+        self.crashed = False
+
+    def __call__(self, moment: Moment, writes: Sequence[Write]) -> None:
+        if moment == "before":
+            self.count += 1
+        where = self._where
+        if where is not None and not self.crashed and (self.count, moment) == (where.commit, where.moment):
+            self.crashed = True
+            raise SimulatedCrash(str(where))
+
+
+class _OneSeed(Ids):
+    """Every run draws the same, however often it was tried to start: a seed that was lost in a crash must not show."""
+
+    def seed(self) -> int:
+        return 1
+
+    def fraction(self) -> float:
+        return 0.0
+
+    def run_id(self, now: Millis) -> str:
+        return f"run-{super().run_id(now)}"
+
+
+def _check(history: History, where: str) -> None:
+    try:
+        history.assert_recorded_once()
+        history.assert_fits_its_code()
+        history.assert_not_early()
+    except AssertionError as error:
+        raise CrashFailure(f"{where}: {error}") from error

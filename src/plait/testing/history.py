@@ -1,0 +1,183 @@
+"""What a run's log must look like, as assertions. They read the events as any reader sees them.
+
+    found = await history(handle)
+    found.assert_recorded_once()
+    assert found.types()[-1] == "run.completed"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from plait.kernel.events import Recorded
+
+ENDS = frozenset({"run.completed", "run.failed", "run.cancelled"})
+
+
+class HasEvents(Protocol):
+    """A `Handle`, or a `SimRun`."""
+
+    async def events(self) -> list[Recorded]: ...
+
+
+async def history(handle: HasEvents) -> History:
+    """The events of a run, for assertions."""
+    return History(await handle.events())
+
+
+class History:
+    def __init__(self, events: list[Recorded]) -> None:
+        self.events = events
+
+    def __iter__(self) -> Iterator[Recorded]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __str__(self) -> str:
+        """The log as text, an event a line."""
+        return "\n".join(f"{event.seq:4} {event.at} {event.type} {event.data}" for event in self.events)
+
+    def types(self) -> list[str]:
+        """The types of all events, in order."""
+        return [event.type for event in self.events]
+
+    def of(self, type: str) -> list[dict[str, Any]]:
+        """The data of the events of one type, in order."""
+        return [event.data for event in self.events if event.type == type]
+
+    def at(self, path: str) -> list[Recorded]:
+        """What happened to one operation."""
+        return [event for event in self.events if event.data.get("at") == path]
+
+    def since(self, type: str) -> History:
+        """What came after the last event of a type; everything, if there is none."""
+        last = max((index for index, event in enumerate(self.events) if event.type == type), default=-1)
+        return History(self.events[last + 1 :])
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has; a result that came too late may follow the end."""
+        facts = [event.type for event in self.events if event.type != "task.late"]
+        return bool(facts) and facts[-1] in ENDS
+
+    # -- assertions ----------------------------------------------------------------------------------------------
+
+    def assert_recorded_once(self) -> None:
+        """The log has no gap, and no fact twice: each operation opened and closed once (a retry or a rewind of
+        the run opens it anew), each branch ended once, each message queued and taken once, one end."""
+        book = _Book()
+        for expected, event in enumerate(self.events, start=1):
+            if event.seq != expected:
+                raise AssertionError(f"event {expected} is missing: the log goes on with {event.seq}\n{self}")
+            trouble = book.take(event)
+            if trouble:
+                raise AssertionError(f"event {event.seq}: {trouble}\n{self}")
+
+    def assert_fits_its_code(self) -> None:
+        """The run was never blocked: the code always fitted what was recorded."""
+        blocked = self.of("run.blocked")
+        if blocked:
+            raise AssertionError(f"the run was blocked: {blocked[0]['fix']}\n{self}")
+
+    def assert_not_early(self) -> None:
+        """No sleep ended, and nothing was tried again, before its time."""
+        due: dict[str, int] = {}
+        for event in self.events:
+            at = event.data.get("at")
+            if event.type == "op.opened" and event.data["kind"] in ("sleep", "timer"):
+                due[at or ""] = event.data["deadline"]
+            elif event.type == "op.closed" and event.data.get("status", "completed") == "completed":
+                if event.at < due.pop(at or "", 0):
+                    raise AssertionError(f"`{at}` ended before its time: event {event.seq}\n{self}")
+
+
+class _Book:
+    """What has happened so far, so that a fact that comes twice is noticed."""
+
+    def __init__(self) -> None:
+        self._open: set[str] = set()
+        self._closed: set[str] = set()
+        self._branches: set[tuple[str, str]] = set()
+        self._queued: set[str] = set()
+        self._consumed: set[str] = set()
+        self._ended = False
+
+    def take(self, event: Recorded) -> str | None:
+        data = event.data
+        if event.type in ENDS:
+            was, self._ended = self._ended, True
+            return "the run ended twice" if was else None
+        if self._ended and event.type not in ("run.reopened", "task.late"):
+            return f"{event.type} after the end"
+        match event.type:
+            case "op.opened":
+                return self._opened(data["at"], data["kind"])
+            case "op.closed":
+                return self._closed_op(data)
+            case "branch.closed":
+                return self._branch(data["at"], data["branch"])
+            case "message.queued":
+                return self._message(data["id"])
+            case "run.reopened":
+                self._ended = False
+            case "run.recovered":
+                self._reset(data["reset"])
+            case "run.rewound":
+                self._rewind(data["state"])
+            case "run.forked":  # messages stay behind
+                self._queued.clear()
+                self._consumed.clear()
+            case _:
+                pass
+        return None
+
+    def _opened(self, at: str, kind: str) -> str | None:
+        if at in self._open or at in self._closed:
+            return f"`{at}` was opened twice"
+        if kind != "version":  # answered in the turn that asks; it never closes
+            self._open.add(at)
+        return None
+
+    def _closed_op(self, data: dict[str, Any]) -> str | None:
+        at = data["at"]
+        if at not in self._open:
+            return f"`{at}` was closed {'twice' if at in self._closed else 'but never opened'}"
+        self._open.remove(at)
+        self._closed.add(at)
+        for id in data.get("messages") or ():
+            if id not in self._queued:
+                return f"`{at}` took message {id}, which never came"
+            if id in self._consumed:
+                return f"message {id} was taken twice"
+            self._consumed.add(id)
+        return None
+
+    def _branch(self, at: str, branch: str) -> str | None:
+        if (at, branch) in self._branches:
+            return f"branch `{branch}` of `{at}` ended twice"
+        self._branches.add((at, branch))
+        return None
+
+    def _message(self, id: str) -> str | None:
+        if id in self._queued:
+            return f"message {id} was queued twice"
+        self._queued.add(id)
+        return None
+
+    def _reset(self, paths: list[str]) -> None:
+        for path in paths:
+            self._closed.discard(path)
+            self._open.add(path)
+            self._branches = {place for place in self._branches if place[0] != path}
+
+    def _rewind(self, state: dict[str, Any]) -> None:
+        """The run stands where it stood then; only what was sent to it is not unsent."""
+        ops: list[dict[str, Any]] = state["ops"]
+        self._open = {op["at"] for op in ops if op.get("status", "open") == "open" and op["kind"] != "version"}
+        self._closed = {op["at"] for op in ops} - self._open
+        ended = [(op["at"], name, found) for op in ops for name, found in (op.get("branches") or {}).items()]
+        self._branches = {(at, name) for at, name, found in ended if found.get("status", "open") != "open"}
+        self._consumed = {message["id"] for op in ops for message in op.get("received") or ()}

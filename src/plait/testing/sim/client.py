@@ -1,0 +1,165 @@
+"""The client of a run: starts it, sends it messages, decides what it asks, ends it. Tries until it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from random import Random
+from typing import Any, TypeVar
+
+from plait.engine import Engine, Handle
+from plait.kernel.errors import Conflict, NotFound, RunFailed, Unavailable
+from plait.kernel.inputs import TaskResult
+from plait.kernel.ids import RunId, TaskToken
+from plait.kernel.values import encode
+
+from .cluster import Cluster
+from .follow import follow
+from .plan import Listen, walk
+from .scenario import Root
+
+T = TypeVar("T")
+
+
+class Client:
+    def __init__(self, cluster: Cluster, root: Root) -> None:
+        self.root = root
+        self.told = ""
+        """How the run ended, as `handle.result()` said."""
+        self._cluster = cluster
+        self._clock = cluster.clock
+        self._random = Random(f"client {cluster.scenario.seed} {root.id}")
+
+    async def serve(self) -> None:
+        root = self.root
+        deadline = root.patience if root.ending == "passes its deadline" else None
+        await self._until(lambda engine: engine.start(follow, root.plan, id=root.id, deadline=deadline))
+        watching = self._cluster.spawn(self._watch())
+        talking = [
+            self._cluster.spawn(self._talk(node.name, node.count * times))
+            for node, times, in_child in walk(root.plan)
+            if isinstance(node, Listen) and node.timeout is None and node.name != "never" and not in_child
+        ]
+        if root.ending.startswith("is cancelled"):
+            await self._clock.sleep(root.patience)
+            compensate = root.ending == "is cancelled and undone"
+            await self._on_run(lambda handle: handle.cancel("enough", compensate=compensate))
+        await asyncio.wait([watching, *talking])
+
+    # -- what it does --------------------------------------------------------------------------------------------
+
+    async def _talk(self, name: str, count: int) -> None:
+        """Messages of one name, each only when the one before is safe; some are sent twice."""
+        for number in range(count):
+            await self._clock.sleep(self._random.choice((0.0, 0.0, 1.0, 5.0)))
+            for _ in range(self._random.choice((1, 1, 2))):
+                await self._send(name, number)
+
+    async def _send(self, name: str, number: int) -> None:
+        body = {"number": number, "padding": "x" * 50 * (number % 3)}
+        try:
+            await self._on_run(lambda handle: handle.message(name, body, id=f"{name}-{number}"))
+        except Conflict as error:
+            if error.code != "RUN_FINISHED":
+                raise
+
+    async def _watch(self) -> None:
+        """Waits for the end as a caller does; then does what the scenario has for that moment, and waits again."""
+        self.told = await self._ended()
+        match self.root.ending:
+            case "fails and is retried":
+                self._cluster.world.repaired = True
+                await self._on_run(self._retry)
+            case "fails and its dead letter is retried":
+                self._cluster.world.repaired = True
+                await self._until(self._redeliver)
+            case "completes and is rewound":
+                await self._on_run(self._rewind)
+            case "completes and is forked":
+                await self._on_run(self._fork)
+                self.told += await self._ended(f"{self.root.id}-fork")
+            case "completes and is undone":
+                await self._on_run(lambda handle: handle.compensate())
+            case _:
+                return
+        self.told += await self._ended()
+
+    async def _ended(self, id: str | None = None) -> str:
+        try:
+            return f"completed: {await self._on_run(lambda handle: handle.result(), id)}\n"
+        except RunFailed as failed:
+            return f"{failed.run_status}: {failed.error.message}\n"
+
+    async def _retry(self, handle: Handle[Any]) -> None:
+        if await handle.status() == "failed":  # else a try that seemed to fail has reached it
+            await handle.retry()
+
+    async def _redeliver(self, engine: Engine) -> None:
+        for letter in await engine.dlq.list():
+            if letter.run_id == self.root.id and letter.token == "broken":
+                await engine.dlq.retry(letter.id)
+
+    async def _rewind(self, handle: Handle[Any]) -> None:
+        events = await handle.events()
+        places = sorted({e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]})
+        await handle.rewind(Random(self.root.id).choice([None, *places]))
+
+    async def _fork(self, handle: Handle[Any]) -> None:
+        events = await handle.events()
+        places = sorted({e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]})
+        try:
+            await handle.fork(Random(self.root.id).choice([1, *places]), id=f"{self.root.id}-fork")
+        except Conflict as error:  # a try that seemed to fail has reached it
+            if error.code != "kernel.run_exists":
+                raise
+
+    # -- how it gets through -------------------------------------------------------------------------------------
+
+    async def _on_run(self, call: Callable[[Handle[Any]], Awaitable[T]], id: str | None = None) -> T:
+        async def on(engine: Engine) -> T:
+            return await call(await engine.get(id or self.root.id))
+
+        return await self._until(on)
+
+    async def _until(self, call: Callable[[Engine], Awaitable[T]]) -> T:
+        return await get_through(self._cluster, self._random, call)
+
+
+async def get_through(cluster: Cluster, random: Random, call: Callable[[Engine], Awaitable[T]]) -> T:
+    """On any engine that lives, again and again, until one has answered."""
+    while True:
+        if engines := cluster.alive:
+            try:
+                return await call(random.choice(engines))
+            except Unavailable:
+                pass
+        await cluster.clock.sleep(0.5)
+
+
+async def decide_everything(cluster: Cluster) -> None:
+    """People: answer each question that has no deadline; the others are left to time out."""
+    random = Random(f"people {cluster.scenario.seed}")
+    while True:
+        await cluster.questions.wait()
+        cluster.questions.clear()
+        await cluster.clock.sleep(random.choice((0.0, 3.0)))
+        for question in await get_through(cluster, random, lambda engine: engine.approvals.list()):
+            if question.deadline is None:
+                with suppress(NotFound):  # a try that seemed to fail has reached it
+                    await get_through(
+                        cluster, random, lambda engine, id=question.id: engine.approvals.decide(id, "approve")
+                    )
+
+
+def stale_result(cluster: Cluster, random: Random) -> None:
+    """A worker that was thought dead reports an attempt that is long over: it must change nothing."""
+    entries = [entry for entry in cluster.world.ledger if not entry.undo]
+    if not entries or not cluster.alive:
+        return
+    entry = random.choice(entries)
+    run = RunId(entry.run_id)
+    later = any(e.attempt > entry.attempt and (e.run_id, e.path) == (entry.run_id, entry.path) for e in entries)
+    if later:
+        stale = TaskResult(TaskToken(entry.path), entry.attempt, encode({"done": "by a zombie"}))
+        random.choice(cluster.alive).kernel.report(run, stale)

@@ -1,0 +1,232 @@
+"""Engines that share one store and one clock; they crash, are cut off, lose their shards, and come back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+from plait.dialects.code.steps import StepInfo
+from plait.engine import Engine
+from plait.kernel.errors import Unavailable
+from plait.kernel.ids import SHARDS, Epoch, Ids, RunId, Shard
+from plait.kernel.limits import Limits
+from plait.kernel.store import RunFilter
+from plait.stores.memory import MemoryStore
+
+from ..clock import VirtualClock
+from .door import Calm, Door
+from .follow import DEFINITIONS
+from .scenario import Scenario
+from .simulator import LEASE, SimulatedCrash
+from .storm import Storm
+from .world import World
+
+TTL = 20.0
+"""Seconds that a lease lasts where several engines compete."""
+_CALM = 120.0
+_AN_AGE = 200 * 366 * 86_400_000
+"""Milliseconds; an alarm after that is a renewal of leases."""
+_RINGS = 20_000
+"""Alarms after which a simulation that has not ended never will."""
+
+
+class SimIds(Ids):
+    """Draws the same seed for every run: one that was lost in a crash must not show in the output."""
+
+    def seed(self) -> int:
+        return 1
+
+
+class BrokenPromise(AssertionError):
+    """The engine did not do what it guarantees."""
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """Where an engine runs, or will again."""
+
+    engine: Engine | None = None
+    door: Door | None = None
+
+
+class Cluster:
+    def __init__(self, scenario: Scenario, storm: Storm | None) -> None:
+        self.scenario = scenario
+        self.storm = storm
+        self.clock = VirtualClock()
+        self.store = MemoryStore(clock=self.clock)
+        self.world = World.current = World(self.clock, self._witness)
+        self.questions = asyncio.Event()
+        self.places = [Place() for _ in range(scenario.engines if storm else 1)]
+        self._ids = SimIds(scenario.seed)
+        self._doors: list[Door] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ttl = TTL if len(self.places) > 1 else LEASE
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        await self.store.open()
+        for place in self.places:
+            self.spawn(self._open(place))
+
+    async def close(self) -> None:
+        for place in self.places:
+            if place.engine is not None:
+                await self._bury(place)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.store.dispose()
+
+    def spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        return task
+
+    @property
+    def alive(self) -> list[Engine]:
+        return [place.engine for place in self.places if place.engine is not None]
+
+    async def _open(self, place: Place) -> None:
+        scenario = self.scenario
+        while True:
+            door = Door(self.store, self.storm or Calm(), self._doors, self.questions.set)
+            engine = Engine(
+                definitions=DEFINITIONS,
+                code_cache=scenario.code_cache,
+                limits=Limits(max_recoveries=1000, blob_threshold=scenario.blob_threshold),
+                lease_ttl=self._ttl,
+                store=door,
+                clock=self.clock,
+                ids=self._ids,
+            )
+            door.kernel = engine.kernel
+            try:
+                await engine.__aenter__()
+            except Unavailable:
+                await self._leave(door)
+                await self.clock.sleep(1.0)
+            else:
+                place.engine, place.door = engine, door
+                return
+
+    async def _leave(self, door: Door) -> None:
+        """Its engine is gone, without a word to the store."""
+        door.leave()
+        if len(self.places) == 1 and door.kernel is not None:
+            await self.store.release(door.kernel.owner)  # nobody else waits for the lease to run out
+
+    async def crash(self, place: Place) -> None:
+        await self._bury(place)
+        pause = self.storm.random.choice((0.0, 1.0, 30.0)) if self.storm else 0.0
+        self.clock.call_later(pause, lambda: self.spawn(self._open(place)))
+
+    async def _bury(self, place: Place) -> None:
+        engine, door = place.engine, place.door
+        place.engine = place.door = None
+        if engine is not None and door is not None:
+            door.leave()
+            await engine.kernel.crash()
+            await self._leave(door)
+
+    # -- time ----------------------------------------------------------------------------------------------------
+
+    async def drive(self, done: Callable[[], Awaitable[bool]], look: Callable[[], Awaitable[None]]) -> None:
+        """Lets everything happen, moment by moment, until `done`; `look` sees the moments in between."""
+        for _ in range(_RINGS):
+            await self.quiesce()
+            await look()
+            if await done():
+                return
+            if self.storm is not None:
+                await self._weather(self.storm)
+                await self.quiesce()
+            if not self.clock.ring(self.clock.elapsed + _AN_AGE):
+                break
+        raise BrokenPromise(f"not all runs ended:\n{await self._why()}")
+
+    async def calm_down(self) -> None:
+        """Gives the engines time to take what the last moments brought."""
+        self.storm = None
+        limit = self.clock.elapsed + round(_CALM * 1000)
+        while self.clock.ring(limit):
+            await self.quiesce()
+
+    async def quiesce(self) -> None:
+        """Until nobody has anything to do at this moment."""
+        ready: object = getattr(asyncio.get_running_loop(), "_ready", None)
+        if ready is None:
+            raise RuntimeError("the simulation needs asyncio's own event loop")
+        while True:
+            await asyncio.sleep(0)
+            for place in self.places:
+                if place.engine is not None and place.engine.kernel.dead.done():
+                    dead = place.engine.kernel.dead.exception()
+                    if not isinstance(dead, SimulatedCrash):
+                        raise BrokenPromise(f"the engine died: {dead!r}") from dead
+                    await self.crash(place)
+            if not ready:
+                self._raise_failures()
+                return
+
+    def _raise_failures(self) -> None:
+        for task in [task for task in self._tasks if task.done()]:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                task.result()
+
+    async def _weather(self, storm: Storm) -> None:
+        random = storm.random
+        living = [place for place in self.places if place.engine is not None]
+        if living and storm.strikes("crash"):
+            storm.seen.append("crash between commits")
+            await self.crash(random.choice(living))
+        if storm.strikes("steal"):
+            await self._steal(storm)
+        if storm.strikes("cut") and (doors := [place.door for place in living if place.door and not place.door.shut]):
+            self._cut(storm, random.choice(doors))
+        if storm.strikes("clock"):
+            shift = random.choice((-60, -5, 5, 60))
+            storm.seen.append(f"the clock is set by {shift} s")
+            self.clock.set(self.clock.time + timedelta(seconds=shift))
+
+    async def _steal(self, storm: Storm) -> None:
+        """As if its leases had run out: whoever looks first takes the shards, and the owner does not know."""
+        if not self.alive:
+            return
+        victim = storm.random.choice(self.alive)
+        shards = [Shard(number) for number in range(SHARDS) if storm.random.random() < 0.7]
+        storm.seen.append(f"{len(shards)} shards are up for grabs")
+        await self.store.release(victim.kernel.owner, shards)
+
+    def _cut(self, storm: Storm, door: Door) -> None:
+        seconds = storm.random.choice((2.0, 15.0, 60.0))
+        storm.seen.append(f"an engine is cut off for {seconds:g} s")
+        door.shut = True
+
+        def reconnect() -> None:
+            door.shut = False
+            door.hear()  # what was said meanwhile, it has not heard
+
+        self.clock.call_later(seconds, reconnect)
+
+    # -- looking -------------------------------------------------------------------------------------------------
+
+    async def _witness(self, info: StepInfo) -> None:
+        """Effects follow the commit: a step may begin only when its opening is on disk."""
+        opened = f'"at":"{info.path}"'.encode()
+        if not any(opened in row.events for row in await self.store.log(RunId(info.run_id))):
+            self.world.complaints.append(f"{info.run_id}: `{info.path}` began before it was on disk")
+
+    async def _why(self) -> str:
+        lines: list[str] = []
+        loader = Engine(store=self.store, definitions=DEFINITIONS, clock=self.clock).kernel.loader
+        for row in await self.store.runs(RunFilter(status="running", limit=1000)):
+            run = await loader.load(row, Epoch(0))
+            reasons = "; ".join(reason.text for reason in run.machine.waiting(run.state.tasks.facts()))
+            lines.append(f"  {row.id} (awake={row.awake}, blocked={row.blocked}): {reasons}")
+        return "\n".join(lines)
+

@@ -1,0 +1,186 @@
+"""How one engine gets at the store that all of them share: through a door that may be slow, stuck or shut."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Protocol, TypeVar
+
+from plait.kernel.errors import Unavailable
+from plait.kernel.ids import Millis, RunId, Seq, Shard
+from plait.kernel.kernel import Kernel
+from plait.kernel.store import (
+    DeadLetter,
+    InboxRow,
+    Lease,
+    LogRow,
+    Question,
+    RunFilter,
+    RunRow,
+    Snapshot,
+    Standing,
+    Taken,
+    TimerRow,
+    Verdict,
+    Write,
+)
+from plait.stores.memory import MemoryStore, Moment
+
+T = TypeVar("T")
+
+
+class Trouble(Protocol):
+    """What may go wrong at a door."""
+
+    def delay(self) -> int:
+        """Rounds of the event loop that a call takes."""
+        ...
+
+    def reading(self, door: Door) -> None:
+        """Asked before and after each call but commits; raises `Unavailable`."""
+        ...
+
+    def committing(self, door: Door, moment: Moment, writes: Sequence[Write]) -> None:
+        """Asked at each moment of a commit; raises `Unavailable` or a crash."""
+        ...
+
+    def due(self, door: Door, rows: list[TimerRow]) -> None:
+        """Sees the timers that an engine is about to fire."""
+        ...
+
+
+class Calm:
+    """Nothing goes wrong."""
+
+    def delay(self) -> int:
+        return 0
+
+    def reading(self, door: Door) -> None: ...
+
+    def committing(self, door: Door, moment: Moment, writes: Sequence[Write]) -> None: ...
+
+    def due(self, door: Door, rows: list[TimerRow]) -> None: ...
+
+
+class Door:
+    """A `Store`. What one engine commits, the others are told of, as PostgreSQL's NOTIFY does."""
+
+    def __init__(
+        self, store: MemoryStore, trouble: Trouble, others: list[Door], asked: Callable[[], None]
+    ) -> None:
+        self._store = store
+        self._trouble = trouble
+        self._others = others
+        self._asked = asked
+        self._callback: Callable[[], None] | None = None
+        self.kernel: Kernel | None = None
+        """The engine behind it, once there is one."""
+        self.shut = False
+        """Cut off from the store: every call fails."""
+
+    async def open(self) -> None:
+        self._others.append(self)
+
+    async def close(self) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Its engine is gone."""
+        self._callback = None
+        if self in self._others:
+            self._others.remove(self)
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        self._callback = callback
+
+    async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
+        await self._pass()
+        self._store.faults = lambda moment, batch: self._trouble.committing(self, moment, batch)
+        try:
+            verdicts = await self._store.commit(writes)
+        finally:
+            self._store.faults = None
+            self._tell_others()
+            if any(write.questions for write in writes):
+                self._asked()
+        await self._pass()
+        return verdicts
+
+    def _tell_others(self) -> None:
+        for other in self._others:
+            if other is not self and other._callback is not None:
+                asyncio.get_running_loop().call_soon(other.hear)
+
+    def hear(self) -> None:
+        """Another engine may have written something."""
+        if self._callback is not None and not self.shut:
+            self._callback()
+
+    async def _pass(self) -> None:
+        if self.shut:
+            raise Unavailable("store.unreachable", "the store can't be reached")
+        for _ in range(self._trouble.delay()):
+            await asyncio.sleep(0)
+
+    async def _read(self, call: Awaitable[T]) -> T:
+        try:
+            await self._pass()
+            self._trouble.reading(self)
+        except BaseException:
+            call.close()  # type: ignore[attr-defined]
+            raise
+        found = await call
+        await self._pass()
+        self._trouble.reading(self)
+        return found
+
+    async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
+        return await self._read(self._store.claim(owner, ttl, want))
+
+    async def renew(self, owner: str, ttl: Millis) -> Standing:
+        return await self._read(self._store.renew(owner, ttl))
+
+    async def release(self, owner: str, shards: Collection[Shard] | None = None) -> None:
+        await self._read(self._store.release(owner, shards))
+        self._tell_others()
+
+    async def recovering(self, shards: Collection[Shard]) -> list[RunRow]:
+        return await self._read(self._store.recovering(shards))
+
+    async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
+        return await self._read(self._store.inbox(shards, limit))
+
+    async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
+        rows = await self._read(self._store.due(shards, now, limit))
+        self._trouble.due(self, rows)
+        return rows
+
+    async def next_due(self, shards: Collection[Shard]) -> Millis | None:
+        return await self._read(self._store.next_due(shards))
+
+    async def run(self, run_id: RunId) -> RunRow | None:
+        return await self._read(self._store.run(run_id))
+
+    async def runs(self, query: RunFilter) -> list[RunRow]:
+        return await self._read(self._store.runs(query))
+
+    async def log(self, run_id: RunId, after: Seq = Seq(0), upto: Seq | None = None) -> list[LogRow]:
+        return await self._read(self._store.log(run_id, after, upto))
+
+    async def snapshot(self, run_id: RunId) -> Snapshot | None:
+        return await self._read(self._store.snapshot(run_id))
+
+    async def blob(self, digest: str) -> bytes:
+        return await self._read(self._store.blob(digest))
+
+    async def reply(self, run_id: RunId, key: str) -> Taken | None:
+        return await self._read(self._store.reply(run_id, key))
+
+    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
+        return await self._read(self._store.questions(namespace, run_id))
+
+    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
+        return await self._read(self._store.dead_letters(namespace, run_id))
+
+    async def facts(self) -> dict[str, str]:
+        return await self._read(self._store.facts())

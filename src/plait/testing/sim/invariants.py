@@ -1,0 +1,183 @@
+"""What must be true of every run, whatever happened on the way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from contextlib import suppress
+from typing import Any
+
+from plait.engine import Engine
+from plait.kernel import values
+from plait.kernel.errors import Unavailable
+from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Shard, TaskToken
+from plait.kernel.loader import Loader, recorded
+from plait.kernel.run import Run
+from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
+from plait.stores.memory import MemoryStore
+
+from ..history import History
+from .cluster import BrokenPromise, Cluster
+from .follow import DEFINITIONS
+
+ALL_SHARDS = [Shard(number) for number in range(SHARDS)]
+NEVER = Millis(2**53)
+
+
+class WholeLog:
+    """The store without its snapshots: what is folded from it is folded from the first event on."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def snapshot(self, run_id: RunId) -> Snapshot | None:
+        return None
+
+
+class Inspector:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._store = cluster.store
+        reader = Engine(store=cluster.store, definitions=DEFINITIONS, clock=cluster.clock).kernel
+        self._loader = reader.loader
+        self._dialects = {"code": reader.loader.dialect("code")}
+        self._from_start = Loader(_as_store(WholeLog(cluster.store)), self._dialects, reader.ids, reader.limits)
+
+    async def at_rest(self) -> None:
+        """At a moment in which nothing moves: what is in memory is what is on disk."""
+        for engine in self._cluster.alive:
+            if not engine.kernel.loop.idle:
+                continue  # it waits for its store to come back
+            for row in await self._store.runs(RunFilter(status="running", limit=1000)):
+                if engine.kernel.owns(row.id):
+                    with suppress(Unavailable):  # a parked run is read from the store
+                        await self._compare(row, await engine.kernel.peek(row))
+                    await self._check_awake(row)
+
+    async def _compare(self, row: RunRow, live: Run) -> None:
+        folded = await self._loader.load(row, Epoch(0))
+        if live.state.seq < folded.state.seq and len(self._cluster.places) > 1:
+            return  # another engine owns it now, and this one does not know yet
+        whole = await self._from_start.load(row, Epoch(0))
+        for other, what in ((folded, "the snapshot and the log after it"), (whole, "the whole log")):
+            if _state(live) != _state(other):
+                raise BrokenPromise(f"{row.id} in memory is not what {what} says:\n{_state(live)}\n{_state(other)}")
+
+    async def _check_awake(self, row: RunRow) -> None:
+        """Awake is who has a task under way: a new owner loads those, and leaves the others on disk."""
+        events = History(await recorded(self._store, row.id))
+        if not events.of("run.started"):
+            return
+        timers = {t.token: t.due for t in await self._store.due(ALL_SHARDS, NEVER, 1000) if t.run_id == row.id}
+        waits = [timers.get(TaskToken(f"~retry:{task}")) for task in _tasks_under_way(events)]
+        if any(due is not None and due <= self._cluster.clock.now() for due in waits):
+            return  # tried again in this very moment: just before or just after
+        if row.awake != (None in waits):
+            raise BrokenPromise(f"{row.id}: awake is {row.awake}, but should be {not row.awake}\n{events}")
+
+    async def at_the_end(self) -> None:
+        world = self._cluster.world
+        if world.complaints:
+            raise BrokenPromise("; ".join(world.complaints))
+        for row in await self._store.runs(RunFilter(limit=1000)):
+            events = History(await recorded(self._store, row.id))
+            self._check_log(row, events)
+            self._check_effects(row, events)
+            await self._compare(row, await self._loader.load(row, Epoch(0)))
+        await self._check_leftovers()
+
+    def _check_log(self, row: RunRow, events: History) -> None:
+        if not events.ended or row.status == "running" or row.awake or row.blocked is not None:
+            raise BrokenPromise(f"{row.id} has not ended properly: {row}\n{events}")
+        try:
+            events.assert_recorded_once()
+            events.assert_fits_its_code()
+            if not self._cluster.scenario.weather.clock:  # one that has fired when the clock is set back stays so
+                events.assert_not_early()
+        except AssertionError as error:
+            raise BrokenPromise(f"{row.id}: {error}") from None
+        _check_messages(row.id, events)
+        _check_rollback(row.id, events)
+
+    def _check_effects(self, row: RunRow, events: History) -> None:
+        """At least once, always under the same key."""
+        entries = [entry for entry in self._cluster.world.ledger if entry.run_id == row.id]
+        keys: dict[tuple[str, bool], set[str]] = defaultdict(set)
+        for entry in entries:
+            keys[entry.path, entry.undo].add(entry.key)
+        generations = 1 + len(events.of("run.rewound"))
+        several = {place: found for place, found in keys.items() if len(found) > generations}
+        if several:
+            raise BrokenPromise(f"{row.id}: the attempts of one step had several keys: {several}")
+        steps = {data["at"] for data in events.of("op.opened") if data["kind"] == "step"}
+        ran = {(entry.path, entry.attempt) for entry in entries}
+        for data in events.since("run.forked").of("op.closed"):
+            if data["at"] in steps and data.get("status", "completed") == "completed":
+                if (data["at"], data.get("attempts", 1)) not in ran:
+                    raise BrokenPromise(f"{row.id}: `{data['at']}` has a result, but that attempt never ran\n{events}")
+
+    async def _check_leftovers(self) -> None:
+        store = self._store
+        left = {
+            "timers": await store.due(ALL_SHARDS, NEVER, 100),
+            "questions": await store.questions(None),
+            "inputs nobody took": await store.inbox(ALL_SHARDS, 100),
+        }
+        found = {name: rows for name, rows in left.items() if rows}
+        if found:
+            raise BrokenPromise(f"all runs have ended, but there are still {found}")
+
+
+def _check_messages(run_id: str, events: History) -> None:
+    """Messages of one name are taken in the order in which they came."""
+    names = {data["id"]: data["name"] for data in events.of("message.queued")}
+    came: dict[str, list[str]] = defaultdict(list)
+    taken: dict[str, list[str]] = defaultdict(list)
+    for id, name in names.items():
+        came[name].append(id)
+    for data in events.since("run.rewound").of("op.closed"):
+        for id in data.get("messages") or ():
+            taken[names[id]].append(id)
+    for name, ids in taken.items():
+        if ids != [id for id in came[name] if id in ids]:
+            raise BrokenPromise(f"{run_id}: messages `{name}` came as {came[name]} and were taken as {ids}\n{events}")
+
+
+def _check_rollback(run_id: str, events: History) -> None:
+    """Newest completion first, each once."""
+    undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
+    done = [
+        data["at"]
+        for data in events.of("op.closed")
+        if data["at"] in undoable and data.get("status", "completed") == "completed"
+    ]
+    undone = [data["at"].removeprefix("~undo/") for data in events.of("rollback.step") if data["status"] == "completed"]
+    started = bool(events.of("rollback.started"))
+    if started and undone != done[::-1]:
+        raise BrokenPromise(f"{run_id}: steps were done as {done} and undone as {undone}\n{events}")
+    if not started and done and "run.failed" in events.types():
+        raise BrokenPromise(f"{run_id} failed without undoing {done}\n{events}")
+
+
+def _tasks_under_way(events: History) -> set[str]:
+    """Steps without a result; during a rollback, the one compensator that is next."""
+    if events.of("rollback.started"):
+        undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
+        done = [d["at"] for d in events.of("op.closed") if d["at"] in undoable and d.get("status", "completed") == "completed"]
+        undone = {data["at"] for data in events.of("rollback.step")}
+        left = [f"~undo/{at}" for at in done if f"~undo/{at}" not in undone]
+        return set(left[-1:])
+    open_steps = {data["at"] for data in events.of("op.opened") if data["kind"] == "step"}
+    return open_steps - {data["at"] for data in events.of("op.closed")}
+
+
+def _state(run: Run) -> tuple[bytes, bytes]:
+    state = run.state
+    kernel = values.plain([state.seq, state.status, state.final, state.rollback])
+    return kernel, bytes(run.machine.snapshot())
+
+
+def _as_store(store: Any) -> Store:
+    return store

@@ -1,0 +1,115 @@
+"""What one seed stands for: the plans, how they end, what the engines are like, and how bad the weather is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, get_args
+
+from .plan import AnyNode, Fail, Listen, Planner, Seq, Work, longest, show
+
+Ending = Literal[
+    "completes",
+    "fails",
+    "rolls back",
+    "is cancelled",
+    "is cancelled and undone",
+    "passes its deadline",
+    "fails and is retried",
+    "fails and its dead letter is retried",
+    "completes and is rewound",
+    "completes and is forked",
+    "completes and is undone",
+]
+_ENDINGS: tuple[Ending, ...] = get_args(Ending)[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A run that a client starts."""
+
+    id: str
+    plan: AnyNode
+    ending: Ending
+
+    @property
+    def patience(self) -> float:
+        """Seconds after which the run has surely done all that it can do by itself."""
+        return longest(self.plan) * 3 + 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Weather:
+    """Chances, for each call to the store or each moment in which nothing happens."""
+
+    crash: float = 0.0
+    unavailable: float = 0.0
+    slow: int = 0
+    """Rounds of the event loop that a call to the store may take."""
+    steal: float = 0.0
+    cut: float = 0.0
+    clock: float = 0.0
+    echo: float = 0.0
+    """Inputs that come twice, or too late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    seed: int
+    roots: tuple[Root, ...]
+    engines: int
+    code_cache: int
+    blob_threshold: int
+    snapshot_every: int
+    weather: Weather
+
+    def __str__(self) -> str:
+        head = f"seed {self.seed}: {self.engines} engines, code_cache={self.code_cache}, "
+        head += f"blobs over {self.blob_threshold} bytes, snapshots every {self.snapshot_every} events, {self.weather}"
+        return "\n".join([head, *(f"run {root.id} {root.ending}:\n{show(root.plan, 1)}" for root in self.roots)])
+
+
+def draw(seed: int) -> Scenario:
+    random = Random(f"scenario {seed}")
+    engines = random.choice((1, 1, 2))
+    roots = tuple(_root(random, number, quick=engines > 1) for number in range(random.choice((1, 1, 1, 2, 3))))
+    return Scenario(
+        seed,
+        roots,
+        engines,
+        code_cache=random.choice((0, 1, 1000)),
+        blob_threshold=random.choice((64, 32 * 1024)),
+        snapshot_every=random.choice((3, 20, 1000)),
+        weather=_weather(random, engines),
+    )
+
+
+def _root(random: Random, number: int, *, quick: bool) -> Root:
+    ending: Ending = "completes" if random.random() < 0.6 else random.choice(_ENDINGS)
+    undo = ending not in ("fails and is retried", "fails and its dead letter is retried")
+    again = ending in ("completes and is rewound", "completes and is forked")
+    alone = ending == "completes and is forked"
+    plan = Planner(random, quick=quick, undo=undo, alone=alone, chatty=not again).plan()
+    match ending:
+        case "fails" | "rolls back":
+            plan = Seq("root", [plan, Fail("fail", rollback=ending == "rolls back")])
+        case "is cancelled" | "is cancelled and undone" | "passes its deadline":
+            plan = Seq("root", [plan, Listen("never", 1)])
+        case "fails and is retried" | "fails and its dead letter is retried":
+            plan = Seq("root", [plan, Work("broken", ends="broken")])
+        case _:
+            pass
+    return Root(f"root{number}", plan, ending)
+
+
+def _weather(random: Random, engines: int) -> Weather:
+    many = engines > 1
+    return Weather(
+        crash=random.choice((0.0, 0.03, 0.15)),
+        unavailable=random.choice((0.0, 0.0, 0.02, 0.1)),
+        slow=random.choice((0, 0, 2, 5)),
+        steal=random.choice((0.0, 0.1, 0.3)) if many else 0.0,
+        cut=random.choice((0.0, 0.05)) if many else 0.0,
+        clock=random.choice((0.0, 0.0, 0.02)),
+        echo=random.choice((0.0, 0.1)),
+    )

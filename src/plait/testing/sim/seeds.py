@@ -1,0 +1,145 @@
+"""One seed, twice: calm, and in a storm. Both must keep every promise and end alike."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from plait.kernel import run as kernel_run
+from plait.kernel.events import Recorded
+from plait.kernel.loader import recorded
+from plait.kernel.store import RunFilter, RunRow
+
+from ..history import History
+from .client import Client, decide_everything, stale_result
+from .cluster import BrokenPromise, Cluster
+from .invariants import Inspector
+from .scenario import Scenario, draw
+from .storm import Storm
+
+
+@dataclass(frozen=True, slots=True)
+class SeedReport:
+    seed: int
+    failure: str | None
+    scenario: Scenario
+    trouble: list[str] = field(default_factory=list[str])
+    runs: int = 0
+    events: int = 0
+    digest: str = ""
+    """Of every log: two simulations of one seed have the same."""
+    logs: str = ""
+
+    def __str__(self) -> str:
+        if self.failure is None:
+            return f"seed {self.seed}: {self.runs} runs, {self.events} events, {len(self.trouble)} troubles"
+        trouble = "\n".join(f"  {what}" for what in self.trouble)
+        replay = f"python -m plait.testing.sim --seed {self.seed}"
+        return f"{self.scenario}\n\ntrouble:\n{trouble}\n\n{self.logs}\n\nFAILED: {self.failure}\nreplay: {replay}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Performance:
+    endings: dict[str, tuple[Any, ...]]
+    logs: dict[str, list[Recorded]]
+
+
+async def simulate(seed: int) -> SeedReport:
+    scenario = draw(seed)
+    storm = Storm(seed, scenario.weather)
+    logs: dict[str, list[Recorded]] = {}
+    failure = None
+    with _snapshots_every(scenario.snapshot_every), _quiet():
+        try:
+            calm = await _perform(scenario, None, logs)
+            logs = {}
+            wild = await _perform(scenario, storm, logs)
+            for id, ending in calm.items():
+                if wild[id] != ending:
+                    raise BrokenPromise(f"{id} ends differently\n  calm: {ending}\n  in the storm: {wild[id]}")
+        except Exception as error:
+            failure = f"{type(error).__name__}: {error}"
+            if not isinstance(error, BrokenPromise):
+                logging.getLogger("plait.sim").error("the simulation itself failed", exc_info=error)
+    return SeedReport(
+        seed,
+        failure,
+        scenario,
+        storm.seen,
+        len(logs),
+        sum(map(len, logs.values())),
+        _digest(logs),
+        "\n\n".join(f"log of {id}:\n{History(events)}" for id, events in sorted(logs.items())),
+    )
+
+
+async def _perform(scenario: Scenario, storm: Storm | None, logs: dict[str, list[Recorded]]) -> dict[str, tuple[Any, ...]]:
+    cluster = Cluster(scenario, storm)
+    inspector = Inspector(cluster)
+    looking = Random(f"looking {scenario.seed}")
+    clients = [Client(cluster, root) for root in scenario.roots]
+    await cluster.open()
+
+    async def look() -> None:
+        if storm is not None and storm.strikes("echo"):
+            stale_result(cluster, storm.random)
+        if looking.random() < 0.05:
+            await inspector.at_rest()
+
+    async def done() -> bool:
+        return all(task.done() for task in serving) and not await _running(cluster)
+
+    try:
+        cluster.spawn(decide_everything(cluster))
+        serving = [cluster.spawn(client.serve()) for client in clients]
+        await cluster.drive(done, look)
+        await cluster.calm_down()
+        await inspector.at_the_end()
+        return {client.root.id: await _ending(cluster, client) for client in clients}
+    finally:
+        for row in await cluster.store.runs(RunFilter(limit=1000)):
+            logs[row.id] = await recorded(cluster.store, row.id)
+        await cluster.close()
+
+
+async def _running(cluster: Cluster) -> list[RunRow]:
+    return await cluster.store.runs(RunFilter(status="running", limit=1))
+
+
+async def _ending(cluster: Cluster, client: Client) -> tuple[Any, ...]:
+    [row] = [row for row in await cluster.store.runs(RunFilter(limit=1000)) if row.id == client.root.id]
+    outputs = History(await recorded(cluster.store, row.id)).of("run.completed")
+    error = None if row.error is None else (row.error.code, row.error.kind, row.error.type, row.error.message)
+    return row.status, [data.get("output") for data in outputs], error, client.told
+
+
+def _digest(logs: dict[str, list[Recorded]]) -> str:
+    return hashlib.sha256(repr(sorted(logs.items())).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _snapshots_every(events: int) -> Iterator[None]:
+    """Snapshots are rare, for good reason; a short simulation needs them often."""
+    usual = kernel_run._SNAPSHOT_EVERY  # pyright: ignore[reportPrivateUsage]
+    kernel_run._SNAPSHOT_EVERY = events  # pyright: ignore[reportPrivateUsage]
+    try:
+        yield
+    finally:
+        kernel_run._SNAPSHOT_EVERY = usual  # pyright: ignore[reportPrivateUsage]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What the engine says about trouble is of no interest while trouble is made on purpose."""
+    logger = logging.getLogger("plait")
+    usual = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        logger.setLevel(usual)

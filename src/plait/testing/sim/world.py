@@ -1,0 +1,96 @@
+"""The world outside the engine: what steps do to it, and a ledger that no crash can take back.
+
+Steps, and the workflow that follows a plan, are plain module functions: named rollback handlers are
+found by import. The world they act on is the one of the simulation that runs now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from plait.dialects.code.definition import step
+from plait.dialects.code.errors import CriticalError
+from plait.dialects.code.steps import StepInfo, Undo, heartbeat, step_info
+
+from ..clock import VirtualClock
+from .plan import FOREVER, Work
+
+
+class FlakyError(Exception):
+    """Bad luck; the next attempt may have more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One attempt of one step, or of its rollback."""
+
+    run_id: str
+    path: str
+    attempt: int
+    key: str
+    at: float
+    undo: bool = False
+
+
+@dataclass
+class World:
+    clock: VirtualClock
+    witness: Callable[[StepInfo], Awaitable[None]]
+    """Asked as each attempt begins: may it?"""
+    ledger: list[Entry] = field(default_factory=list[Entry])
+    repaired: bool = False
+    complaints: list[str] = field(default_factory=list[str])
+
+    current: ClassVar[World]
+
+    async def note(self, *, undo: bool = False) -> StepInfo:
+        info = step_info()
+        self.ledger.append(
+            Entry(info.run_id, info.path, info.attempt, info.idempotency_key, self.clock.monotonic(), undo)
+        )
+        if not undo:
+            await self.witness(info)
+        return info
+
+
+@step
+async def work(job: Work) -> dict[str, Any]:
+    """What every step of a plan does."""
+    world = World.current
+    info = await world.note()
+    if job.takes:
+        await world.clock.sleep(job.takes)
+    match job.ends:
+        case "well":
+            pass
+        case "critical":
+            raise CriticalError(f"{job.name} can't be done")
+        case "exhausted":
+            raise FlakyError(f"{job.name} failed again")
+        case "timeout":
+            await world.clock.sleep(FOREVER)
+        case "silent":
+            if info.attempt == 1:
+                heartbeat({"half": job.name})
+                await world.clock.sleep(FOREVER)
+            return {"done": job.name, "before": info.last_progress}
+        case "broken":
+            if not world.repaired:
+                raise FlakyError(f"{job.name} is broken")
+    if info.attempt <= job.fails:
+        raise FlakyError(f"{job.name} failed in attempt {info.attempt}")
+    return {"done": job.name, "key": info.path, "padding": "x" * job.size}
+
+
+@step
+async def undo_work(undo: Undo) -> None:
+    await World.current.note(undo=True)
+
+
+@step(max_attempts=3)
+async def undo_work_with_luck(undo: Undo) -> None:
+    info = await World.current.note(undo=True)
+    if info.attempt < 2:
+        raise FlakyError("not undone yet")

@@ -1,0 +1,101 @@
+"""A desk for each test: a folder, a module of workflows with a name of its own, a database."""
+
+import sys
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Desk
+
+_numbers = count(1)
+
+WORKFLOWS = """\
+from pathlib import Path
+
+from plait import Context, Loop, Retry, Undo, step, workflow
+
+QUICK = Retry(max_attempts=2, first=0.001)
+
+
+def fail_while(name: str) -> str:
+    if Path(name).exists():
+        raise ValueError(f"{name} is in the way")
+    return "passed"
+
+
+@step(retry=QUICK)
+def gate() -> str:
+    return fail_while("closed")
+
+
+@step(retry=QUICK)
+def put_back(undo: Undo) -> None:
+    fail_while("stuck")
+    Path("undone").write_text(undo.step)
+
+
+@workflow
+async def hello(ctx: Context, name: str) -> str:
+    return await ctx.step("greet", lambda: f"hello {name}", returns=str)
+
+
+@workflow
+async def nothing(ctx: Context) -> None:
+    return None
+
+
+@workflow
+async def gated(ctx: Context) -> str:
+    await ctx.step("before", lambda: 1)
+    return await ctx.step("gate", gate)
+
+
+@workflow
+async def waits(ctx: Context) -> dict:
+    await ctx.step("before", lambda: {"n": 1})
+    message = await ctx.listen("go")
+    return {"got": message.body}
+
+
+@workflow
+async def asks(ctx: Context) -> dict:
+    verdict = await ctx.approve("ok", by="boss")
+    return {"approved": verdict.approved, "by": verdict.by, "comment": verdict.comment}
+
+
+@workflow
+async def asks_twice(ctx: Context) -> None:
+    await ctx.join("both", a=lambda c: c.approve("first"), b=lambda c: c.approve("second"))
+
+
+@workflow
+async def careful(ctx: Context) -> None:
+    await ctx.step("take", lambda: 1, rollback=put_back)
+    await ctx.listen("go")
+
+
+@workflow
+async def sums(ctx: Context, upto: int) -> int:
+    async def add(c: Context, state: list[int]):
+        i, total = state
+        total = await c.step("add", lambda: total + i, returns=int)
+        return Loop.continue_([i + 1, total]) if i < upto else Loop.break_(total)
+
+    return await ctx.loop("rounds", add, state=[1, 0], returns=int)
+"""
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.delenv("PLAIT_DB", raising=False)
+    monkeypatch.setenv("COLUMNS", "80")
+    path, modules = list(sys.path), set(sys.modules)
+    desk = Desk(tmp_path, f"shop_{next(_numbers)}")
+    desk.write(WORKFLOWS)
+    yield desk
+    sys.path[:] = path
+    for name in set(sys.modules) - modules:
+        if name.startswith(("shop_", "examples")):
+            del sys.modules[name]

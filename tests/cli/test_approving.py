@@ -1,0 +1,46 @@
+import pytest
+
+from tests.cli.support import Desk
+
+
+def test_approve_lists_what_is_asked(desk: Desk):
+    desk.start("asks", "a")
+    [asked] = desk.plait("approve", "--json").json
+    assert (asked["id"], asked["run"], asked["title"], asked["by"]) == ("a:ok", "a", "ok", "boss")
+    assert "a:ok" in desk.plait("approve").out
+
+
+def test_nothing_asked_is_said(desk: Desk):
+    desk.run("nothing")
+    assert desk.plait("approve").out == "nobody is asked anything\n"
+    assert desk.plait("approve", "--json").json == []
+
+
+@pytest.mark.parametrize("name", ["a", "a:ok"])
+def test_a_question_is_answered_by_its_run_or_its_id(desk: Desk, name: str):
+    with desk.engine():
+        desk.start("asks", "a")
+        ran = desk.plait("approve", name, "--by", "Ada", "--comment", "fine")
+        assert ran.out == "run a: `ok` approved; an engine has taken it\n"
+        assert desk.end("a")["output"] == {"approved": True, "by": "Ada", "comment": "fine"}
+    assert desk.plait("approve", name, "--json").problem["code"] == "kernel.no_approval"
+
+
+def test_reject_says_no(desk: Desk):
+    desk.start("asks", "a")
+    assert desk.plait("approve", "a", "--reject", "--json").json["taken"] is False
+    assert desk.run("asks", "--id", "a", "--json").json["output"]["approved"] is False
+
+
+def test_of_several_questions_one_must_be_named(desk: Desk):
+    desk.start("asks_twice", "a")
+    ran = desk.plait("approve", "a")
+    assert ran.code == 2
+    assert "run a asks 2 things. To fix: name one: a:both/a/first, a:both/b/second" in ran.err
+    assert desk.plait("approve", "a:both/b/second").code == 0
+
+
+def test_what_is_not_asked_is_refused(desk: Desk):
+    desk.run("nothing", "--id", "n")
+    assert desk.plait("approve", "n", "--json").problem["code"] == "kernel.no_approval"
+    assert desk.plait("approve", "nobody:ok", "--json").problem["code"] == "kernel.no_run"

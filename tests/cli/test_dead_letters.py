@@ -1,0 +1,68 @@
+from tests.cli.support import Desk
+
+
+def _failed(desk: Desk) -> None:
+    (desk.folder / "closed").touch()
+    desk.run("gated", "--id", "g")
+    (desk.folder / "closed").unlink()
+
+
+def test_dead_letters_are_listed(desk: Desk):
+    desk.run("nothing")
+    assert desk.plait("dlq").out == "no dead letters\n"
+    _failed(desk)
+    [letter] = desk.plait("dlq", "--json").json
+    assert (letter["id"], letter["run"], letter["attempts"], letter["status"]) == ("g:gate", "g", 2, "pending")
+    assert "ValueError: closed is in the way" in desk.plait("dlq", "list").out
+
+
+def test_one_is_shown_with_its_error_and_what_to_do(desk: Desk):
+    _failed(desk)
+    ran = desk.plait("dlq", "show", "g:gate")
+    assert "ValueError: closed is in the way" in ran.out
+    assert "→ when the cause is gone: plait dlq retry g:gate" in ran.out
+    assert desk.plait("dlq", "show", "g:gate", "--json").json["task"] == "step `gate`"
+
+
+def test_retry_lets_the_run_go_on(desk: Desk):
+    _failed(desk)
+    with desk.engine():
+        assert desk.plait("dlq", "retry", "g:gate").out == "dead letter g:gate: retry; an engine has taken it\n"
+        assert desk.end("g")["output"] == "passed"
+    assert desk.plait("dlq", "--json").json == []
+    assert [letter["status"] for letter in desk.plait("dlq", "list", "--all", "--json").json] == ["retried"]
+
+
+def test_without_an_engine_it_is_kept(desk: Desk):
+    _failed(desk)
+    assert desk.plait("dlq", "retry", "g:gate", "--json").json["taken"] is False
+    assert desk.run("gated", "--id", "g").out == '"passed"\n'
+
+
+def test_discard_lets_a_stuck_rollback_go_on(desk: Desk):
+    (desk.folder / "stuck").touch()
+    with desk.engine():
+        desk.start("careful", "c")
+        desk.plait("cancel", "c", "--compensate")
+        letter = _wait_for_letter(desk)
+        assert "plait dlq" in desk.plait("why", "c").out
+        assert desk.plait("dlq", "discard", letter, "--json").json["taken"] is True
+        assert desk.end("c")["status"] == "cancelled"
+    assert not (desk.folder / "undone").exists()
+
+
+def _wait_for_letter(desk: Desk) -> str:
+    """Looks until it is there; the test's time limit is the end of patience."""
+    while not (found := desk.plait("dlq", "--json").json):
+        pass
+    return found[0]["id"]
+
+
+def test_an_unknown_or_settled_letter_is_refused(desk: Desk):
+    _failed(desk)
+    assert desk.plait("dlq", "retry", "g:nothing", "--json").problem["code"] == "kernel.no_dead_letter"
+    assert desk.plait("dlq", "show", "g:nothing", "--json").problem["code"] == "kernel.no_dead_letter"
+    desk.plait("retry", "g")
+    desk.run("gated", "--id", "g")
+    ran = desk.plait("dlq", "discard", "g:gate", "--json")
+    assert (ran.code, ran.problem["code"]) == (2, "kernel.dead_letter_settled")

@@ -1,0 +1,69 @@
+"""The demo, faster than people see it, with its real engine process and its real SIGKILL."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from plait.cli.demo import stage
+from plait.cli.demo.stage import LiveStage, Scene
+from plait.cli.output import console
+from plait.kernel.view import RunView
+from tests.cli.support import Desk, run_plait
+
+
+@pytest.fixture(autouse=True)
+def _own_temp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+def test_the_demo_ends_with_every_run_where_it_should_be():
+    ran = run_plait("demo", "--json", "--pace", "0.2")
+    assert ran.code == 0
+    found = ran.json
+    assert {run["id"]: run["status"] for run in found["runs"]} == {
+        "order-1": "completed",
+        "order-2": "failed",
+        "expense-1": "completed",
+        "reminder-1": "completed",
+    }
+    assert found["repeated"] == ["items/~1/ship"]
+    runs = run_plait("runs", "--db", found["db"], "--json").json
+    assert len(runs) == 4
+
+
+def test_without_a_terminal_it_tells_the_story_in_lines(desk: Desk):
+    ran = run_plait("demo", "--pace", "0.2")
+    assert ran.code == 0
+    for part in ("kill -9 ", "A new engine", "order-2: failed", "Try next:", "export PLAIT_DB=sqlite:///"):
+        assert part in ran.out
+    assert "\x1b" not in ran.out
+    assert max(map(len, ran.out.partition("Try next:")[2].splitlines()[2:])) <= 80
+
+
+def test_what_it_says_to_try_next_works(desk: Desk):
+    db = run_plait("demo", "--json", "--pace", "0.2").json["db"]
+    flow = "plait.cli.demo.workflows:order"
+    assert "undo" not in run_plait("why", "order-2", "--db", db).out
+    assert run_plait("fork", "order-1", "--at", "charge", "--id", "o-4", "--db", db).code == 0
+    ran = run_plait("run", flow, "--id", "o-4", "--db", db)
+    assert json.loads(ran.out) == ["tea is on its way", "pot is on its way", "cup is on its way"]
+
+
+def test_on_a_terminal_there_is_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = stage.stage()
+    assert isinstance(shown, LiveStage)
+    view = RunView(
+        run_id="order-1", namespace="default", dialect="code", definition="order", status="running", nodes=[], edges=[]
+    )
+    shown.tell("It begins.")
+    shown.show(Scene([(view, [])], "engine: process 7"))
+    shown.close()
+    out = capsys.readouterr().out
+    assert "order-1" in out
+    assert "It begins." in out
+    assert console().is_terminal

@@ -1,0 +1,76 @@
+"""The example, run as its README says."""
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait import Engine
+from plait.cli.loading import load_module
+from plait.errors import RunFailed
+from tests.cli.support import ROOT, Desk, environment, read_until
+
+EXAMPLE = "examples/order/code.py:order"
+
+
+@pytest.fixture
+def shop(desk: Desk) -> Desk:
+    """A desk from which the examples are seen."""
+    (desk.folder / "examples").symlink_to(ROOT / "examples")
+    return desk
+
+
+def test_an_order_is_asked_about_paid_and_shipped(shop: Desk):
+    with shop.spawn("run", EXAMPLE, "--id", "o-1", "--input", "@examples/order/tea.json") as process:
+        read_until(process.stderr, "◌ decision/answer/answer")
+        assert shop.plait("message", "o-1", "yes").code == 0
+        out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert '"parcels":["parcel:o-1:tea","parcel:o-1:pot"]' in out
+    assert "↻ charge" in err
+
+
+def test_a_refused_order_is_undone(shop: Desk):
+    with shop.spawn("run", EXAMPLE, "--id", "o-1", "--input", "@examples/order/tea.json") as process:
+        read_until(process.stderr, "◌ decision/answer/answer")
+        shop.plait("message", "o-1", "no")
+        out, err = process.communicate()
+    assert (process.returncode, out) == (1, "  released hold:o-1\n")
+    assert "run o-1 failed: not approved" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"items": [{"sku": "unicorn", "price": 1}]}, "the warehouse has no unicorn"),
+        ({"items": [{"sku": "palace", "price": 10_000_000}]}, "the risk is too high"),
+        ({"answer_within": 0.01}, "not approved"),
+    ],
+)
+def test_an_order_that_can_not_be_fails_with_its_reason(shop: Desk, change: dict[str, object], why: str):
+    async def run() -> None:
+        order = {"customer": "Ada", "items": [{"sku": "tea", "price": 450}]} | change
+        with contextlib.chdir(shop.folder):
+            module = load_module("examples/order/code.py")
+        async with Engine("memory:", definitions=[module]) as engine:
+            handle = await engine.start("order", order)
+            with pytest.raises(RunFailed, match=why):
+                await handle.result()
+
+    asyncio.run(run())
+
+
+def test_the_example_is_free_of_warnings(shop: Desk):
+    ran = shop.plait("check", "examples/order/code.py", "--lint-only")
+    assert (ran.code, ran.out) == (0, "0 warnings\n")
+
+
+def test_the_example_runs_by_itself(tmp_path: Path):
+    ran = subprocess.run(
+        [sys.executable, "-m", "examples.order.code"], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "Receipt(customer='Ada'" in ran.stdout

@@ -1,0 +1,78 @@
+"""Words, tables and documents."""
+
+import io
+import os
+import socket
+import sys
+
+import pytest
+
+from plait.cli import words
+from plait.cli.leases import Owner
+from plait.cli.options import read_edits
+from plait.cli.output import emit, table
+from plait.kernel.errors import ErrorInfo, InvalidInput
+from plait.kernel.ids import Millis
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (-5, "0 ms"),
+        (7, "7 ms"),
+        (1_500, "1.5 s"),
+        (61_000, "1 min 1 s"),
+        (3_720_000, "1 h 2 min"),
+        (200_000_000, "2 d 7 h"),
+    ],
+)
+def test_durations(ms: int, text: str):
+    assert words.duration(ms) == text
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [(0, "0 s ago"), (90_000, "1 min ago"), (7_200_000, "2 h ago"), (10**9, "11 d ago"), (-1, "in the future")],
+)
+def test_how_long_ago(ms: int, text: str):
+    now = Millis(10**12)
+    assert words.ago(Millis(now - ms), now) == text
+
+
+def test_an_exception_is_named_by_its_class_once():
+    assert words.failure(ErrorInfo("task.failed", "no", type="builtins:ValueError")) == "ValueError: no"
+    assert words.failure(ErrorInfo("step.exhausted", "no", kind="exhausted")) == "no"
+
+
+def test_columns_that_may_be_cut_give_way_first(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv("COLUMNS", "60")
+    table(("ID", "STATUS", "ERROR"), [("i" * 30, "completed", "e" * 100)], fold=("ID",), cut=("ERROR",))
+    header, line = capsys.readouterr().out.splitlines()
+    assert len(line.rstrip()) <= 60
+    assert line.startswith("i" * 30 + "  completed  e")
+    assert line.rstrip().endswith("…")
+    assert header.split() == ["ID", "STATUS", "ERROR"]
+
+
+def test_json_stays_json_where_the_terminal_knows_no_unicode(monkeypatch: pytest.MonkeyPatch):
+    out = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+    monkeypatch.setattr(sys, "stdout", out)
+    emit({"name": "é🍵"})
+    out.seek(0)
+    assert out.read() == '{\n  "name": "\\u00e9\\ud83c\\udf75"\n}\n'
+
+
+def test_edits_are_cut_at_the_first_place_that_leaves_json():
+    assert read_edits(["a=1", 'b="x=y"', "c=d=2"]) == {"a": 1, "b": "x=y", "c=d": 2}
+    with pytest.raises(InvalidInput, match="the new result of `a`"):
+        read_edits(["a=b"])
+
+
+def test_an_owner_on_this_machine_is_asked_whether_it_lives():
+    here = f"{socket.gethostname()}-{os.getpid()}-0a1b2c3d"
+    gone = f"{socket.gethostname()}-{2**22 + 1}-0a1b2c3d"
+    later = Millis(words.now() + 10_000)
+    assert Owner(here, 64, later).alive(words.now())
+    assert not Owner(here, 64, Millis(0)).alive(words.now())
+    assert not Owner(gone, 64, later).alive(words.now())
+    assert Owner("other-host-1-0a1b2c3d", 64, later).alive(words.now())

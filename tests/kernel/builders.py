@@ -1,0 +1,95 @@
+"""Runs of the toy dialect without a loop, a clock or a database: inputs in, drafts out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from plait.kernel import values
+from plait.kernel.draft import Draft
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Event
+from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken, shard_of
+from plait.kernel.inputs import AnyInput, Message, Start, TaskResult
+from plait.kernel.limits import Limits
+from plait.kernel.machine import Machine, RunInfo
+from plait.kernel.run import Run
+from plait.kernel.store import RunRow
+from tests.kernel.toy import Calls, Move, ToyMachine
+
+NOW = Millis(1_700_000_000_000)
+
+
+def info(run_id: str = "run", **changes: Any) -> RunInfo:
+    facts: dict[str, Any] = {"namespace": "default", "dialect": "toy", "definition": "toy"}
+    return RunInfo(run_id=RunId(run_id), **(facts | changes))
+
+
+def fresh(
+    machine: Machine | None = None, *, limits: Limits | None = None, calls: Calls | None = None, **of: Any
+) -> Run:
+    about = info(**of)
+    machine = machine or ToyMachine(about, {} if calls is None else calls)
+    return Run(about, machine, ids=Ids(seed=7), limits=limits or Limits(), epoch=Epoch(1))
+
+
+def start(*program: Move, **changes: Any) -> Start:
+    data = msgspec.to_builtins({"program": list(program)})
+    return Start("toy", "toy", **({"data": data} | changes))
+
+
+def row(run: Run) -> RunRow:
+    about = run.info
+    return RunRow(
+        id=about.run_id,
+        namespace=about.namespace,
+        dialect=about.dialect,
+        definition=about.definition,
+        shard=shard_of(about.run_id),
+        created_at=NOW,
+    )
+
+
+def started(*program: Move, now: int = NOW, limits: Limits | None = None, **of: Any) -> Run:
+    """A run that has taken its start, and every `more` that followed."""
+    run = fresh(limits=limits, **of)
+    advance(run, start(*program), now=now)
+    return run
+
+
+def advance(run: Run, *inputs: AnyInput, now: int = NOW) -> Draft:
+    """Gives the run these inputs, and asks it again for as long as it says `more`; returns the last draft."""
+    from plait.kernel.inputs import Resume
+
+    draft = give(run, *inputs, now=now)
+    while draft.more:
+        draft = give(run, Resume("continue"), now=now)
+    return draft
+
+
+def give(run: Run, *inputs: AnyInput, now: int = NOW, key: str | None = None) -> Draft:
+    """One decision round: these inputs and no more."""
+    run.mailbox.extend((input, key) for input in inputs)
+    return run.advance(Millis(now))
+
+
+def done(token: str, output: object = "done", attempt: int = 1) -> TaskResult:
+    return TaskResult(TaskToken(token), attempt, values.encode(output))
+
+
+def failed(token: str, attempt: int = 1, *, retryable: bool = True, text: str = "no luck") -> TaskResult:
+    return TaskResult(TaskToken(token), attempt, error=ErrorInfo("task.failed", text), retryable=retryable)
+
+
+def add(amount: int, id: str = "m-1") -> Message:
+    return Message(id, "add", values.encode(amount))
+
+
+def types(events: list[Event]) -> list[str]:
+    return [str(event.__struct_config__.tag) for event in events]
+
+
+def tokens(draft: Draft) -> list[str]:
+    """Of the tasks that are started once the draft is on disk."""
+    return [task.token for task, _ in draft.tasks]
