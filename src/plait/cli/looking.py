@@ -148,7 +148,7 @@ async def _events(run: str, namespace: str, db: str, after: int, limit: int | No
 
 def _event_line(event: Recorded, width: int) -> Text:
     time = words.clock(event.at).split()[1] + f".{event.at % 1000:03d}"
-    text = Text(f"{event.seq:>5}  {time}  ", style="bright_black")
+    text = Text.assemble((f"{event.seq:>5}  {time}  ", "bright_black"))
     text.append(event.type, style="bold")
     rest = "  ".join(f"{name}={words.value(value)}" for name, value in event.data.items())
     room = width - len(text.plain) - 2

@@ -80,7 +80,7 @@ def _folded(nodes: list[Node], few: int | None) -> set[str]:
 
 def line(node: Node, reason: Reason | None, now: Millis, *, whole: bool = False) -> Text:
     """One operation: its mark, its place below its parent (or whole), its kind, and what there is to say about it."""
-    text = Text(f"{MARKS[node.status]} ", style=STYLES[node.status])
+    text = Text.assemble((f"{MARKS[node.status]} ", STYLES[node.status]))
     text.append(node.id if whole else _place(node), style="bold" if node.ended_at is None else "")
     text.append(f"  {node.kind}", style="bright_black")
     for part in _details(node, reason, now):

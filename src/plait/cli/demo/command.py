@@ -26,7 +26,7 @@ def demo(
     pace: Annotated[float, typer.Option(min=0.01, max=10, help="Twice as slow: 2.", hidden=True)] = 1.0,
     json: Json = False,
 ) -> None:
-    """Watch a few runs, a crash and a recovery. Takes about fifteen seconds, and needs nothing."""
+    """Watch a few runs, a crash and a recovery. Takes about ten seconds, and needs nothing."""
     folder = Path(tempfile.mkdtemp(prefix="plait-demo-"))
     db = f"sqlite:///{folder}/plait.db"
     started = time.monotonic()
@@ -62,9 +62,10 @@ def _epilogue(db: str, rows: list[RunRow], executions: int, repeated: list[str],
         cut=("RESULT",),
     )
     say()
-    again = ", ".join(f"`{key}`" for key in repeated) or "nothing"
-    say(f"{executions} attempts of steps in {seconds:.0f} s. The crash cut off {again},")
-    say("which was begun again with the same idempotency key. Everything else ran once.")
+    say(f"{executions} attempts of steps in {seconds:.0f} s.")
+    if repeated:
+        say(f"The crash cut off `{repeated[0]}`, which was begun again with the same")
+        say("idempotency key. Everything else ran once.")
     say("\nTry next:", "bold")
     for line in (
         f"export PLAIT_DB={db}",
