@@ -8,11 +8,12 @@ import sys
 import pytest
 
 from plait.cli import words
-from plait.cli.leases import Owner
+from plait.cli.leases import alive
 from plait.cli.options import read_edits
 from plait.cli.output import emit, table
 from plait.kernel.errors import ErrorInfo, InvalidInput
 from plait.kernel.ids import Millis
+from plait.kernel.store import Owner
 
 
 @pytest.mark.parametrize(
@@ -72,7 +73,7 @@ def test_an_owner_on_this_machine_is_asked_whether_it_lives():
     here = f"{socket.gethostname()}-{os.getpid()}-0a1b2c3d"
     gone = f"{socket.gethostname()}-{2**22 + 1}-0a1b2c3d"
     later = Millis(words.now() + 10_000)
-    assert Owner(here, 64, later).alive(words.now())
-    assert not Owner(here, 64, Millis(0)).alive(words.now())
-    assert not Owner(gone, 64, later).alive(words.now())
-    assert Owner("other-host-1-0a1b2c3d", 64, later).alive(words.now())
+    assert alive(Owner(here, 64, later), words.now())
+    assert not alive(Owner(here, 64, Millis(0)), words.now())
+    assert not alive(Owner(gone, 64, later), words.now())
+    assert alive(Owner("other-host-1-0a1b2c3d", 64, later), words.now())

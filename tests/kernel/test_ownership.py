@@ -1,7 +1,7 @@
 """Which shards an engine owns: it takes its share, keeps it while it lives, and gives it up in peace."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 
 import pytest
@@ -126,7 +126,7 @@ async def test_runs_follow_their_shards_and_lose_nothing():
 async def test_a_step_under_way_when_its_shard_is_given_up_is_done_by_the_new_owner():
     began: list[str] = []
 
-    def step_of(name: str) -> object:
+    def step_of(name: str) -> Callable[[], Awaitable[str]]:
         async def step() -> str:
             began.append(name)
             await asyncio.Event().wait()

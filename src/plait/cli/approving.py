@@ -69,8 +69,8 @@ async def _decide(id: str, decision: str, comment: str, by: str, namespace: str,
     async with teller(db) as telling:
         engine = telling.engine
         asked = await _find(engine, id, namespace)
-        await engine.approvals.decide(asked.id, decision, by=by, comment=comment, namespace=namespace)
-        taken = await telling.taken(asked.run_id, f"decided:{asked.token}")
+        answering = engine.approvals.decide(asked.id, decision, by=by, comment=comment, namespace=namespace)
+        taken = await telling.told(asked.run_id, answering)
         handle = await engine.get(caller_id(asked.run_id), namespace)
         verb = "approved" if decision == "approve" else "rejected"
         await report(handle, f"run {handle.id}: `{asked.title}` {verb}", taken, json=json, question=asked.id)

@@ -13,10 +13,10 @@ from plait import __version__
 from plait.engine import Engine
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS, Millis, Shard, caller_id
-from plait.kernel.store import SUSPECT_AFTER, RunFilter, RunRow
+from plait.kernel.store import SUSPECT_AFTER, Owner, RunFilter, RunRow
 
 from . import exits, words
-from .leases import Owner, owners
+from .leases import alive, owners
 from .options import DEFAULT_DB, Db, Json
 from .output import emit, facts, say
 from .session import do, looking, sqlite_file
@@ -71,7 +71,7 @@ async def _examine(db: str, report: Report) -> None:
         _owners(held, now, report)
         live = await engine.runs(RunFilter(status="running", limit=_MANY))
         _runs(live, now, report)
-        await _left_lying(engine, any(owner.alive(now) for owner in held), now, report)
+        await _left_lying(engine, any(alive(owner, now) for owner in held), now, report)
         await _dead_letters(engine, report)
 
 
@@ -104,15 +104,15 @@ def _disk(db: str, report: Report) -> None:
 
 
 def _owners(held: list[Owner], now: Millis, report: Report) -> None:
-    alive = [owner for owner in held if owner.alive(now)]
-    owned = sum(owner.shards for owner in alive)
-    names = ", ".join(f"{owner.name} ({owner.shards})" for owner in alive)
-    report.facts["engines"] = f"{words.counted(len(alive), 'engine')}: {names}" if alive else "none at work"
+    living = [owner for owner in held if alive(owner, now)]
+    owned = sum(owner.shards for owner in living)
+    names = ", ".join(f"{owner.name} ({owner.shards})" for owner in living)
+    report.facts["engines"] = f"{words.counted(len(living), 'engine')}: {names}" if living else "none at work"
     report.facts["shards"] = f"{owned} of {SHARDS} owned"
-    gone = [owner for owner in held if owner not in alive]
+    gone = [owner for owner in held if owner not in living]
     if gone:
         report.facts["left behind"] = f"shards of {', '.join(owner.name for owner in gone)}, free to be taken"
-    if alive and owned < SHARDS:
+    if living and owned < SHARDS:
         report.wrong(
             "doctor.shards",
             f"{SHARDS - owned} of {SHARDS} shards belong to nobody",

@@ -90,7 +90,7 @@ async def _fork(
         source = await telling.engine.get(run, namespace)
         place = int(at) if at is not None and at.isdecimal() else at
         fork = await source.fork(place, edits, id)
-        taken = await telling.taken(key_of(fork, namespace), "fork")
+        taken = await telling.taken(key_of(fork, namespace), "~fork")
         await report(fork, f"run {fork.id}: a fork of {source.id}", taken, json=json, forked_from=source.id)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plait.engine import Engine, Handle
-from plait.engine.handle import refusal_of
+from plait.engine.asking import refusal_of
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, RunId, Shard, run_key
 

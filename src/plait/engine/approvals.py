@@ -11,6 +11,8 @@ from plait.kernel.inputs import Decided
 from plait.kernel.kernel import Kernel
 from plait.kernel.store import Question
 
+from .asking import ask
+
 
 class Approvals:
     def __init__(self, kernel: Kernel) -> None:
@@ -30,7 +32,8 @@ class Approvals:
         data: Any = None,
         namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
-        """Answers a question; durable when this returns."""
+        """Answers a question; durable when this returns. Of two people who answer at once, one is told that he
+        was second."""
         if decision not in ("approve", "reject"):
             raise InvalidInput("kernel.bad_decision", f"decision {decision!r}", fix="use approve or reject")
         found = next((question for question in await self.list(namespace) if question.id == id), None)
@@ -39,5 +42,4 @@ class Approvals:
         values.text("by", by)
         values.text("the comment", comment, max_length=10_000)
         answer = Decided(found.token, decision, by, comment, values.encode(data))
-        # One key a question: of two people who answer at once, one is first
-        await self._kernel.send(found.run_id, answer, f"decided:{found.token}")
+        await ask(self._kernel, found.run_id, answer)

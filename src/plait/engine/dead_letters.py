@@ -10,7 +10,7 @@ from plait.kernel.inputs import Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.store import DeadLetter
 
-from .handle import refusal_of
+from .asking import ask
 
 
 class DeadLetters:
@@ -37,6 +37,4 @@ class DeadLetters:
         if letter.status != "pending":
             raise Conflict("kernel.dead_letter_settled", f"dead letter {id} was {letter.status} already")
         resume = Resume("settle", token=letter.token, verdict=verdict)
-        taken = await self._kernel.ask(letter.run_id, resume, self._kernel.ids.key())
-        if (refusal := refusal_of(taken)) is not None:
-            raise refusal
+        await ask(self._kernel, letter.run_id, resume)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -29,6 +29,8 @@ from .handle import Handle
 from .urls import store_of
 
 T = TypeVar("T")
+
+_LONGEST_DEADLINE = 100 * 366 * 86_400.0
 
 
 class Engine:
@@ -101,14 +103,14 @@ class Engine:
     @overload
     async def start(
         self,
-        definition: Workflow[..., Any],
+        definition: Workflow[..., Coroutine[Any, Any, T]],
         input: Any = None,
         *,
         id: str | None = None,
         namespace: str = DEFAULT_NAMESPACE,
         deadline: float | timedelta | None = None,
         labels: dict[str, str] | None = None,
-    ) -> Handle[Any]: ...
+    ) -> Handle[T]: ...
     @overload
     async def start(
         self,
@@ -134,15 +136,15 @@ class Engine:
         input again gives the same run."""
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
         dialect, prepared = self.prepare(definition, input)
-        due = None if deadline is None else Millis(self.kernel.clock.now() + millis(seconds(deadline)))
+        due = None if deadline is None else Millis(self.kernel.clock.now() + _span(deadline))
         row = self.new_row(namespace, id, dialect, prepared.definition, prepared.version, labels, due)
         row.start_hash = _start_hash(dialect, prepared)
         handle = Handle[Any](self, row.id, namespace, getattr(definition, "returns", Any))
         if id is not None and await self._exists(row):
             return handle
         start = start_input(prepared, dialect, self.kernel.ids.seed(), due, row.labels)
-        if await self.kernel.create(row, start) != "ok":
-            await self._exists(row)
+        while await self.kernel.create(row, start) != "ok" and not await self._exists(row):
+            pass  # whoever was first has failed to start it
         return handle
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
@@ -206,6 +208,18 @@ class Engine:
             created_at=now,
             deadline=deadline,
         )
+
+
+def _span(deadline: float | timedelta) -> Millis:
+    try:
+        wait = seconds(deadline)
+    except (TypeError, ValueError):
+        wait = 0.0
+    if not 0 < wait <= _LONGEST_DEADLINE:
+        raise InvalidInput(
+            "kernel.bad_deadline", f"deadline={deadline!r}", fix="use seconds or a timedelta, of at most 100 years"
+        )
+    return millis(wait)
 
 
 def _start_hash(dialect: str, prepared: Prepared) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -11,31 +10,24 @@ from msgspec import Raw
 
 from plait.dialects.code.errors import HistoryDivergedError, to_exception
 from plait.kernel import values
-from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
+from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, RunFailed
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Epoch, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.run import Run
-from plait.kernel.store import InboxRow, LogRow, RunRow, Taken, Write
+from plait.kernel.store import InboxRow, LogRow, RunRow, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 
+from .asking import ask, refusal_of
 from .forks import cut
 
 if TYPE_CHECKING:
     from .engine import Engine
 
 T = TypeVar("T")
-
-_PATIENCE = 5.0
-"""Seconds to wait for the answer of an owner in another process; the input itself is durable before that."""
-
-
-class _Refusal(msgspec.Struct):
-    error: ErrorInfo
-    status: int = 409
 
 
 class Handle(Generic[T]):
@@ -136,12 +128,16 @@ class Handle(Generic[T]):
         """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
         row = await self.row()
         if row.status != "running":
+            taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
+            if id is not None and taken is not None and refusal_of(taken) is None:
+                return id  # sent again by someone who missed the answer
             raise Conflict("RUN_FINISHED", f"run {self.id} has {row.status}", why="an ended run takes no messages")
         if row.full:
             limit = self._kernel.limits.max_queued_messages
             raise Busy("kernel.queue_full", f"{limit:,} messages wait for run {self.id}", fix="send again later")
-        key = values.text("the message's id", id, max_length=200) if id is not None else self._kernel.ids.key()
-        values.text("the message's name", name)
+        key = _message_id(id) if id is not None else self._kernel.ids.key()
+        if not values.text("the message's name", name):
+            raise InvalidInput("value.bad_text", "the message has no name", fix="name what the run listens for")
         raw = values.encode(body, max_bytes=self._kernel.limits.max_payload)
         await self._kernel.send(self._run_id, Message(key, name, raw, self._kernel.clock.now()), key)
         return key
@@ -186,38 +182,26 @@ class Handle(Generic[T]):
         row = await self.row()
         kernel = self._kernel
         source = await kernel.loader.load(row, Epoch(0))
-        plan = kernel.loader.dialect(row.dialect).fork(source.machine, at, edits or {})
+        dialect = kernel.loader.dialect(row.dialect)
+        upto = dialect.fork(source.machine, at, {}).upto
+        past = await kernel.loader.load(row, Epoch(0), upto)
+        if past.state.status != "running" or past.state.rolling_back:
+            raise InvalidInput("kernel.bad_fork", f"the run had ended at event {upto}", fix="use an earlier place")
+        plan = dialect.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
         new = self._engine.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
         event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
-        wake = InboxRow(new.id, new.shard, "fork", values.plain(Resume("continue")), new.created_at)
+        wake = InboxRow(new.id, new.shard, "~fork", values.plain(Resume("continue")), new.created_at)
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
         if await kernel.append(write) != "ok":
             raise Conflict("kernel.run_exists", f"run {caller_id(new.id)} exists", fix="give the fork another id")
         return Handle(self._engine, new.id, row.namespace, self._returns)
 
     async def _ask(self, input: AnyInput) -> Raw | None:
-        """Tells the owner, and raises what it refuses."""
-        key = self._kernel.ids.key()
-        asking = self._kernel.ask(self._run_id, input, key)
-        try:
-            if self._kernel.owns(self._run_id):
-                taken = await asking
-            else:
-                taken = await asyncio.wait_for(asking, _PATIENCE)
-        except TimeoutError:
-            return None  # it is durable, and will be taken when an engine runs
-        if (refusal := refusal_of(taken)) is not None:
-            raise refusal
-        return None if taken.reply is None else Raw(taken.reply)
+        return await ask(self._kernel, self._run_id, input)
 
 
-def refusal_of(taken: Taken) -> PlaitError | None:
-    """What the owner, perhaps in another process, had against an input."""
-    if taken.reply is None or not taken.reply.startswith(b'{"error":'):
-        return None
-    refusal = msgspec.json.decode(taken.reply, type=_Refusal)
-    info = refusal.error
-    what, why, fix = map(str, info.args[1:]) if len(info.args) == 4 else (info.message, "", "")
-    cls = {409: Conflict, 404: NotFound, 429: Busy}.get(refusal.status, InvalidInput)
-    return cls(info.code, what, why=why, fix=fix)
+def _message_id(id: str) -> str:
+    if values.text("the message's id", id, max_length=200).startswith("~"):
+        raise InvalidInput("value.bad_text", f"the message's id {id!r}", why="`~` is the engine's own", fix="drop it")
+    return id

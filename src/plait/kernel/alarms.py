@@ -32,6 +32,7 @@ class Alarms:
         self._done: list[tuple[RunId, TaskToken]] = []
         """Fired while a look was under way, which may still bring them back."""
         self._looking = False
+        self._again = False
 
     def note(self, due: Millis) -> None:
         """A timer was committed."""
@@ -49,12 +50,15 @@ class Alarms:
         self._firing = {place for place in self._firing if place[0] != run_id}
 
     async def look(self) -> None:
-        """Fires what is due, and sets the alarm for the rest."""
+        """Fires what is due, and sets the alarm for the rest; calls that come meanwhile cause one more round."""
+        self._again = True
         if self._looking:
             return
         self._looking = True
+        shards, now = self._shards(), self._clock.now()
         try:
-            while True:
+            while self._again:
+                self._again = False
                 self._firing.difference_update(self._done)
                 self._done.clear()
                 shards, now = self._shards(), self._clock.now()
@@ -62,10 +66,9 @@ class Alarms:
                     row for row in await self._store.due(shards, now, _AT_ONCE + len(self._firing)) if self._new(row)
                 ]
                 for row in rows:
+                    self._again = True
                     self._firing.add((row.run_id, row.token))
                     self._fire(row)
-                if not rows:
-                    break
         finally:
             self._looking = False
         self._next = None

@@ -129,8 +129,10 @@ def retry_stuck(run: Run, draft: Draft) -> bool:
         return False
     stuck = rollback.stuck
     if stuck is None:
+        if run.blocked is None:
+            return False
         go_on(run, draft)
-        return run.blocked is not None
+        return True
     run.emit(RollbackStep(stuck, "retried"), draft)
     draft.settle([Settled(outbox.letter_id(run, stuck), "retried")])
     go_on(run, draft)
@@ -145,7 +147,7 @@ def end(final: FinalEvent, run: Run, draft: Draft) -> None:
     info = run.info
     if info.parent is not None and info.parent_token is not None:
         # Numbered, because a child that is reopened and ends again must be heard again
-        draft.send(info.parent, f"child:{run.id}:{run.state.seq}", _report(final, run, info.parent_token))
+        draft.send(info.parent, f"~child:{run.id}:{run.state.seq}", _report(final, run, info.parent_token))
 
 
 def _revoke_all(run: Run, draft: Draft) -> None:

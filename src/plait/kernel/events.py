@@ -59,6 +59,8 @@ class TaskRetryScheduled(Event, frozen=True, tag="task.retry_scheduled"):
     due: Millis
     error: ErrorInfo
     progress: Raw = NULL
+    max_attempts: int = 0
+    """For readers who don't have the code that says so."""
 
 
 class TaskLate(Event, frozen=True, tag="task.late"):

@@ -101,8 +101,8 @@ class Kernel:
         self._main.add_done_callback(self._died)
         self.store.watch(lambda: self.keep_trying(self._news))
         if self._settings.own_shards:
-            await self._ownership.refresh()
             self._ownership.keep(self.spawn)
+            await self._ownership.refresh()
 
     async def close(self) -> None:
         """Stops taking work, lets the commit under way end, gives up the shards."""
@@ -207,7 +207,7 @@ class Kernel:
         self._must_live()
         epoch = self._ownership.epoch(row.shard)
         if epoch is None:
-            inbox = InboxRow(row.id, row.shard, "start", values.plain(start), row.created_at)
+            inbox = InboxRow(row.id, row.shard, "~start", values.plain(start), row.created_at)
             return await self.loop.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
         if (pending := self._created.get(row.id)) is not None:
             await asyncio.wait([pending])
@@ -363,10 +363,10 @@ class Kernel:
             self._alarms.note(timer.due)
         for child in write.children:
             if self.owns(child.row.id):
-                self._mail.take(child.start)
+                self._mail.came(child.start)
         for row in write.inbox:
             if self.owns(row.run_id):
-                self._mail.take(row)
+                self._mail.came(row)
 
     def _appended(self, write: Write) -> None:
         if write.epoch is not None:  # of a run that was set aside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 import msgspec
@@ -10,6 +11,8 @@ import msgspec
 from .ids import RunId, Shard
 from .inputs import AnyInput
 from .store import InboxRow, Store
+
+log = logging.getLogger("plait.kernel")
 
 _AT_ONCE = 500
 
@@ -43,17 +46,29 @@ class Mail:
                 self._done.clear()
                 rows = await self._store.inbox(self._shards(), _AT_ONCE + len(self._taking))
                 for row in rows:
-                    self._again |= self.take(row)
+                    self._again |= self._take(row)
         finally:
             self._looking = False
 
-    def take(self, row: InboxRow) -> bool:
+    def came(self, row: InboxRow) -> None:
+        """A row that was just written here. It must not overtake those that a look is about to bring."""
+        if self._looking:
+            self._again = True
+        else:
+            self._take(row)
+
+    def _take(self, row: InboxRow) -> bool:
         """Delivers one row, unless it is under way already."""
         place = (row.run_id, row.key)
         if place in self._taking:
             return False
         self._taking.add(place)
-        self._deliver(row.run_id, _input.decode(row.body), row.key)
+        try:
+            input = _input.decode(row.body)
+        except msgspec.ValidationError as error:
+            log.error("an input of run %s can't be read by this engine, and waits for another: %s", row.run_id, error)
+            return False
+        self._deliver(row.run_id, input, row.key)
         return True
 
     def taken(self, run_id: RunId, key: str) -> None:

@@ -55,7 +55,7 @@ def _apply(effect: Effect, run: Run, draft: Draft) -> None:
             draft.children = [*(draft.children or ()), _child(effect, run, draft)]
         case CancelChild():
             # Numbered, because a child that was reopened may have to be cancelled again
-            draft.send(effect.run_id, f"cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
+            draft.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
         case SendMessage():
             _send(effect, run, draft)
         case AskHuman():
@@ -100,7 +100,7 @@ def _send(effect: SendMessage, run: Run, draft: Draft) -> None:
     label = f"message {effect.name}"
     letter = DeadLetter(letter_id(run, token), run.id, run.info.namespace, token, label, 1, error, draft.at)
     message = Message(f"{run.id}:{effect.key}", effect.name, effect.body, draft.at)
-    draft.send(effect.run_id, message.id, message, letter)
+    draft.send(effect.run_id, f"~sent:{message.id}", message, letter)
 
 
 def _child(child: StartChild, run: Run, draft: Draft) -> NewChild:
@@ -135,6 +135,6 @@ def _child(child: StartChild, run: Run, draft: Draft) -> NewChild:
     refusal = ChildFinished(child.token, child.run_id, "refused", error=taken)
     return NewChild(
         row,
-        InboxRow(child.run_id, shard, "start", values.plain(start), draft.at),
-        InboxRow(run.id, run.shard, f"child:{child.run_id}:refused", values.plain(refusal), draft.at),
+        InboxRow(child.run_id, shard, "~start", values.plain(start), draft.at),
+        InboxRow(run.id, run.shard, f"~child:{child.run_id}:refused", values.plain(refusal), draft.at),
     )

@@ -6,6 +6,7 @@ this engine from writing to it. It only has to forget the runs and say so.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -31,6 +32,7 @@ class Ownership:
         self._epochs: dict[Shard, Epoch] = {}
         self._alarm: Alarm | None = None
         self._stopped = False
+        self._exchange = asyncio.Lock()
 
     @property
     def shards(self) -> set[Shard]:
@@ -49,6 +51,13 @@ class Ownership:
 
     async def refresh(self) -> None:
         """One round: renew what is held, give up what is too much, take what is free."""
+        async with self._exchange:
+            fresh = await self._renew()
+        if fresh:
+            await self._gained(fresh)
+
+    async def _renew(self) -> list[Shard]:
+        """Returns the shards that were gained."""
         standing = await self._store.renew(self.owner, self._ttl)
         held = {lease.shard: lease.epoch for lease in standing.leases}
         gone = {shard for shard, epoch in self._epochs.items() if held.get(shard) != epoch}
@@ -64,13 +73,13 @@ class Ownership:
         if len(self._epochs) > fair:
             await self._give_up(sorted(self._epochs)[fair:])
         elif len(self._epochs) < fair:
-            await self._take(await self._store.claim(self.owner, self._ttl, fair - len(self._epochs)))
+            return self._take(await self._store.claim(self.owner, self._ttl, fair - len(self._epochs)))
+        return []
 
-    async def _take(self, leases: list[Lease]) -> None:
-        fresh = [lease for lease in leases if lease.shard not in self._epochs]
+    def _take(self, leases: list[Lease]) -> list[Shard]:
+        fresh = [lease.shard for lease in leases if lease.shard not in self._epochs]
         self._epochs.update({lease.shard: lease.epoch for lease in leases})
-        if fresh:
-            await self._gained([lease.shard for lease in fresh])
+        return fresh
 
     async def _give_up(self, shards: list[Shard]) -> None:
         for shard in shards:
@@ -79,15 +88,17 @@ class Ownership:
         await self._store.release(self.owner, shards)
 
     def keep(self, spawn: Callable[[Awaitable[None]], object]) -> None:
-        """Renews for as long as the engine lives, three times within the time a lease lasts."""
+        """Renews for as long as the engine lives, three times within the time a lease lasts; also while what was
+        gained is still being read."""
 
         async def beat() -> None:
+            self.keep(spawn)
+            if self._exchange.locked():
+                return  # the store takes its time; one that waits is enough
             try:
                 await self.refresh()
             except Unavailable as error:
                 log.warning("could not renew the leases: %s", error)
-            finally:
-                self.keep(spawn)
 
         if not self._stopped:
             self._alarm = self._clock.call_later(self._ttl / 3000, lambda: spawn(beat()))

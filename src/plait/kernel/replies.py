@@ -40,3 +40,4 @@ class Replies:
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(error)
+                future.exception()  # whoever waits may have given up already

@@ -77,7 +77,7 @@ class InboxRow(msgspec.Struct, frozen=True, gc=False):
     run_id: RunId
     shard: Shard
     key: str
-    """The caller's id: the same key twice is one input."""
+    """The caller's id: the same key twice is one input. Those that begin with `~` are the kernel's own."""
     body: bytes
     at: Millis
     fallback: DeadLetter | None = None
@@ -175,6 +175,14 @@ class Lease(msgspec.Struct, frozen=True, gc=False):
     epoch: Epoch
 
 
+class Owner(msgspec.Struct, frozen=True, gc=False):
+    """An engine that holds shards, or held them when it died."""
+
+    name: str
+    shards: int
+    expires: Millis
+
+
 class Standing(msgspec.Struct, frozen=True, gc=False):
     """What an engine owns after a renewal, and how many engines are alive to share the shards."""
 
@@ -245,6 +253,10 @@ class Store(Protocol):
 
     def watch(self, callback: Callable[[], None]) -> None:
         """Calls back on the event loop whenever another process may have written something."""
+        ...
+
+    async def owners(self) -> list[Owner]:
+        """Who holds shards now, as far as the leases say."""
         ...
 
     async def facts(self) -> dict[str, str]:

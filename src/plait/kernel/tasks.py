@@ -95,7 +95,10 @@ class TaskBook:
         if result.error is not None and result.retryable and found.attempt < policy.max_attempts:
             wait = policy.delay(found.attempt, ids.fraction() if policy.jitter else 0.0)
             due = Millis(now + round(wait * 1000))
-            return Again(TaskRetryScheduled(result.token, found.attempt, due, result.error, result.progress))
+            scheduled = TaskRetryScheduled(
+                result.token, found.attempt, due, result.error, result.progress, policy.max_attempts
+            )
+            return Again(scheduled)
         del self._open[result.token]
         self.running -= 1
         exhausted = result.error is not None and result.retryable
@@ -125,7 +128,7 @@ class TaskBook:
 
     def facts(self) -> dict[TaskToken, TaskFacts]:
         waiting = {
-            token: TaskFacts(past.attempt + 1, 0, running=False, retry_at=past.due, error=past.error)
+            token: TaskFacts(past.attempt + 1, past.max_attempts, running=False, retry_at=past.due, error=past.error)
             for token, past in self._history.items()
         }
         return waiting | {
@@ -142,7 +145,9 @@ class TaskBook:
     def dump(self) -> list[TaskRetryScheduled]:
         """For a snapshot: the attempts of tasks that have failed so far."""
         waiting = [
-            TaskRetryScheduled(token, t.attempt - 1, t.retry_at or Millis(0), t.error, t.progress)
+            TaskRetryScheduled(
+                token, t.attempt - 1, t.retry_at or Millis(0), t.error, t.progress, t.task.retry.max_attempts
+            )
             for token, t in self._open.items()
             if t.error is not None
         ]

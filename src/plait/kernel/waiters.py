@@ -69,6 +69,7 @@ class Waiters:
             for future in futures:
                 if not future.done():
                     future.set_exception(error)
+                    future.exception()  # whoever waits may have given up already
 
     async def _standing(self, run_id: RunId) -> Outcome | None:
         row = await self._store.run(run_id)

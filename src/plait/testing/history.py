@@ -99,6 +99,7 @@ class _Book:
 
     def __init__(self) -> None:
         self._open: set[str] = set()
+        self._kinds: dict[str, str] = {}
         self._closed: set[str] = set()
         self._branches: set[tuple[str, str]] = set()
         self._queued: set[str] = set()
@@ -127,7 +128,8 @@ class _Book:
                 self._reset(data["reset"])
             case "run.rewound":
                 self._rewind(data["state"])
-            case "run.forked":  # messages stay behind
+            case "run.forked":  # messages stay behind, and children under way start anew
+                self._open -= {at for at in self._open if self._kinds.get(at) == "child"}
                 self._queued.clear()
                 self._consumed.clear()
             case _:
@@ -137,6 +139,7 @@ class _Book:
     def _opened(self, at: str, kind: str) -> str | None:
         if at in self._open or at in self._closed:
             return f"`{at}` was opened twice"
+        self._kinds[at] = kind
         if kind != "version":  # answered in the turn that asks; it never closes
             self._open.add(at)
         return None
@@ -176,8 +179,9 @@ class _Book:
     def _rewind(self, state: dict[str, Any]) -> None:
         """The run stands where it stood then; only what was sent to it is not unsent."""
         ops: list[dict[str, Any]] = state["ops"]
-        self._open = {op["at"] for op in ops if op.get("status", "open") == "open" and op["kind"] != "version"}
-        self._closed = {op["at"] for op in ops} - self._open
+        found = {op["at"]: op["kind"] for op in ops if op.get("status", "open") == "open"}
+        self._closed = {op["at"] for op in ops} - set(found)
+        self._open = {at for at, kind in found.items() if kind not in ("version", "child")}  # children start anew
         ended = [(op["at"], name, found) for op in ops for name, found in (op.get("branches") or {}).items()]
         self._branches = {(at, name) for at, name, found in ended if found.get("status", "open") != "open"}
         self._consumed = {message["id"] for op in ops for message in op.get("received") or ()}

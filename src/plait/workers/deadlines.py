@@ -1,7 +1,12 @@
-"""Timeouts of many attempts with one alarm: those with the same limit run out in the order they began."""
+"""Timeouts of many attempts with one alarm: those with the same limit run out in the order they began.
+
+Only an item that is begun again counts from another moment than now; those few are kept apart, by their due times.
+"""
 
 from __future__ import annotations
 
+import heapq
+import itertools
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -16,11 +21,15 @@ class Deadlines(Generic[T]):
         self._expired = expired
         self._lanes: dict[float, dict[T, float]] = {}
         """By limit: what began when, oldest first."""
+        self._again: dict[T, float] = {}
+        """Begun again: when each is due."""
+        self._queue: list[tuple[float, int, T]] = []
+        self._numbers = itertools.count()
         self._alarm: Alarm | None = None
         self._next = 0.0
 
-    def begin(self, item: T, limit: float, since: float | None = None) -> None:
-        now = self._clock.monotonic() if since is None else since
+    def begin(self, item: T, limit: float) -> None:
+        now = self._clock.monotonic()
         lane = self._lanes.get(limit)
         if lane is None:
             lane = self._lanes[limit] = {}
@@ -28,13 +37,24 @@ class Deadlines(Generic[T]):
         if self._alarm is None or now + limit < self._next:
             self._schedule(now + limit)
 
+    def begin_again(self, item: T, due: float) -> None:
+        """It has expired, but gets more time."""
+        self._again[item] = due
+        heapq.heappush(self._queue, (due, next(self._numbers), item))
+        if self._alarm is None or due < self._next:
+            self._schedule(due)
+
     def end(self, item: T, limit: float) -> None:
         lane = self._lanes.get(limit)
         if lane is not None:
             lane.pop(item, None)
+        if self._again:
+            self._again.pop(item, None)
 
     def stop(self) -> None:
         self._lanes.clear()
+        self._again.clear()
+        self._queue.clear()
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -56,6 +76,17 @@ class Deadlines(Generic[T]):
                 self._expired(item)
             if not lane:
                 self._lanes.pop(limit, None)
-        oldest = [next(iter(lane.values())) + limit for limit, lane in self._lanes.items() if lane]
-        if oldest and self._alarm is None:
-            self._schedule(min(oldest))
+        self._look_at_those_begun_again(now)
+        dues = [next(iter(lane.values())) + limit for limit, lane in self._lanes.items() if lane]
+        if self._queue:
+            dues.append(self._queue[0][0])
+        if dues and (self._alarm is None or min(dues) < self._next):
+            self._schedule(min(dues))
+
+    def _look_at_those_begun_again(self, now: float) -> None:
+        queue = self._queue
+        while queue and (queue[0][0] <= now or self._again.get(queue[0][2]) != queue[0][0]):
+            due, _, item = heapq.heappop(queue)
+            if self._again.get(item) == due:
+                del self._again[item]
+                self._expired(item)

@@ -72,13 +72,15 @@ class LocalWorker:
 class _Execution:
     """One attempt under way."""
 
-    __slots__ = ("_beaten", "_job", "_over", "_progress", "_worker", "task")
+    __slots__ = ("_beaten", "_began", "_job", "_over", "_progress", "_worker", "task")
 
     def __init__(self, worker: LocalWorker, job: Job) -> None:
         self._worker = worker
         self._job = job
         self._progress = NULL
         self._beaten = 0.0
+        self._began: float | None = None
+        """When its thread began; before that, it waits for a free one."""
         self._over = False
         self.task: asyncio.Task[None] | None = None
 
@@ -119,9 +121,16 @@ class _Execution:
             self._report(TaskResult(job.task.token, job.attempt, raw))
 
     async def _in_thread(self, attempt: Attempt) -> Any:
-        context = contextvars.copy_context()
-        call, loop = self._job.task.call, asyncio.get_running_loop()
-        output = await loop.run_in_executor(self._worker.threads, lambda: context.run(call, attempt))
+        context, loop = contextvars.copy_context(), asyncio.get_running_loop()
+
+        def work() -> Any:
+            self._began = self._worker.clock.monotonic()
+            try:
+                return context.run(self._job.task.call, attempt)
+            except StopIteration as error:  # which no future can hold
+                raise RuntimeError(f"StopIteration: {error}") from error
+
+        output = await loop.run_in_executor(self._worker.threads, work)
         if not hasattr(output, "__await__"):
             return output
         # A plain function that gave a coroutine: that one must know its step, as the function did
@@ -135,17 +144,27 @@ class _Execution:
 
     def time_is_up(self) -> None:
         task = self._job.task
+        if task.timeout is not None and (since := self._thread_began()) + task.timeout > self._worker.clock.monotonic():
+            self._worker.timeouts.begin_again(self, since + task.timeout)
+            return
         self._expire("timeout", f"{task.label} took longer than {task.timeout:g} s", retryable=task.retry_on_timeout)
 
     def beat_is_due(self) -> None:
         heartbeat = self._job.task.heartbeat
         if heartbeat is None:
             return
-        if self._beaten + heartbeat > self._worker.clock.monotonic():
-            self._worker.heartbeats.begin(self, heartbeat, since=self._beaten)
+        alive = max(self._beaten, self._thread_began())
+        if alive + heartbeat > self._worker.clock.monotonic():
+            self._worker.heartbeats.begin_again(self, alive + heartbeat)
         else:
             message = f"{self._job.task.label} gave no heartbeat for {heartbeat:g} s"
             self._expire("heartbeat", message, retryable=True)
+
+    def _thread_began(self) -> float:
+        """The time it waits for a free thread is not its own."""
+        if not self._job.task.threaded:
+            return 0.0
+        return self._worker.clock.monotonic() if self._began is None else self._began
 
     def _expire(self, kind: str, message: str, *, retryable: bool) -> None:
         task = self.task

@@ -60,7 +60,13 @@ class ChildOp(Op[T]):
             raise WorkflowCodeError(code, what, fix=error.fix, why=error.why) from None
         run_id = self._run_id or playback.child_id(self.at)
         return OpOpened(
-            self.at, "child", playback.after, run_id=run_id, keep=self._keep, definition=prepared.definition
+            self.at,
+            "child",
+            playback.after,
+            run_id=run_id,
+            given=self._run_id is not None,
+            keep=self._keep,
+            definition=prepared.definition,
         )
 
     def begin(self, state: OpState) -> None:

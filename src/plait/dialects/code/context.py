@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, get_args, overload
 from uuid import UUID
+
+from msgspec import Raw
 
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
 from .branches import Branch, JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
-from .definition import Sec, Step, StepOptions, bad_option, checked_text, seconds
+from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
-from .iterate import MISSING, Keeping, LoopOp
+from .iterate import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
 from .people import ApproveOp, Verdict
@@ -31,6 +33,23 @@ if TYPE_CHECKING:
     from .playback import Playback
 
 T = TypeVar("T")
+S = TypeVar("S")
+Ts = TypeVarTuple("Ts")
+
+
+class LoopOptions(TypedDict, total=False):
+    """When a loop commits its state (every 20 iterations), and which iterations stay in the history."""
+
+    commit_interval: int
+    history_every: int
+    history_keep: int
+
+
+class ChildOptions(TypedDict, total=False):
+    id: str | None
+    deadline: Sec | None
+    labels: dict[str, str] | None
+    on_parent_close: Literal["cancel", "abandon"]
 
 
 class Context:
@@ -82,15 +101,18 @@ class Context:
     # -- steps ---------------------------------------------------------------------------------------------------
 
     @overload
-    def step(self, name: str, fn: Callable[..., Awaitable[T]], *args: Any, **options: Unpack[StepOptions]) -> Op[T]: ...
-    @overload
     def step(
-        self, name: str, fn: Callable[..., Any], *args: Any, returns: type[T], **options: Unpack[StepOptions]
+        self, name: str, fn: Callable[[*Ts], Any], *args: *Ts, returns: type[T], **options: Unpack[StepOptions]
     ) -> Op[T]: ...
     @overload
-    def step(self, name: str, fn: Callable[..., T], *args: Any, **options: Unpack[StepOptions]) -> Op[T]: ...
+    def step(
+        self, name: str, fn: Callable[[*Ts], Awaitable[T]], *args: *Ts, **options: Unpack[StepOptions]
+    ) -> Op[T]: ...
+    @overload
+    def step(self, name: str, fn: Callable[[*Ts], T], *args: *Ts, **options: Unpack[StepOptions]) -> Op[T]: ...
     def step(self, name: str, fn: Callable[..., Any], *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
-        """Runs code that touches the world: at least once, its result recorded once."""
+        """Runs code that touches the world: at least once, its result recorded once. The result is what `fn` says
+        it returns; a lambda says nothing, so give `returns` if it is more than plain JSON."""
         merged = self._playback.definition.options
         if isinstance(fn, Step) and fn.given:
             merged = merged.under(fn.given)
@@ -113,28 +135,68 @@ class Context:
 
     # -- messages ------------------------------------------------------------------------------------------------
 
+    @overload
     def listen(
         self,
         name: str,
         messages: str | Sequence[str] | None = None,
         *,
-        type: type[T] | Any = Any,
+        type: type[T],
         timeout: Sec | None = None,
         until: datetime | None = None,
-    ) -> Op[Message[T] | None]:
+    ) -> Op[Message[T] | None]: ...
+    @overload
+    def listen(
+        self,
+        name: str,
+        messages: str | Sequence[str] | None = None,
+        *,
+        timeout: Sec | None = None,
+        until: datetime | None = None,
+    ) -> Op[Message[Any] | None]: ...
+    def listen(
+        self,
+        name: str,
+        messages: str | Sequence[str] | None = None,
+        *,
+        type: Any = Any,
+        timeout: Sec | None = None,
+        until: datetime | None = None,
+    ) -> Op[Message[Any] | None]:
         """Waits for one of these messages (default: the one called `name`); None when the time is up."""
         return self._listen(name, messages, type, timeout, until, None)
 
+    @overload
     def listen_n(
         self,
         name: str,
         messages: str | Sequence[str] | None = None,
         *,
         limit: int,
-        type: type[T] | Any = Any,
+        type: type[T],
         timeout: Sec | None = None,
         until: datetime | None = None,
-    ) -> Op[list[Message[T]]]:
+    ) -> Op[list[Message[T]]]: ...
+    @overload
+    def listen_n(
+        self,
+        name: str,
+        messages: str | Sequence[str] | None = None,
+        *,
+        limit: int,
+        timeout: Sec | None = None,
+        until: datetime | None = None,
+    ) -> Op[list[Message[Any]]]: ...
+    def listen_n(
+        self,
+        name: str,
+        messages: str | Sequence[str] | None = None,
+        *,
+        limit: int,
+        type: Any = Any,
+        timeout: Sec | None = None,
+        until: datetime | None = None,
+    ) -> Op[list[Message[Any]]]:
         """Waits for at least one message, takes up to `limit`; an empty list when the time is up."""
         if not 1 <= limit <= 1000:
             raise bad_option(f"limit={limit} of listen_n `{name}`", "use 1 to 1000")
@@ -177,17 +239,37 @@ class Context:
         """Runs branches side by side; the first to complete wins and the others are cancelled."""
         return RaceOp(self._scope, name, _merge(name, branches, more), Context)
 
+    @overload
+    def loop(
+        self,
+        name: str,
+        body: Callable[[Context, S], Awaitable[Loop]],
+        *,
+        state: S,
+        returns: type[T],
+        **keeping: Unpack[LoopOptions],
+    ) -> Op[T]: ...
+    @overload
+    def loop(
+        self, name: str, body: Callable[[Context, S], Awaitable[Loop]], *, state: S, **keeping: Unpack[LoopOptions]
+    ) -> Op[Any]: ...
+    @overload
+    def loop(
+        self, name: str, body: Callable[[Context], Awaitable[Any]], *, returns: type[T], **keeping: Unpack[LoopOptions]
+    ) -> Op[T]: ...
+    @overload
+    def loop(self, name: str, body: Callable[[Context], Awaitable[Any]], **keeping: Unpack[LoopOptions]) -> Op[Any]: ...
     def loop(
         self,
         name: str,
         body: Callable[..., Awaitable[Any]],
         *,
         state: Any = MISSING,
+        returns: Any = Any,
         commit_interval: int = 20,
         history_every: int | None = None,
         history_keep: int | None = None,
-        returns: type[T] | Any = Any,
-    ) -> Op[T]:
+    ) -> Op[Any]:
         """Calls `body(ctx, state)` until it returns `Loop.break_(value)`. A loop may go on for years: what
         its old iterations left in the history is trimmed."""
         every = commit_interval if history_every is None else history_every
@@ -197,18 +279,32 @@ class Context:
             raise bad_option(what, "use 1 to 10000; history_keep may be 0")
         return LoopOp(self._scope, name, body, state, Keeping(commit_interval, every, keep), returns, Context)
 
+    @overload
+    def child(
+        self, name: str, definition: Any, input: Any = None, *, returns: type[T], **options: Unpack[ChildOptions]
+    ) -> Op[T]: ...
+    @overload
+    def child(
+        self,
+        name: str,
+        definition: Workflow[..., Coroutine[Any, Any, T]],
+        input: Any = None,
+        **options: Unpack[ChildOptions],
+    ) -> Op[T]: ...
+    @overload
+    def child(self, name: str, definition: Any, input: Any = None, **options: Unpack[ChildOptions]) -> Op[Any]: ...
     def child(
         self,
         name: str,
         definition: Any,
         input: Any = None,
         *,
+        returns: Any = Any,
         id: str | None = None,
         deadline: Sec | None = None,
         labels: dict[str, str] | None = None,
         on_parent_close: Literal["cancel", "abandon"] = "cancel",
-        returns: type[T] | Any = Any,
-    ) -> Op[T]:
+    ) -> Op[Any]:
         """Starts a run of any definition and waits for its output."""
         if on_parent_close not in ("cancel", "abandon"):
             raise bad_option(f"on_parent_close={on_parent_close!r}", "use cancel or abandon")
@@ -276,3 +372,12 @@ def _merge(name: str, branches: dict[str, Branch] | None, more: dict[str, Branch
 
 def _datetime(at: Millis) -> datetime:
     return datetime.fromtimestamp(at / 1000, UTC)
+
+
+def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Awaitable[Any]]:
+    """How a workflow function is entered."""
+
+    def enter(root: Scope) -> Awaitable[Any]:
+        return definition.fn(Context(root), *definition.arguments(input))
+
+    return enter

@@ -19,6 +19,8 @@ from .machine import CodeMachine
 from .playback import Surroundings
 from .registry import Registry
 
+_EDITED = ("step", "loop", "child", "approval")
+
 PrepareChild = Callable[[object, object], tuple[str, Prepared]]
 
 
@@ -84,16 +86,25 @@ class CodeDialect:
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         code = cast("CodeMachine", machine)
         history = code.history
-        upto = history.seq if at is None else at if isinstance(at, int) else self.rewind_point(machine, at)
+        last = history.end_seq - 1 if history.end_seq else history.seq
+        upto = last if at is None else at if isinstance(at, int) else self.rewind_point(machine, at)
         if not 1 <= upto <= history.seq:
-            raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {history.seq}")
-        for path in edits:
-            op = history.ops.get(path)
-            if op is None or op.status != "completed" or not 0 < op.closed_seq <= upto:
-                raise InvalidInput(
-                    "kernel.bad_edit",
-                    f"`{path}` has no result at event {upto}",
-                    fix="edit operations that completed before the place of the fork",
-                )
-        source = caller_id(code.info.run_id)
-        return ForkPlan(upto, RunForked(source, upto, dict(edits)))
+            raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {last}")
+        checked = {path: self._edit(code, path, value, upto) for path, value in edits.items()}
+        return ForkPlan(upto, RunForked(caller_id(code.info.run_id), upto, checked))
+
+    def _edit(self, code: CodeMachine, path: str, value: object, upto: int) -> Any:
+        """The new result of an operation, as plain JSON."""
+        op = code.history.ops.get(path)
+        if op is None or op.kind not in _EDITED or not op.order or not 0 < op.closed_seq <= upto:
+            raise InvalidInput(
+                "kernel.bad_edit",
+                f"`{path}` has no result at event {upto} that could be another",
+                fix=f"edit a {', '.join(_EDITED)} that ended before the place of the fork",
+            )
+        raw = values.encode(value, max_bytes=self._max_payload)
+        try:
+            values.decode(raw, code.type_of(path))
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            raise InvalidInput("kernel.bad_edit", f"the new result of `{path}` does not fit", why=str(error)) from None
+        return values.decode(raw)

@@ -38,6 +38,8 @@ class OpOpened(Event, frozen=True, tag="op.opened"):
     branches: list[str] | None = None
     state: Raw = ABSENT
     run_id: RunId | None = None
+    given: bool = False
+    """The child's id is the caller's, not ours."""
     keep: bool = False
     """A child that outlives its parent."""
     definition: str | None = None

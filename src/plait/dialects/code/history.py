@@ -14,9 +14,19 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.events import Event, RollbackStarted, RollbackStep, RunFailed, RunReopened, RunStarted
+from plait.kernel.events import (
+    Event,
+    RollbackStarted,
+    RollbackStep,
+    RunCancelled,
+    RunCompleted,
+    RunFailed,
+    RunReopened,
+    RunStarted,
+)
 from plait.kernel.ids import Millis, RunId
 from plait.kernel.values import ABSENT, NULL
+from plait.kernel.view import RunStatus
 
 from .events import (
     BranchClosed,
@@ -34,7 +44,7 @@ from .events import (
     RunRewound,
     RunUnblocked,
 )
-from .location import Location, parse
+from .location import Location, child_id, parse
 
 INLINE = "inline"
 
@@ -74,6 +84,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     iteration: int = 0
     starts: dict[int, Raw] = {}
     run_id: RunId | None = None
+    given: bool = False
     keep: bool = False
     definition: str | None = None
     value: int | None = None
@@ -115,12 +126,16 @@ class _Image(msgspec.Struct, omit_defaults=True):
     generation: int = 0
     blocked: RunBlocked | None = None
     causes: list[str] = []
+    ended: RunStatus | None = None
+    end_seq: int = 0
+    recoveries: int = 0
     rolled_back: bool = False
     rollback_error: ErrorInfo | None = None
 
 
 class History:
-    def __init__(self) -> None:
+    def __init__(self, run_id: RunId) -> None:
+        self.run_id = run_id
         self.seq = 0
         self.input = NULL
         self.seed = 0
@@ -135,6 +150,10 @@ class History:
         self.generation = 0
         self.blocked: RunBlocked | None = None
         self.causes: list[str] = []
+        self.ended: RunStatus | None = None
+        self.end_seq = 0
+        """The number of the event that began its end: the end itself, or the undoing before it."""
+        self.recoveries = 0
         self.rolled_back = False
         self.rollback_error: ErrorInfo | None = None
         self.fresh_fork = False
@@ -146,6 +165,7 @@ class History:
 
     def evolve(self, event: Event, at: Millis) -> None:
         self.seq += 1
+        self.fresh_fork = False
         fold = _FOLDS.get(type(event))
         if fold is not None:
             fold(self, event, at)
@@ -164,7 +184,9 @@ class History:
         else:
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
-            op.definition = event.definition
+            op.definition, op.given = event.definition, event.given
+            if event.kind == "version":  # answered in the turn that asks
+                op.status, op.closed_at = "completed", at
             if event.branches is not None:
                 op.branches = {name: Branch() for name in event.branches}
         self._add(op)
@@ -214,15 +236,28 @@ class History:
     def fold_unblocked(self, event: RunUnblocked, at: Millis) -> None:
         self.blocked, self.hash = None, event.hash
 
+    def fold_completed(self, event: RunCompleted, at: Millis) -> None:
+        self._end("completed")
+
+    def fold_cancelled(self, event: RunCancelled, at: Millis) -> None:
+        self._end("cancelled")
+
     def fold_failed(self, event: RunFailed, at: Millis) -> None:
-        self.causes = (event.data or {}).get("causes", [])
+        self._end("failed")
+        data: dict[str, Any] = event.data or {}
+        self.causes = data.get("causes", [])
+
+    def _end(self, status: RunStatus) -> None:
+        self.ended, self.end_seq = status, self.end_seq or self.seq
 
     def fold_reopened(self, event: RunReopened, at: Millis) -> None:
+        self.ended = None
         if event.cause != "compensate":
-            self.rollback_error = None
+            self.rollback_error, self.end_seq = None, 0
 
     def fold_recovered(self, event: RunRecovered, at: Millis) -> None:
         self.causes = []
+        self.recoveries += 1
         for path in event.reset:
             op = self.ops.get(path)
             if op is None:
@@ -232,10 +267,12 @@ class History:
             for branch in (op.branches or {}).values():
                 if branch.status == "failed":
                     branch.status, branch.error = "open", None
+        self._renew_children()
 
     def fold_rewound(self, event: RunRewound, at: Millis) -> None:
         seq, generation, seen, messages = self.seq, self.generation, self.seen, list(self._messages())
         self.restore(event.state)
+        self._drop_open_children()
         self.seq, self.generation, self.seen = seq, generation + 1, seen
         # What was sent is not unsent: messages that were consumed after that place wait again
         known = {message.id for message in self._messages()}
@@ -243,13 +280,25 @@ class History:
 
     def fold_forked(self, event: RunForked, at: Millis) -> None:
         self.queue, self.seen, self.fresh_fork = {}, set(), True
+        self._drop_open_children()
         self.blocked, self.causes = None, []
         for path, value in event.edits.items():
-            if path in self.ops:
-                self.ops[path].output = values.encode(value)
+            op = self.ops[path]
+            op.status, op.output, op.error = "completed", values.encode(value), None
+
+    def _drop_open_children(self) -> None:
+        """They belong to another past; the code asks for them again, and they start anew under other ids."""
+        for path in [op.at for op in self.open_ops() if op.kind == "child"]:
+            self._remove(path)
+
+    def _renew_children(self) -> None:
+        """They failed, or were cancelled when their parent failed: they start anew under other ids."""
+        for op in self.open_ops():
+            if op.kind == "child" and not (op.given or op.keep):
+                op.run_id = child_id(self.run_id, op.at, self.generation, self.recoveries)
 
     def fold_rollback_started(self, event: RollbackStarted, at: Millis) -> None:
-        self.rollback_error = event.error
+        self.rollback_error, self.end_seq = event.error, self.end_seq or self.seq
 
     def fold_rollback_step(self, event: RollbackStep, at: Millis) -> None:
         self.rolled_back = self.rolled_back or event.status != "retried"
@@ -300,6 +349,9 @@ class History:
             self.generation,
             self.blocked,
             self.causes,
+            self.ended,
+            self.end_seq,
+            self.recoveries,
             self.rolled_back,
             self.rollback_error,
         )
@@ -315,6 +367,7 @@ class History:
         self.queue = {message.id: message for message in image.queue}
         self.seen, self.orders, self.hash = set(image.seen), image.orders, image.hash
         self.generation, self.blocked, self.causes = image.generation, image.blocked, image.causes
+        self.ended, self.end_seq, self.recoveries = image.ended, image.end_seq, image.recoveries
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
 
     def _add(self, op: OpState) -> None:
@@ -347,7 +400,9 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     MessageQueued: History.fold_queued,
     RunBlocked: History.fold_blocked,
     RunUnblocked: History.fold_unblocked,
+    RunCompleted: History.fold_completed,
     RunFailed: History.fold_failed,
+    RunCancelled: History.fold_cancelled,
     RunReopened: History.fold_reopened,
     RunRecovered: History.fold_recovered,
     RunRewound: History.fold_rewound,

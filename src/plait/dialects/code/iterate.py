@@ -33,21 +33,19 @@ MISSING: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class _Verdict:
-    go_on: bool
+class Loop:
+    """What a loop's body returns: `Loop.continue_(state)` to go on, or `Loop.break_(value)` to stop."""
+
+    goes_on: bool
     value: Any
 
-
-class Loop:
-    """What a loop's body returns: go on with a new state, or stop with a value."""
+    @staticmethod
+    def continue_(state: Any = None) -> Loop:
+        return Loop(True, state)
 
     @staticmethod
-    def continue_(state: Any = None) -> _Verdict:
-        return _Verdict(True, state)
-
-    @staticmethod
-    def break_(value: Any = None) -> _Verdict:
-        return _Verdict(False, value)
+    def break_(value: Any = None) -> Loop:
+        return Loop(False, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +132,7 @@ class LoopOp(Op[T]):
             self._starts[number] = raw or NULL
             verdict = await self._iterate(base.child(number), raw, stateful)
             number += 1
-            if not verdict.go_on:
+            if not verdict.goes_on:
                 output = self._encode(verdict.value, "its result")
                 if not playback.replaying:
                     self._commit(number, raw)
@@ -144,14 +142,14 @@ class LoopOp(Op[T]):
             self._keep(number, raw)
             playback.count_idle(f"loop `{self.at}`")
 
-    async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> _Verdict:
+    async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> Loop:
         self._iteration_scope = scope
         current.set(scope)
         state = (values.decode(raw, state_type(self._body)),) if stateful else ()
         verdict = await scope.enter(lambda scope: self._call(scope, state))
         if verdict is None and not stateful:
-            return _Verdict(True, None)
-        if not isinstance(verdict, _Verdict):
+            return Loop.continue_()
+        if not isinstance(verdict, Loop):
             raise WorkflowCodeError(
                 "LOOP_RESULT",
                 f"the body of loop `{self.at}` returned {verdict!r}",

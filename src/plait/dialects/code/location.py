@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+from uuid import NAMESPACE_OID, uuid5
+
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
-from plait.kernel.ids import TaskToken
+from plait.kernel.ids import RunId, TaskToken
 
 from .errors import WorkflowCodeError
 
@@ -60,6 +62,14 @@ def check_name(kind: str, name: object) -> str:
 def token_of(at: str, generation: int) -> TaskToken:
     """The kernel's name for the work behind an operation; a rewind makes all of them new."""
     return TaskToken(f"~{generation}/{at}" if generation else at)
+
+
+def child_id(run_id: RunId, at: str, generation: int, recoveries: int = 0) -> RunId:
+    """The id of a child that was given none: the same whenever it is asked for, in the namespace of its parent."""
+    again = f":{recoveries}" if recoveries else ""
+    found = str(uuid5(NAMESPACE_OID, f"{run_id}:{token_of(at, generation)}{again}"))
+    namespace, slash, _ = run_id.rpartition("/")
+    return RunId(f"{namespace}{slash}{found}")
 
 
 def place_of(token: TaskToken) -> tuple[str, int]:

@@ -6,19 +6,17 @@ on a private event loop and can only wait for what the kernel delivers.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, assert_never
 
 import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Block, Decision, Effect, Finish, RunTask
+from plait.kernel.effects import AskHuman, Block, Decision, Effect, Finish, RunTask, SetTimer, StartChild
 from plait.kernel.errors import Conflict, ErrorInfo, NotFound, PlaitError
-from plait.kernel.events import Event, RunStarted
-from plait.kernel.failures import describe
-from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.events import Event, RunReopened, RunStarted
+from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
     Cancel,
     ChildFinished,
@@ -34,8 +32,7 @@ from plait.kernel.machine import RunInfo, TaskFacts
 from plait.kernel.view import Edge, Node, Reason
 
 from . import picture
-from .context import Context
-from .definition import Options, Step, is_async
+from .context import entry
 from .errors import WorkflowCodeError, ops_of, to_info
 from .events import (
     CodeLoaded,
@@ -46,21 +43,23 @@ from .events import (
     RunRewound,
     RunUnblocked,
 )
-from .history import INLINE, History, OpState, Undoable
+from .history import History, OpState
 from .location import place_of, token_of
-from .op import revoking
+from .op import Op, revoking
 from .people import Verdict
 from .playback import Playback, Surroundings
 from .registry import AnyWorkflow, Registry
-from .scope import Scope
-from .steps import StepOp, UndoCall, rollback_unbound
+from .steps import StepOp
+from .undoing import Undoing, returns_of
 
-UNDO = "~undo/"
+_STARTS = RunTask | SetTimer | AskHuman | StartChild
+_ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 
 class CodeMachine:
     def __init__(self, around: Surroundings, registry: Registry) -> None:
-        self.history = History()
+        self.history = History(around.info.run_id)
+        self._undoing = Undoing(self.history, around, self._definition)
         self._around = around
         self._registry = registry
         self._playback: Playback | None = None
@@ -68,10 +67,14 @@ class CodeMachine:
         self._now = Millis(0)
         self._started = False
         self._unloaded = False
+        self._reopened = False
 
     # -- folding -------------------------------------------------------------------------------------------------
 
     def evolve(self, event: Event, at: Millis) -> None:
+        if self._reopened and isinstance(event, RunReopened):
+            self._reopened = False
+            return
         if isinstance(event, RunStarted):
             self._started = True
         self.history.evolve(event, at)
@@ -165,7 +168,7 @@ class CodeMachine:
             self._record(OpClosed(op.at, "failed", error=child.error))
         else:
             cause = child.error or ErrorInfo("child.failed", "it failed")
-            attrs = {"run_id": child.run_id, "status": child.status}
+            attrs = {"run_id": caller_id(child.run_id), "status": child.status}
             error = ErrorInfo("child.failed", cause.message, kind="child", attrs=attrs, cause=cause)
             self._record(OpClosed(op.at, "failed", error=error))
         self._pump()
@@ -182,8 +185,10 @@ class CodeMachine:
     def _resume(self, resume: Resume) -> None:
         match resume.mode:
             case "continue":
-                if self._started and self._playback is None:
-                    self._play()
+                if self._playback is not None:
+                    self._pump()
+                elif self._started:
+                    self._play_again() if self.history.fresh_fork else self._play()
             case "retry":
                 if self.history.blocked is not None or self._unloaded:
                     self._play()
@@ -219,9 +224,7 @@ class CodeMachine:
             self._block(misfit)
             return
         playback = self._playback = self._new_playback(definition)
-        playback.start(_entry(definition, self.history.input), self._now)
-        if playback.blocked is None and self.history.fresh_fork:
-            self._arm_again()
+        playback.start(entry(definition, self.history.input), self._now)
         self._conclude()
 
     def _new_playback(self, definition: AnyWorkflow, *, collecting: bool = False) -> Playback:
@@ -245,6 +248,7 @@ class CodeMachine:
         if playback.blocked is not None:
             self._block(playback.blocked)
             return
+        self._decision.more = playback.more
         if self.history.blocked is not None:
             self._record(RunUnblocked(playback.definition.hash))
             self._effect(Block(None))
@@ -287,9 +291,19 @@ class CodeMachine:
         self._revoke_open()
 
     def _revoke_open(self) -> None:
-        for op in list(self.history.open_ops()):
-            if not op.keep:
-                self._effects(revoking(op, self._token(op.at)))
+        """The run ends: what is open is stopped, and what this decision was about to start is not."""
+        leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
+        kept: list[Effect] = []
+        unborn: set[TaskToken] = set()
+        for effect in self._decision.effects:
+            if isinstance(effect, _STARTS) and effect.token in leaving:
+                unborn.add(effect.token)
+            else:
+                kept.append(effect)
+        self._decision.effects = kept
+        for token, op in leaving.items():
+            if token not in unborn:
+                self._effects(revoking(op, token))
 
     def _drop(self) -> None:
         if self._playback is not None:
@@ -299,21 +313,14 @@ class CodeMachine:
     # -- going on after a failure --------------------------------------------------------------------------------
 
     def _recover(self) -> None:
-        if self.history.rolled_back:
-            raise Conflict(
-                "CODE_ROLLED_BACK",
-                "the run has undone its work",
-                why="what its steps did is no longer there to build on",
-                fix="use fork(at=..., edits=...), or start a new run",
-            )
-        if not self.history.causes and self._playback is not None:
-            return  # it is not failed
+        self._must_not_be_undone()
+        if self.history.ended != "failed":
+            return
         reset = list(self.history.causes)
-        self._decision.reopen = "retry"
+        self._reopen("retry")
         self._record(RunRecovered(reset))
         self._decision.retried = [self._token(path) for path in reset]
-        self._play()
-        self._arm(reset)
+        self._play_again()
 
     def _settle(self, resume: Resume) -> None:
         op = self.history.ops.get(self._path(resume.token or TaskToken("")))
@@ -329,29 +336,58 @@ class CodeMachine:
         self._recover()
 
     def _rewind(self, resume: Resume) -> None:
-        if self.history.rolled_back:
-            raise Conflict("CODE_ROLLED_BACK", "the run has undone its work", fix="use fork(at=..., edits=...)")
+        self._must_not_be_undone()
         if not resume.state:
             raise Conflict("CODE_REWIND_TARGET", f"nothing is recorded at `{resume.at}`")
-        self._stop()
-        self._decision.reopen = "rewind"
+        if self.history.ended is None:
+            self._stop()
+        self._reopen("rewind")
         self._record(RunRewound(resume.at, resume.state))
-        self._play()
-        self._arm_again()
+        self._play_again()
 
-    def _arm(self, paths: list[str]) -> None:
-        """Starts what history has as open, but nothing is under way for."""
-        if self._playback is None:
+    def _must_not_be_undone(self) -> None:
+        if self.history.rolled_back:
+            raise Conflict(
+                "CODE_ROLLED_BACK",
+                "the run has undone its work",
+                why="what its steps did is no longer there to build on",
+                fix="use fork(at=..., edits=...), or start a new run",
+            )
+
+    def _reopen(self, cause: str) -> None:
+        """The kernel records this before what is decided here, so it is folded first here too."""
+        if self.history.ended is not None:
+            self._decision.reopen = cause
+            self.history.evolve(RunReopened(cause), self._now)
+            self._reopened = True
+
+    def _play_again(self) -> None:
+        """Plays, and starts again what history has as open but nothing is under way for."""
+        self.history.fresh_fork = False
+        paths = [op.at for op in self.history.open_ops() if op.kind in _ARMED]
+        self._play()
+        if self._playback is None or self._playback.over:
             return
         for path in paths:
             op, state = self._playback.waiting.get(path), self.history.ops.get(path)
-            if op is not None and state is not None and state.status == "open":
-                op.begin(state) if not isinstance(op, StepOp) else self._effect(op.task())
+            if op is None or state is None or state.status != "open":
+                continue
+            if isinstance(op, StepOp):
+                self._effect(op.task())
+            elif op.kind != "child":
+                op.begin(state)
+            elif not state.keep:  # which went on, whatever became of its parent
+                self._start_child_again(op, state)
+        self._pump()
 
-    def _arm_again(self) -> None:
-        self.history.fresh_fork = False
-        simple = ("step", "sleep", "timer", "message", "approval", "child")
-        self._arm([op.at for op in self.history.open_ops() if op.kind in simple])
+    def _start_child_again(self, op: Op[Any], state: OpState) -> None:
+        if not state.given:
+            op.begin(state)
+            return
+        text = (
+            f"run {caller_id(state.run_id or self.info.run_id)} has ended, and its id is taken: retry that run itself"
+        )
+        self._record(OpClosed(op.at, "failed", error=ErrorInfo("kernel.run_exists", text, kind="conflict")))
 
     # -- what must be under way ----------------------------------------------------------------------------------
 
@@ -360,45 +396,15 @@ class CodeMachine:
         return [op.task() for op in waiting if isinstance(op, StepOp) and self._is_open(op.at)]
 
     def compensations(self) -> list[RunTask]:
-        records = sorted(self.history.undoables.values(), key=lambda record: record.order)
-        handlers = self._handlers(records)
-        return [self._undo(record, *handlers.get(record.at, (None, Any))) for record in records]
+        return self._undoing.tasks(self._playback.handlers if self._playback is not None else {}, self._now)
 
-    def _handlers(self, records: list[Undoable]) -> dict[str, tuple[Any, Any]]:
-        found: dict[str, tuple[Any, Any]] = dict(self._playback.handlers) if self._playback else {}
-        named = {record.at: _import(record.handler) for record in records if record.handler != INLINE}
-        if any(named.get(record.at) is None and record.at not in found for record in records):
-            found = self._collect() | found
-        for record in records:
-            if (handler := named.get(record.at)) is not None:
-                found[record.at] = (handler, _returns(record.fn))
-        return found
-
-    def _collect(self) -> dict[str, tuple[Any, Any]]:
-        """Plays the function once more, entering every body, only to see which handlers it names."""
-        definition = self._definition()
-        if definition is None:
-            return {}
-        listener = self.history.on_closed
-        playback = Playback(definition, self.history, self._around, _ignore, _ignore, collecting=True)
-        playback.start(_entry(definition, self.history.input), self._now)
-        playback.evict()
-        self.history.on_closed = listener
-        return playback.handlers
-
-    def _undo(self, record: Undoable, handler: Any, returns: Any) -> RunTask:
-        definition = self._definition()
-        options = definition.options if definition is not None else Options()
-        if isinstance(handler, Step):
-            options = options.under(handler.given)
-        call = UndoCall(
-            handler, returns, record, self.history.rollback_error, self._around.info.run_id, self.history.generation
-        )
-        threaded = handler is not None and (handler.threaded if isinstance(handler, Step) else not is_async(handler))
-        token = TaskToken(UNDO + self._token(record.at))
-        unbound = None if handler is not None else describe(rollback_unbound(record.at), kind="blocked")
-        label = f"rollback of `{record.at}`"
-        return RunTask(token, label, call, options.retry, options.timeout, threaded=threaded, unbound=unbound)
+    def type_of(self, path: str) -> Any:
+        """The type of an operation's result, as the loaded code has it."""
+        op = self.history.ops.get(path)
+        if op is not None and op.fn is not None and (found := returns_of(op.fn)) is not Any:
+            return found
+        collected = self._undoing.collect(self._now)
+        return Any if collected is None else collected.types.get(path, Any)
 
     # -- showing -------------------------------------------------------------------------------------------------
 
@@ -417,7 +423,7 @@ class CodeMachine:
         scratch.restore(self.history.snapshot())
         playback = Playback(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
         scratch._now = now
-        playback.start(_entry(definition, self.history.input), now)
+        playback.start(entry(definition, self.history.input), now)
         playback.evict()
         return playback.blocked
 
@@ -478,13 +484,6 @@ class CodeMachine:
         return op is not None and op.status == "open"
 
 
-def _entry(definition: AnyWorkflow, input: Raw) -> Callable[[Scope], Awaitable[Any]]:
-    def enter(root: Scope) -> Awaitable[Any]:
-        return definition.fn(Context(root), *definition.arguments(input))
-
-    return enter
-
-
 def _input_misfit(definition: AnyWorkflow, input: Raw) -> RunBlocked | None:
     """The input fitted when the run started; its type may have changed since."""
     try:
@@ -509,22 +508,6 @@ def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo
         attrs={"step": str(name), "attempts": result.attempts},
         cause=error,
     )
-
-
-def _import(ref: str) -> Any:
-    module, _, qualname = ref.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in qualname.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError):
-        return None
-    return found
-
-
-def _returns(fn: str | None) -> Any:
-    found = _import(fn) if fn else None
-    return found.returns if isinstance(found, Step) else Any
 
 
 def _ignore(_: object) -> None:

@@ -14,14 +14,13 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from uuid import NAMESPACE_OID, uuid5
 
 from msgspec import Raw
 
 from plait.kernel.effects import Effect
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, caller_id
+from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
 from plait.kernel.machine import RunInfo
 from plait.kernel.values import ABSENT
 
@@ -31,13 +30,18 @@ from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History, OpState
 from .iterate import LoopOp
-from .location import parse, text, token_of
+from .location import child_id, parse, text, token_of
 from .op import Op, revoking
 from .scope import Scope, current
 from .steps import StepOp
 from .turns import MAX_CALLBACKS, TurnLoop, TurnTask
 from .versions import RemovedOp, VersionOp
 from .waits import MAX_WAIT, Due, TimerOp
+
+MAX_OPENED = 10_000
+"""Operations that may be opened in one turn."""
+ENOUGH = 1_000
+"""Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
 
 Settling = JoinOp | RaceOp | LoopOp[Any]
 
@@ -81,6 +85,8 @@ class Playback:
         self.evicted = False
         self.blocked: RunBlocked | None = None
         self.handlers: dict[str, tuple[Callable[..., Any], Any]] = {}
+        self.types: dict[str, Any] = {}
+        """Of the results of all operations asked for; only while collecting."""
         self.waiting: dict[str, Op[Any]] = {}
         self.unsettled: list[Settling] = []
         self.main: TurnTask | None = None
@@ -91,6 +97,9 @@ class Playback:
         """Recorded as open, but not wanted by the code any more."""
         self._visited: set[str] = set()
         self._last_order = 0
+        self._opened = 0
+        self.more = False
+        """There is more to deliver, in another decision."""
         history.on_closed = self._due.append
 
     # -- running -------------------------------------------------------------------------------------------------
@@ -106,7 +115,7 @@ class Playback:
 
     def pump(self, wall: Millis) -> None:
         """Turn after turn, until there is nothing to deliver."""
-        self.wall = wall
+        self.wall, self.more, self._opened = wall, False, 0
         if not self.replaying and not self._due:
             self.now = wall
         if self.loop.ready:
@@ -125,6 +134,9 @@ class Playback:
                 self.loop.calls = 0
                 op.deliver(state)
                 self._turn()
+                if self._opened >= ENOUGH and self._due and not self.replaying:
+                    self.more = True
+                    return
         if self.replaying and self.blocked is None and not self.collecting:
             self._end_replay()  # the function ended: does history agree?
 
@@ -180,7 +192,11 @@ class Playback:
             self._begin(op)
 
     def _begin(self, op: Op[Any]) -> None:
+        self._opened += 1
         try:
+            if self._opened > MAX_OPENED:
+                what, fix = f"{op.kind} `{op.name}` is one too many at a time", f"open at most {MAX_OPENED} at once"
+                raise bad_option(what, fix)
             event = op.opened()
         except WorkflowCodeError as error:
             op.fail(error)
@@ -199,6 +215,8 @@ class Playback:
             op.answer(op.value(state))
             return
         self.waiting[op.at] = op
+        if self.collecting:
+            self.types[op.at] = op.returns
         if state.status == "open" or (self.collecting and not isinstance(op, StepOp)):
             op.resume(state)
         if state.order and state.order <= self._last_order:
@@ -341,9 +359,7 @@ class Playback:
         return token_of(at, self.history.generation)
 
     def child_id(self, at: str) -> RunId:
-        identity = str(uuid5(NAMESPACE_OID, f"{self.run_id}:{self.token(at)}"))
-        namespace = self.around.info.namespace
-        return RunId(identity if namespace == DEFAULT_NAMESPACE else f"{namespace}/{identity}")
+        return child_id(self.run_id, at, self.history.generation)
 
     def count_idle(self, what: str) -> None:
         """A loop came round once more; without a single operation it would go on for ever."""

@@ -265,6 +265,9 @@ where ($1::text is null or namespace = $1) and ($2::text is null or run_id = $2)
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
 where ($1::text is null or namespace = $1) and ($2::text is null or run_id = $2) order by at, id;
 
+-- owners: who holds shards
+select owner, count(*), max(expires) from plait.shards where owner is not null group by owner order by owner;
+
 -- facts: what there is to know about the server
 select current_setting('server_version'), (select version from plait.schema_version),
        pg_database_size(current_database()), current_setting('fsync'), current_setting('synchronous_commit');

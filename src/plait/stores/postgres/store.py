@@ -23,6 +23,7 @@ from plait.kernel.store import (
     InboxRow,
     Lease,
     LogRow,
+    Owner,
     Question,
     RunFilter,
     RunRow,
@@ -192,6 +193,9 @@ class PostgresStore:
         if self._listener is None:
             raise RuntimeError("the store is not open")
         self._listener.watch(callback)
+
+    async def owners(self) -> list[Owner]:
+        return [Owner(*row) for row in await self._fetch("owners")]
 
     async def facts(self) -> dict[str, str]:
         [(server, schema, size, fsync, synchronous)] = await self._fetch("facts")

@@ -151,6 +151,9 @@ select body from blobs where digest = ?1;
 -- read_reply: how an input was answered
 select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1;
 
+-- owners: who holds shards
+select owner, count(*), max(expires) from shards where owner is not null group by owner order by owner;
+
 -- list_questions: what people are asked
 select id, run_id, namespace, token, title, asked, asked_at, deadline from questions
 where (?1 is null or namespace = ?1) and (?2 is null or run_id = ?2) order by asked_at, id;

@@ -33,6 +33,7 @@ from plait.kernel.store import (
     InboxRow,
     Lease,
     LogRow,
+    Owner,
     Question,
     RunFilter,
     RunRow,
@@ -224,6 +225,9 @@ class SqliteStore:
     def watch(self, callback: Callable[[], None]) -> None:
         """SQLite sends no notices, but says cheaply whether another connection has written."""
         self._watcher = asyncio.get_running_loop().create_task(self._poll(callback), name="plait.sqlite.watch")
+
+    async def owners(self) -> list[Owner]:
+        return [Owner(*row) for row in self._query("owners")]
 
     async def facts(self) -> dict[str, str]:
         [(version,)] = self._rows("pragma user_version")

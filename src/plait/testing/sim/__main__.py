@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import json
 import sys
 import time
@@ -47,7 +48,7 @@ def _search(seeds: range, as_json: bool) -> int:
     if as_json:
         print(json.dumps(summary))
     else:
-        figures = ", ".join(f"{value} {name}" for name, value in summary.items() if name != "failed")
+        figures = ", ".join(f"{value} {name}" for name, value in summary.items() if name not in ("failed", "digest"))
         print(f"\n{figures}; {f'FAILED: {failed}' if failed else 'every promise kept'}")
     return 1 if failed else 0
 
@@ -59,6 +60,7 @@ def _summary(reports: list[SeedReport], seconds: float) -> dict[str, object]:
         "events": sum(report.events for report in reports),
         "troubles": sum(len(report.trouble) for report in reports),
         "seconds": round(seconds, 1),
+        "digest": hashlib.sha256("".join(report.digest for report in reports).encode()).hexdigest()[:16],
         "failed": {report.seed: report.failure for report in reports if report.failure},
     }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from random import Random
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from .cluster import Cluster
 from .follow import follow
 from .plan import Listen, walk
 from .scenario import Root
+from .storm import Storm
 
 T = TypeVar("T")
 
@@ -58,11 +59,8 @@ class Client:
 
     async def _send(self, name: str, number: int) -> None:
         body = {"number": number, "padding": "x" * 50 * (number % 3)}
-        try:
+        with _reached("RUN_FINISHED"):
             await self._on_run(lambda handle: handle.message(name, body, id=f"{name}-{number}"))
-        except Conflict as error:
-            if error.code != "RUN_FINISHED":
-                raise
 
     async def _watch(self) -> None:
         """Waits for the end as a caller does; then does what the scenario has for that moment, and waits again."""
@@ -80,7 +78,7 @@ class Client:
                 await self._on_run(self._fork)
                 self.told += await self._ended(f"{self.root.id}-fork")
             case "completes and is undone":
-                await self._on_run(lambda handle: handle.compensate())
+                await self._on_run(self._compensate)
             case _:
                 return
         self.told += await self._ended()
@@ -98,7 +96,12 @@ class Client:
     async def _redeliver(self, engine: Engine) -> None:
         for letter in await engine.dlq.list():
             if letter.run_id == self.root.id and letter.token == "broken":
-                await engine.dlq.retry(letter.id)
+                with _reached("kernel.dead_letter_settled"):
+                    await engine.dlq.retry(letter.id)
+
+    async def _compensate(self, handle: Handle[Any]) -> None:
+        with _reached("kernel.still_running"):
+            await handle.compensate()
 
     async def _rewind(self, handle: Handle[Any]) -> None:
         events = await handle.events()
@@ -108,11 +111,8 @@ class Client:
     async def _fork(self, handle: Handle[Any]) -> None:
         events = await handle.events()
         places = sorted({e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]})
-        try:
+        with _reached("kernel.run_exists"):
             await handle.fork(Random(self.root.id).choice([1, *places]), id=f"{self.root.id}-fork")
-        except Conflict as error:  # a try that seemed to fail has reached it
-            if error.code != "kernel.run_exists":
-                raise
 
     # -- how it gets through -------------------------------------------------------------------------------------
 
@@ -124,6 +124,16 @@ class Client:
 
     async def _until(self, call: Callable[[Engine], Awaitable[T]]) -> T:
         return await get_through(self._cluster, self._random, call)
+
+
+@contextmanager
+def _reached(code: str) -> Iterator[None]:
+    """A try that seemed to fail may have reached the run; the next one is then refused."""
+    try:
+        yield
+    except Conflict as error:
+        if error.code != code:
+            raise
 
 
 async def get_through(cluster: Cluster, random: Random, call: Callable[[Engine], Awaitable[T]]) -> T:
@@ -152,14 +162,15 @@ async def decide_everything(cluster: Cluster) -> None:
                     )
 
 
-def stale_result(cluster: Cluster, random: Random) -> None:
+def stale_result(cluster: Cluster, storm: Storm) -> None:
     """A worker that was thought dead reports an attempt that is long over: it must change nothing."""
-    entries = [entry for entry in cluster.world.ledger if not entry.undo]
-    if not entries or not cluster.alive:
-        return
-    entry = random.choice(entries)
-    run = RunId(entry.run_id)
-    later = any(e.attempt > entry.attempt and (e.run_id, e.path) == (entry.run_id, entry.path) for e in entries)
-    if later:
-        stale = TaskResult(TaskToken(entry.path), entry.attempt, encode({"done": "by a zombie"}))
-        random.choice(cluster.alive).kernel.report(run, stale)
+    last: dict[tuple[str, str], int] = {}
+    for entry in cluster.world.ledger:
+        if not entry.undo:
+            last[entry.run_id, entry.path] = max(entry.attempt, last.get((entry.run_id, entry.path), 0))
+    tried_again = [place for place, attempt in last.items() if attempt > 1]
+    if tried_again and cluster.alive:
+        run_id, path = storm.random.choice(tried_again)
+        storm.seen.append(f"an old attempt of {path} of {run_id} reports")
+        stale = TaskResult(TaskToken(path), last[run_id, path] - 1, encode({"done": "by a zombie"}))
+        storm.random.choice(cluster.alive).kernel.report(RunId(run_id), stale)

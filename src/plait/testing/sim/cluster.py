@@ -10,7 +10,7 @@ from datetime import timedelta
 from plait.dialects.code.steps import StepInfo
 from plait.engine import Engine
 from plait.kernel.errors import Unavailable
-from plait.kernel.ids import SHARDS, Epoch, Ids, RunId, Shard
+from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
 from plait.kernel.store import RunFilter
 from plait.stores.memory import MemoryStore
@@ -186,7 +186,7 @@ class Cluster:
             await self.crash(random.choice(living))
         if storm.strikes("steal"):
             await self._steal(storm)
-        if storm.strikes("cut") and (doors := [place.door for place in living if place.door and not place.door.shut]):
+        if storm.strikes("cut") and (doors := [place.door for place in living if place.door and not (place.door.shut or place.door.deaf)]):
             self._cut(storm, random.choice(doors))
         if storm.strikes("clock"):
             shift = random.choice((-60, -5, 5, 60))
@@ -199,16 +199,21 @@ class Cluster:
             return
         victim = storm.random.choice(self.alive)
         shards = [Shard(number) for number in range(SHARDS) if storm.random.random() < 0.7]
-        storm.seen.append(f"{len(shards)} shards are up for grabs")
         await self.store.release(victim.kernel.owner, shards)
+        if storm.random.random() < 0.5:
+            storm.seen.append(f"{len(shards)} shards are up for grabs")
+        else:
+            taken = await self.store.claim("a third engine, which dies at once", Millis(1000), SHARDS)
+            storm.seen.append(f"{len(taken)} shards change hands")
 
     def _cut(self, storm: Storm, door: Door) -> None:
         seconds = storm.random.choice((2.0, 15.0, 60.0))
-        storm.seen.append(f"an engine is cut off for {seconds:g} s")
-        door.shut = True
+        whole = storm.random.random() < 0.4
+        storm.seen.append(f"an engine is cut off for {seconds:g} s{'' if whole else ', but commits'}")
+        door.shut, door.deaf = whole, not whole
 
         def reconnect() -> None:
-            door.shut = False
+            door.shut = door.deaf = False
             door.hear()  # what was said meanwhile, it has not heard
 
         self.clock.call_later(seconds, reconnect)

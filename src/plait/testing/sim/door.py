@@ -44,6 +44,10 @@ class Trouble(Protocol):
         """Asked at each moment of a commit; raises `Unavailable` or a crash."""
         ...
 
+    def judged(self, verdicts: list[Verdict]) -> None:
+        """Sees what became of a commit."""
+        ...
+
     def due(self, door: Door, rows: list[TimerRow]) -> None:
         """Sees the timers that an engine is about to fire."""
         ...
@@ -58,6 +62,8 @@ class Calm:
     def reading(self, door: Door) -> None: ...
 
     def committing(self, door: Door, moment: Moment, writes: Sequence[Write]) -> None: ...
+
+    def judged(self, verdicts: list[Verdict]) -> None: ...
 
     def due(self, door: Door, rows: list[TimerRow]) -> None: ...
 
@@ -77,6 +83,8 @@ class Door:
         """The engine behind it, once there is one."""
         self.shut = False
         """Cut off from the store: every call fails."""
+        self.deaf = False
+        """Every call fails but commits: its leases run out, and it does not know."""
 
     async def open(self) -> None:
         self._others.append(self)
@@ -94,16 +102,17 @@ class Door:
         self._callback = callback
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        await self._pass()
+        await self._pass(committing=True)
         self._store.faults = lambda moment, batch: self._trouble.committing(self, moment, batch)
         try:
             verdicts = await self._store.commit(writes)
+            self._trouble.judged(verdicts)
         finally:
             self._store.faults = None
             self._tell_others()
             if any(write.questions for write in writes):
                 self._asked()
-        await self._pass()
+        await self._pass(committing=True)
         return verdicts
 
     def _tell_others(self) -> None:
@@ -113,11 +122,11 @@ class Door:
 
     def hear(self) -> None:
         """Another engine may have written something."""
-        if self._callback is not None and not self.shut:
+        if self._callback is not None and not (self.shut or self.deaf):
             self._callback()
 
-    async def _pass(self) -> None:
-        if self.shut:
+    async def _pass(self, *, committing: bool = False) -> None:
+        if self.shut or (self.deaf and not committing):
             raise Unavailable("store.unreachable", "the store can't be reached")
         for _ in range(self._trouble.delay()):
             await asyncio.sleep(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from contextlib import suppress
 from typing import Any
@@ -63,12 +64,12 @@ class Inspector:
         whole = await self._from_start.load(row, Epoch(0))
         for other, what in ((folded, "the snapshot and the log after it"), (whole, "the whole log")):
             if _state(live) != _state(other):
-                raise BrokenPromise(f"{row.id} in memory is not what {what} says:\n{_state(live)}\n{_state(other)}")
+                raise BrokenPromise(f"{row.id} in memory is not what {what} says: {_difference(live, other)}")
 
     async def _check_awake(self, row: RunRow) -> None:
         """Awake is who has a task under way: a new owner loads those, and leaves the others on disk."""
         events = History(await recorded(self._store, row.id))
-        if not events.of("run.started"):
+        if not events.of("run.started") or events.of("run.rewound"):
             return
         timers = {t.token: t.due for t in await self._store.due(ALL_SHARDS, NEVER, 1000) if t.run_id == row.id}
         waits = [timers.get(TaskToken(f"~retry:{task}")) for task in _tasks_under_way(events)]
@@ -176,7 +177,19 @@ def _tasks_under_way(events: History) -> set[str]:
 def _state(run: Run) -> tuple[bytes, bytes]:
     state = run.state
     kernel = values.plain([state.seq, state.status, state.final, state.rollback])
-    return kernel, bytes(run.machine.snapshot())
+    return kernel, re.sub(rb'"(opened|closed)_seq":\d+', b"", bytes(run.machine.snapshot()))
+
+
+def _difference(live: Run, other: Run) -> str:
+    """The parts that differ, as JSON."""
+    (kernel, machine), (kernel_too, machine_too) = _state(live), _state(other)
+    if kernel != kernel_too:
+        return f"{kernel.decode()}\n{kernel_too.decode()}"
+    here: dict[str, Any] = values.decode(machine)
+    there: dict[str, Any] = values.decode(machine_too)
+    return "\n".join(
+        f"{key}:\n  {here.get(key)}\n  {there.get(key)}" for key in {**here, **there} if here.get(key) != there.get(key)
+    )
 
 
 def _as_store(store: Any) -> Store:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, get_args
 
-from .plan import AnyNode, Fail, Listen, Planner, Seq, Work, longest, show
+from .plan import AnyNode, Fail, Listen, Loop, Planner, Seq, Work, longest, show, walk
 
 Ending = Literal[
     "completes",
@@ -90,6 +90,9 @@ def _root(random: Random, number: int, *, quick: bool) -> Root:
     again = ending in ("completes and is rewound", "completes and is forked")
     alone = ending == "completes and is forked"
     plan = Planner(random, quick=quick, undo=undo, alone=alone, chatty=not again).plan()
+    if ending == "completes and is rewound" and _listens_in_a_loop(plan):
+        # What a trimmed iteration has heard is not in the history any more, and can't be heard again
+        plan = Planner(random, quick=quick, undo=undo, alone=True, chatty=False).plan()
     match ending:
         case "fails" | "rolls back":
             plan = Seq("root", [plan, Fail("fail", rollback=ending == "rolls back")])
@@ -102,6 +105,11 @@ def _root(random: Random, number: int, *, quick: bool) -> Root:
     return Root(f"root{number}", plan, ending)
 
 
+def _listens_in_a_loop(plan: AnyNode) -> bool:
+    loops = [node for node, _, _ in walk(plan) if isinstance(node, Loop)]
+    return any(isinstance(node, Listen) for loop in loops for node, _, _ in walk(loop))
+
+
 def _weather(random: Random, engines: int) -> Weather:
     many = engines > 1
     return Weather(
@@ -109,7 +117,7 @@ def _weather(random: Random, engines: int) -> Weather:
         unavailable=random.choice((0.0, 0.0, 0.02, 0.1)),
         slow=random.choice((0, 0, 2, 5)),
         steal=random.choice((0.0, 0.1, 0.3)) if many else 0.0,
-        cut=random.choice((0.0, 0.05)) if many else 0.0,
+        cut=random.choice((0.0, 0.1, 0.3)) if many else 0.0,
         clock=random.choice((0.0, 0.0, 0.02)),
         echo=random.choice((0.0, 0.1)),
     )

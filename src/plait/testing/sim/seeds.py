@@ -87,7 +87,7 @@ async def _perform(scenario: Scenario, storm: Storm | None, logs: dict[str, list
 
     async def look() -> None:
         if storm is not None and storm.strikes("echo"):
-            stale_result(cluster, storm.random)
+            stale_result(cluster, storm)
         if looking.random() < 0.05:
             await inspector.at_rest()
 
@@ -115,7 +115,7 @@ async def _ending(cluster: Cluster, client: Client) -> tuple[Any, ...]:
     [row] = [row for row in await cluster.store.runs(RunFilter(limit=1000)) if row.id == client.root.id]
     outputs = History(await recorded(cluster.store, row.id)).of("run.completed")
     error = None if row.error is None else (row.error.code, row.error.kind, row.error.type, row.error.message)
-    return row.status, [data.get("output") for data in outputs], error, client.told
+    return row.status, outputs[-1].get("output") if outputs else None, error, client.told
 
 
 def _digest(logs: dict[str, list[Recorded]]) -> str:

@@ -8,7 +8,7 @@ from random import Random
 
 from plait.kernel.errors import Unavailable
 from plait.kernel.inputs import TimerFired
-from plait.kernel.store import TimerRow, Write
+from plait.kernel.store import TimerRow, Verdict, Write
 from plait.stores.memory import Moment
 
 from .door import Door
@@ -20,7 +20,7 @@ class Storm:
     def __init__(self, seed: int, weather: Weather) -> None:
         self._random = Random(f"storm {seed}")
         self._weather = weather
-        self._budget = {"crash": 12, "unavailable": 25, "steal": 6, "cut": 4, "clock": 4, "echo": 40}
+        self._budget = {"crash": 12, "unavailable": 25, "steal": 6, "cut": 6, "clock": 4, "echo": 40}
         self.seen: list[str] = []
         """What went wrong, in order."""
 
@@ -51,6 +51,9 @@ class Storm:
         if self.strikes("unavailable"):
             self.seen.append(f"unavailable {moment} a commit")
             raise Unavailable("store.unreachable", f"the store went away {moment} a commit")
+
+    def judged(self, verdicts: list[Verdict]) -> None:
+        self.seen += [f"a commit was refused: {verdict}" for verdict in verdicts if verdict in ("fenced", "conflict")]
 
     def due(self, door: Door, rows: list[TimerRow]) -> None:
         kernel = door.kernel
