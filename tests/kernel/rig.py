@@ -14,7 +14,7 @@ from plait.kernel.inputs import AnyInput
 from plait.kernel.kernel import Kernel, Settings
 from plait.kernel.limits import Limits
 from plait.kernel.loader import recorded
-from plait.kernel.machine import Dialect, start_input
+from plait.kernel.machine import Dialect, Prepared, start_input
 from plait.kernel.store import RunRow, Verdict, Write
 from plait.kernel.waiters import Outcome
 from plait.stores.memory import MemoryStore, Moment
@@ -94,13 +94,18 @@ class Rig:
         deadline: Millis | None = None,
         input: object = None,
     ) -> Verdict:
-        prepared = self.dialect.prepare(list(program), input)
+        return await self.create_prepared(self.dialect.prepare(list(program), input), id, namespace, deadline)
+
+    async def create_prepared(
+        self, prepared: Prepared, id: str, namespace: str = DEFAULT_NAMESPACE, deadline: Millis | None = None
+    ) -> Verdict:
         run_id = run_key(namespace, id)
         row = RunRow(
             id=run_id,
             namespace=namespace,
             dialect=self.dialect.name,
             definition=prepared.definition,
+            version=prepared.version,
             shard=shard_of(run_id),
             created_at=self.clock.now(),
             deadline=deadline,
@@ -143,6 +148,8 @@ class Rig:
             await asyncio.sleep(0)
             busy = kernel.dead.done() or not kernel.loop.idle or kernel.roster.loading
             quiet = 0 if busy else quiet + 1
+            if kernel.dead.done() and not kernel.dead.cancelled() and kernel.dead.exception() is not None:
+                raise Unavailable("kernel.dead", "the kernel died")
             if quiet > 10 or kernel.dead.done():
                 return
 

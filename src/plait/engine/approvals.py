@@ -20,6 +20,7 @@ class Approvals:
 
     async def list(self, namespace: str = DEFAULT_NAMESPACE) -> list[Question]:
         """Open questions, oldest first."""
+        self._kernel.must_live()
         return await self._kernel.store.questions(namespace)
 
     async def decide(

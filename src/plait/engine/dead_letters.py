@@ -19,6 +19,7 @@ class DeadLetters:
 
     async def list(self, namespace: str = DEFAULT_NAMESPACE, *, all: bool = False) -> list[DeadLetter]:
         """Oldest first; with `all`, also those that were settled."""
+        self._kernel.must_live()
         found = await self._kernel.store.dead_letters(namespace)
         return [letter for letter in found if all or letter.status == "pending"]
 

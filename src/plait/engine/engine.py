@@ -63,16 +63,17 @@ class Engine:
         self._code = CodeDialect(definitions, self.prepare, limits.max_payload)
         self._dialects[self._code.name] = self._code
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
+        worker = LocalWorker(clock, max_payload=limits.max_payload)
         self.kernel = Kernel(
             store or store_of(url, clock),
             self._dialects,
-            LocalWorker(clock, max_payload=limits.max_payload),
+            worker,
             clock=clock,
             ids=ids,
             limits=limits,
             settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
         )
-        self._watchdog = Watchdog() if work and isinstance(clock, SystemClock) else None
+        self._watchdog = Watchdog(worker.name_of) if work and isinstance(clock, SystemClock) else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
 
@@ -81,6 +82,7 @@ class Engine:
             await self.kernel.open()
         except BaseException:
             await self.kernel.crash()
+            await self.kernel.store.close()
             raise
         if self._watchdog is not None:
             self._watchdog.start()
@@ -134,6 +136,7 @@ class Engine:
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run."""
+        self.kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
         dialect, prepared = self.prepare(definition, input)
         due = None if deadline is None else Millis(self.kernel.clock.now() + _span(deadline))
@@ -149,6 +152,7 @@ class Engine:
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
         """A handle on a run that exists, running or ended."""
+        self.kernel.must_live()
         key = run_key(namespace, run_id)
         row = await self.kernel.store.run(key)
         if row is None:
@@ -158,6 +162,7 @@ class Engine:
 
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]:
         """Runs, newest first."""
+        self.kernel.must_live()
         return await self.kernel.store.runs(query or RunFilter())
 
     async def _exists(self, row: RunRow) -> bool:
@@ -195,6 +200,7 @@ class Engine:
         labels: dict[str, str],
         deadline: Millis | None = None,
     ) -> RunRow:
+        """The record of a run to be made."""
         now = self.kernel.clock.now()
         run_id: RunId = run_key(namespace, id if id is not None else self.kernel.ids.run_id(now))
         return RunRow(

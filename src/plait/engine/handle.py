@@ -31,6 +31,8 @@ T = TypeVar("T")
 
 
 class Handle(Generic[T]):
+    """One run: wait for its result, look at it, tell it something, take it back. What touches the store is awaited."""
+
     def __init__(self, engine: Engine, run_id: RunId, namespace: str, returns: Any = Any) -> None:
         self._engine = engine
         self._run_id = run_id
@@ -71,12 +73,14 @@ class Handle(Generic[T]):
 
     async def row(self) -> RunRow:
         """The run's record as it stands."""
+        self._kernel.must_live()
         found = await self._kernel.store.run(self._run_id)
         if found is None:
             raise NotFound("kernel.no_run", f"there is no run {self.id}", fix="`plait runs` lists them")
         return found
 
     async def status(self) -> RunStatus:
+        """`running`, `completed`, `failed` or `cancelled`."""
         return (await self.row()).status
 
     async def view(self) -> RunView:
@@ -119,6 +123,7 @@ class Handle(Generic[T]):
         return Reason("rollback", f"{open_tasks[0].task.label} running" if open_tasks else "rolling back")
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
+        """What has happened, in order; those after number `after`."""
         await self.row()
         return await recorded(self._kernel.store, self._run_id, after, limit)
 
@@ -171,6 +176,7 @@ class Handle(Generic[T]):
         await self._ask(Resume("compensate"))
 
     async def patch(self, operations: list[dict[str, Any]]) -> None:
+        """Changes the definition of this run, where its dialect can."""
         await self.row()
         await self._ask(Patch(operations))
 

@@ -42,30 +42,44 @@ class PlaitError(Exception):
 
 
 class InvalidInput(PlaitError):
+    """What the caller sent can't be used; sending it again can't help."""
+
     status = 422
 
 
 class NotFound(PlaitError):
+    """There is no such run, definition, question or dead letter; or it is another namespace's."""
+
     status = 404
 
 
 class Conflict(PlaitError):
+    """It exists with other content, or is in the wrong state for what was asked."""
+
     status = 409
 
 
 class TooLarge(PlaitError):
+    """A value is over a limit of size."""
+
     status = 413
 
 
 class Busy(PlaitError):
+    """Too much waits already: try again later."""
+
     status = 429
 
 
 class Unavailable(PlaitError):
+    """The store can't be reached, is full, locked or of another version; or the engine is closed."""
+
     status = 503
 
 
 class LeaseLost(Unavailable):
+    """Another engine owns the run now, and goes on with it."""
+
     def __init__(self, what: str = "another engine owns this run now") -> None:
         super().__init__(
             "kernel.lease_lost",

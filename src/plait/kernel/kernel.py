@@ -154,7 +154,7 @@ class Kernel:
             if not future.done():
                 future.set_exception(error)
 
-    def _must_live(self) -> None:
+    def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
         if self._closed or self._main is None or self._main.done():
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
@@ -204,7 +204,7 @@ class Kernel:
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""
-        self._must_live()
+        self.must_live()
         epoch = self._ownership.epoch(row.shard)
         if epoch is None:
             inbox = InboxRow(row.id, row.shard, "~start", values.plain(start), row.created_at)
@@ -223,7 +223,7 @@ class Kernel:
 
     async def send(self, run_id: RunId, input: AnyInput, key: str) -> None:
         """Puts an input into a run's inbox; durable when this returns."""
-        self._must_live()
+        self.must_live()
         row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now())
         await self.loop.append(Write(run_id, row.shard, None, inbox=[row]))
 
@@ -233,7 +233,7 @@ class Kernel:
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
-        self._must_live()
+        self.must_live()
         run = self.roster.get(run_id)
         moving = run is not None and run.state.status == "running" and run.blocked is None
         return await self._waiters.outcome(run_id, look_first=not moving)
@@ -243,7 +243,7 @@ class Kernel:
         return self.roster.get(row.id) or await self.loader.load(row, Epoch(0))
 
     async def append(self, write: Write) -> Verdict:
-        self._must_live()
+        self.must_live()
         return await self.loop.append(write)
 
     # -- inputs on their way in ----------------------------------------------------------------------------------

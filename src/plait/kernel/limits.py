@@ -9,6 +9,8 @@ from .errors import ErrorInfo
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    """What one run may take up. A run that breaks a limit fails with an error that names it."""
+
     max_events: int = 1_000_000
     """Events in one run's log."""
     max_effects: int = 10_000

@@ -8,6 +8,10 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
+from typing import Any
+
+from .loop import RunLoop
 
 log = logging.getLogger("plait.watchdog")
 
@@ -15,8 +19,13 @@ LIMIT = 1.0
 _BEAT = 0.25
 
 
+NameOf = Callable[[asyncio.Task[Any]], str | None]
+"""What a task of the event loop is, in words; None if it is not known."""
+
+
 class Watchdog:
-    def __init__(self, limit: float = LIMIT) -> None:
+    def __init__(self, name_of: NameOf, limit: float = LIMIT) -> None:
+        self._name_of = name_of
         self._limit = limit
         self._beaten = 0.0
         self._stop = threading.Event()
@@ -53,13 +62,17 @@ class Watchdog:
 
     def _culprit(self, loop: asyncio.AbstractEventLoop, thread: int) -> str:
         frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
-        last = traceback.extract_stack(frame)[-1] if frame is not None else None
-        where = f"{last.filename}:{last.lineno} in {last.name}" if last is not None else "unknown code"
-        task = asyncio.current_task(loop)
-        name = task.get_name() if task is not None else ""
-        if name == "plait.loop":
+        stack: list[traceback.FrameSummary] = list(traceback.extract_stack(frame)) if frame is not None else []
+        where = f"{stack[-1].filename}:{stack[-1].lineno} in {stack[-1].name}" if stack else "unknown code"
+        if any((entry.filename, entry.name) == _DECIDING for entry in stack):
             return f"a workflow function, now at {where}; put what takes long in a step"
-        if ":" in name:
-            run, _, step = name.partition(":")
-            return f"step `{step}` of run {run}, now at {where}; make it a plain `def`, or await instead of blocking"
+        task = asyncio.current_task(loop)
+        name = self._name_of(task) if task is not None else None
+        if name is not None:
+            return f"{name}, now at {where}; make it a plain `def`, or await instead of blocking"
         return where
+
+
+_decide = RunLoop._decide.__code__  # pyright: ignore[reportPrivateUsage]
+_DECIDING = (_decide.co_filename, _decide.co_name)
+"""Where the run loop lets machines decide: user code that is above it on the stack is a workflow's."""

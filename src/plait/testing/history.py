@@ -27,6 +27,8 @@ async def history(handle: HasEvents) -> History:
 
 
 class History:
+    """The events of one run, in order."""
+
     def __init__(self, events: list[Recorded]) -> None:
         self.events = events
 

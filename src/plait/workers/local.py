@@ -19,7 +19,7 @@ from plait.kernel.clock import Clock
 from plait.kernel.effects import Attempt
 from plait.kernel.errors import ErrorInfo, TooLarge
 from plait.kernel.failures import describe
-from plait.kernel.ids import RunId, TaskToken
+from plait.kernel.ids import RunId, TaskToken, caller_id
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import NULL, NotEncodable
 from plait.kernel.worker import Job
@@ -49,6 +49,11 @@ class LocalWorker:
         execution = self._running.get((run_id, token))
         if execution is not None:
             execution.abandon()
+
+    def name_of(self, task: asyncio.Task[Any]) -> str | None:
+        """Which step a task of the event loop is; asked by another thread while that loop is held up."""
+        found = next((execution for execution in list(self._running.values()) if execution.task is task), None)
+        return None if found is None else found.name
 
     def ended(self, job: Job) -> None:
         task = job.task
@@ -91,6 +96,10 @@ class _Execution:
         if task.heartbeat is not None:
             self._worker.heartbeats.begin(self, task.heartbeat)
         self.task = loop.create_task(self._run(), name=f"{self._job.run_id}:{task.token}")
+
+    @property
+    def name(self) -> str:
+        return f"{self._job.task.label} of run {caller_id(self._job.run_id)}"
 
     def abandon(self) -> None:
         """Nobody wants the result any more."""

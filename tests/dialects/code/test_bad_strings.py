@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plait import Context, workflow
+from plait import Context, Loop, workflow
 from plait.errors import PlaitError, WorkflowCodeError
 from plait.testing import Sim, SimRun
 
@@ -25,6 +25,10 @@ async def waits(ctx: Context) -> str:
 async def child(ctx: Context) -> None: ...
 
 
+async def _turn(ctx: Context, state: str) -> Loop:
+    return Loop.break_()
+
+
 INSIDE: dict[str, Callable[[Context, str], Any]] = {
     "step": lambda ctx, bad: ctx.step(bad, lambda: 1),
     "listen name": lambda ctx, bad: ctx.listen("m", [bad]),
@@ -38,7 +42,7 @@ INSIDE: dict[str, Callable[[Context, str], Any]] = {
     "child label name": lambda ctx, bad: ctx.child("c", child, labels={bad: "a"}),
     "child definition": lambda ctx, bad: ctx.child("c", bad),
     "branch": lambda ctx, bad: ctx.join("j", {bad: child.fn}),
-    "loop state": lambda ctx, bad: ctx.loop("l", lambda c, state: c.sleep("s", 1), state=bad),
+    "loop state": lambda ctx, bad: ctx.loop("l", _turn, state=bad),
 }
 
 

@@ -106,7 +106,9 @@ async def test_children_have_children(simulate: Simulate) -> None:
         if depth == 0:
             await ctx.sleep("leaf", 1)
             return 1
-        found = await ctx.join("both", a=lambda c: c.child("x", tree, depth - 1), b=lambda c: c.child("x", tree, depth - 1))
+        found = await ctx.join(
+            "both", a=lambda c: c.child("x", tree, depth - 1), b=lambda c: c.child("x", tree, depth - 1)
+        )
         return found.a + found.b + 1
 
     async with simulate([tree]) as s:
@@ -234,8 +236,7 @@ async def test_a_child_that_can_not_start_is_refused_at_the_call(
         try:
             await ctx.child("c", definition, input)
         except WorkflowCodeError as error:
-            assert "child `c`" in str(error)
-            return error.code
+            return error.code if "child `c`" in str(error) else str(error)
         return ""
 
     async with simulate([parent]) as s:
@@ -461,8 +462,8 @@ async def test_a_question_is_decided_once(simulate: Simulate) -> None:
         await s.settle()
         (question,) = await s.engine.approvals.list()
         await s.engine.approvals.decide(question.id, "approve", by="ann")
+        await s.settle()
         with pytest.raises((NotFound, Conflict)):
-            await s.settle()
             await s.engine.approvals.decide(question.id, "reject", by="bob")
         assert (await s.result(run))[2] == "ann"
 

@@ -95,8 +95,7 @@ def test_the_name_is_that_of_the_function_unless_given() -> None:
 
 
 def test_a_workflow_and_a_step_can_still_be_called_as_functions() -> None:
-    assert order.__name__ == "order"
-    assert order.__doc__ is None
+    assert order.fn.__name__ == "order"
     with pytest.raises(StopIteration) as end:
         order(None, Order("tea", 2)).send(None)  # type: ignore[arg-type]
     assert end.value.value == "2 x tea"
@@ -260,7 +259,7 @@ async def test_an_annotation_that_only_type_checkers_can_read_costs_no_other(sim
 async def test_types_made_inside_a_function_are_found(simulate: Simulate) -> None:
     T = TypeVar("T")
 
-    def make(type: type[T]) -> Callable[[Any], Any]:
+    def make(type: type[T]) -> Callable[..., Any]:
         async def f(ctx: Context, input: type) -> Any:  # type: ignore[valid-type]
             return [input, input.__class__.__name__]
 

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from plait import Context, CriticalError, Loop, Undo, step, step_info, workflow
-from plait.errors import ChildFailedError, Conflict, InvalidInput, JoinError, PlaitError, RunFailed, StepExhaustedError
+from plait.errors import (
+    ChildFailedError,
+    Conflict,
+    InvalidInput,
+    JoinError,
+    PlaitError,
+    RunExistsError,
+    RunFailed,
+    StepExhaustedError,
+)
 from plait.testing import SimRun
 
 from .conftest import Simulate
@@ -319,7 +328,7 @@ async def test_a_failed_race_and_a_failed_loop_are_opened_again(simulate: Simula
 
 async def test_what_was_open_when_it_failed_is_started_again(simulate: Simulate) -> None:
     @workflow
-    async def w(ctx: Context) -> list[Any]:
+    async def w(ctx: Context) -> Any:
         async def slow() -> str:
             ledger.append("slow")
             await s.clock.sleep(20)
@@ -402,7 +411,7 @@ async def test_a_child_that_was_cancelled_by_its_parents_failure_is_started_anew
         return "child"
 
     @workflow
-    async def parent(ctx: Context) -> list[str]:
+    async def parent(ctx: Context) -> Any:
         return await asyncio.gather(ctx.child("c", child), ctx.step("bad", works("bad")))
 
     async with simulate([child, parent]) as s:
@@ -413,6 +422,50 @@ async def test_a_child_that_was_cancelled_by_its_parents_failure_is_started_anew
         broken.clear()
         await run.retry()
         assert await s.result(run) == ["child", "bad"]
+
+
+async def test_a_failed_child_with_an_id_of_its_own_must_be_retried_itself(simulate: Simulate) -> None:
+    @workflow
+    async def child(ctx: Context) -> str:
+        return await ctx.step("s", works("child"))
+
+    @workflow
+    async def parent(ctx: Context) -> str:
+        try:
+            return await ctx.child("c", child, id="c-7")
+        except RunExistsError as error:
+            return str(error)
+
+    async with simulate([child, parent]) as s:
+        broken.add("child")
+        run = await s.start(parent)
+        await failure(s, run)
+        broken.clear()
+        await run.retry()
+        assert "run c-7 has ended, and its id is taken: retry that run itself" in await s.result(run)
+
+
+async def test_an_abandoned_child_is_still_heard_after_a_recovery(simulate: Simulate) -> None:
+    @workflow
+    async def child(ctx: Context) -> str:
+        await ctx.sleep("nap", 10)
+        return "child"
+
+    @workflow
+    async def parent(ctx: Context) -> Any:
+        return await asyncio.gather(
+            ctx.child("c", child, id="c-7", on_parent_close="abandon"), ctx.step("bad", works("bad"))
+        )
+
+    async with simulate([child, parent]) as s:
+        broken.add("bad")
+        run = await s.start(parent)
+        await failure(s, run)
+        await s.clock.advance(5)
+        broken.clear()
+        await run.retry()
+        assert await s.result(run) == ["child", "bad"]
+        assert s.clock.elapsed == 10_000
 
 
 async def test_a_run_that_has_undone_its_work_is_not_recovered(simulate: Simulate) -> None:

@@ -137,7 +137,7 @@ async def everything(ctx: Context) -> str:
     async def undo(undo: Undo) -> None: ...
 
     async def body(c: Context, n: int) -> Any:
-        await c.step("tick", lambda: n, rollback=undo if n % 2 else None or (lambda undo: None))
+        await c.step("tick", lambda: n, rollback=undo if n % 2 else lambda undo: None)
         await c.sleep("nap", 1)
         return Loop.continue_(n + 1) if n < 5 else Loop.break_(n)
 

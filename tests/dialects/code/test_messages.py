@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plait import Context, Limits, Loop, workflow
-from plait.errors import Busy, Conflict, MessageBodyError, NotFound, StepError
+from plait.errors import Busy, Conflict, MessageBodyError, NotFound
 
 from .conftest import Simulate
 
@@ -237,7 +237,6 @@ async def test_a_body_that_misfits_is_consumed_and_raises(simulate: Simulate) ->
                 message = await ctx.listen(f"l{n}", "m", type=Answer)
                 found.append(str(message and message.body.yes))
             except MessageBodyError as error:
-                assert isinstance(error, StepError)
                 found.append(str(error))
         await ctx.sleep("nap", 1)
         return found
@@ -296,7 +295,7 @@ async def test_a_queue_that_is_full_takes_no_more_until_some_are_taken(simulate:
     async def w(ctx: Context) -> int:
         await ctx.listen("start")
         total = 0
-        while (batch := await ctx.listen_n(f"batch:{total}", "m", limit=1000, timeout=10)):
+        while batch := await ctx.listen_n(f"batch:{total}", "m", limit=1000, timeout=10):
             total += len(batch)
         return total
 
@@ -334,7 +333,7 @@ async def test_a_queue_that_was_full_takes_messages_again(simulate: Simulate) ->
         assert await s.result(run) == 3
 
 
-async def test_ten_thousand_messages_are_taken_in_reasonable_time(simulate: Simulate) -> None:
+async def test_thousands_of_messages_are_taken_in_reasonable_time(simulate: Simulate) -> None:
     @workflow
     async def w(ctx: Context) -> int:
         async def take(c: Context, total: int) -> Any:

@@ -22,7 +22,7 @@ async def test_waiting_raises_nothing_through_user_code(simulate: Simulate) -> N
         try:
             await ctx.sleep("nap", 10)
             await ctx.listen("m", timeout=10)
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             raised.append(error)
             raise
         return "done"
@@ -43,7 +43,7 @@ async def test_a_dropped_run_runs_its_finally_blocks_but_can_not_touch_ctx() -> 
             seen.append("plain code")
             try:
                 await ctx.step("cleanup", lambda: seen.append("the step ran"))
-            except BaseException as error:  # noqa: BLE001
+            except BaseException as error:
                 seen.append(type(error))
                 raise
         return "done"
@@ -66,7 +66,7 @@ async def test_a_dropped_run_can_not_go_on_in_secret() -> None:
     async def w(ctx: Context) -> str:
         try:
             await ctx.sleep("nap", 10)
-        except BaseException:  # noqa: BLE001
+        except BaseException:
             for name in ("a", "b", "c"):
                 try:
                     ctx.step(name, lambda: None)

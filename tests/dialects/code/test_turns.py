@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from plait import Context, Loop, RollbackError, step_info, workflow
-from plait.testing import Sim, SimRun
 
-from .support import Ledger, same_log
+from .support import same_log
 
 
 @workflow

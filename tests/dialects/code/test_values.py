@@ -147,7 +147,9 @@ async def test_returns_wins_over_the_annotation(simulate: Simulate) -> None:
 async def test_without_a_type_values_are_plain_json_on_the_first_run_already(simulate: Simulate) -> None:
     @workflow
     async def w(ctx: Context) -> Any:
-        found = await ctx.step("a", lambda: {"t": (1, 2), "i": Item("tea", Decimal("1")), "d": date(2030, 1, 1), 5: {6}})
+        found = await ctx.step(
+            "a", lambda: {"t": (1, 2), "i": Item("tea", Decimal("1")), "d": date(2030, 1, 1), 5: {6}}
+        )
         assert found == {"t": [1, 2], "i": {"sku": "tea", "price": "1", "tags": []}, "d": "2030-01-01", "5": [6]}
         return True
 
@@ -332,7 +334,7 @@ async def test_an_output_that_misfits_its_annotation_is_explained(simulate: Simu
 
     async with simulate() as s:
         handle = await s.engine.start(w)
-        with pytest.raises(Exception, match="the output of run .* does not fit") as caught:
+        with pytest.raises(Exception, match=r"the output of run .* does not fit") as caught:
             await handle.result()
         assert getattr(caught.value, "code", "") == "kernel.output_misfit"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plait import Context, Loop, workflow
+from plait import Context, Loop, step, workflow
 from plait.errors import HistoryDivergedError
 from plait.testing import Sim, SimRun
 
@@ -111,6 +111,26 @@ async def test_the_function_and_the_options_of_a_step_may_change(simulate: Simul
         run = await started(s, with_attempts(2))
         await deploy(s, with_attempts(5))
         assert await s.result(run) == "done"
+
+
+@pytest.mark.parametrize("marked_first", [True, False])
+async def test_a_plain_function_may_become_a_step_and_back(marked_first: bool, simulate: Simulate) -> None:
+    def code_with(marked: bool) -> Any:
+        async def double(number: int) -> int:
+            await s.clock.sleep(10)
+            return number * 2
+
+        fn = step(double) if marked else double
+
+        async def w(ctx: Context) -> int:
+            return await ctx.step("double", fn, 4)
+
+        return code(w)
+
+    async with simulate() as s:
+        run = await started(s, code_with(marked_first))
+        await deploy(s, code_with(not marked_first))
+        assert await s.result(run) == 8
 
 
 # -- what does not ---------------------------------------------------------------------------------------------------

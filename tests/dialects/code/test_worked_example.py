@@ -72,7 +72,9 @@ async def risk(ctx: Context, o: Order) -> str:
 async def order(ctx: Context, o: Order) -> Receipt:
     hold = await ctx.step("reserve", reserve, o, rollback=release)
     info = await ctx.join(
-        "lookup", tax=lambda c: c.step("tax", get_tax, o), risk=lambda c: c.child("risk", risk, o, id=f"{ctx.run_id}-risk")
+        "lookup",
+        tax=lambda c: c.step("tax", get_tax, o),
+        risk=lambda c: c.child("risk", risk, o, id=f"{ctx.run_id}-risk"),
     )
     won = await ctx.race(
         "decision", answer=lambda c: c.listen("answer", ["yes", "no"]), expired=lambda c: c.sleep("wait", 86_400)
@@ -144,7 +146,9 @@ async def structures(ctx: Context) -> list[Any]:
             return "late"
         return ""
 
-    found = await ctx.join("j", loop=lambda c: c.loop("l", body, state=0, commit_interval=2), flaky=flaky, limited=limited)
+    found = await ctx.join(
+        "j", loop=lambda c: c.loop("l", body, state=0, commit_interval=2), flaky=flaky, limited=limited
+    )
     first = await ctx.race("r", a=lambda c: c.sleep("s", 1), b=lambda c: c.sleep("s", 2))
     return [*found.values(), first.winner, await ctx.version("v", 2), ctx.random().random() < 1]
 
@@ -186,8 +190,8 @@ async def test_messages_survive_every_crash() -> None:
     async def script(s: Sim, run: SimRun) -> None:
         await run.message("b", 1, id="1")
         await s.clock.advance(15)
-        for n in range(2, 6):
+        for n in (2, 3):
             await run.message("a", n, id=str(n))
 
     report = await survives_every_crash(listening, None, script)
-    assert report.output == [1, None, 2, [3]] or report.output[0:2] == [1, None]
+    assert report.output == [1, None, 2, [3]]

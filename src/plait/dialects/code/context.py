@@ -17,7 +17,7 @@ from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
 from .branches import Branch, JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
-from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
+from .definition import Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
 from .iterate import MISSING, Keeping, Loop, LoopOp
@@ -96,6 +96,7 @@ class Context:
         return self._scope.random()
 
     def uuid(self) -> UUID:
+        """The same on every replay."""
         return self._scope.uuid()
 
     # -- steps ---------------------------------------------------------------------------------------------------
@@ -114,11 +115,12 @@ class Context:
         """Runs code that touches the world: at least once, its result recorded once. The result is what `fn` says
         it returns; a lambda says nothing, so give `returns` if it is more than plain JSON."""
         merged = self._playback.definition.options
-        if isinstance(fn, Step) and fn.given:
-            merged = merged.under(fn.given)
+        named = fn if is_step(fn) else None
+        if named is not None and named.given:
+            merged = merged.under(named.given)
         if options:
             merged = merged.under(options)  # type: ignore[arg-type]
-        return StepOp(self._scope, name, fn, args, merged, returns)
+        return StepOp(self._scope, name, fn, named, args, merged, returns)
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -127,6 +129,7 @@ class Context:
         return SleepOp(self._scope, name, self._in(duration, name))
 
     def sleep_until(self, name: str, when: datetime) -> Op[None]:
+        """Waits until a moment; one that has passed ends it at once."""
         return SleepOp(self._scope, name, self._at(when, name))
 
     def timeout(self, name: str, duration: Sec) -> Timeout:
@@ -348,7 +351,7 @@ class Context:
         return Due(after=round(wait * 1000) if wait > 0 else 0)
 
     def _at(self, when: datetime, name: str) -> Due:
-        if not isinstance(when, datetime) or when.tzinfo is None:
+        if getattr(when, "tzinfo", None) is None:
             what = f"the time {when!r} of `{name}` has no time zone"
             raise bad_option(what, "use a datetime such as ctx.now() + timedelta(hours=1)")
         if (when - self.now()).total_seconds() > MAX_WAIT:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import CodeType
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, ParamSpec, TypedDict, TypeGuard, TypeVar, Unpack, cast, overload
 
 import msgspec
 from msgspec import Raw
@@ -24,6 +24,7 @@ from .hints import hint, return_type, without_partials
 
 P = ParamSpec("P")
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Sec = float | timedelta
 
 DEFAULT_TIMEOUT = 30.0
@@ -111,10 +112,10 @@ def duration(name: str, value: Sec, longest: float) -> float:
     return found
 
 
-class Step(Generic[P, T]):
+class Step(Generic[P, T_co]):
     """A named step: its arguments are recorded, so it can be run again without the workflow's code."""
 
-    def __init__(self, fn: Callable[P, T], name: str | None, given: StepOptions) -> None:
+    def __init__(self, fn: Callable[P, T_co], name: str | None, given: StepOptions) -> None:
         self.fn = fn
         self.name = name or fn.__qualname__
         self.ref = f"{fn.__module__}:{fn.__qualname__}"
@@ -122,7 +123,7 @@ class Step(Generic[P, T]):
         self.threaded = not is_async(fn)
         functools.update_wrapper(self, fn)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
         """Calling it outside a workflow simply calls the function: handy in tests."""
         return self.fn(*args, **kwargs)
 
@@ -147,13 +148,17 @@ class Step(Generic[P, T]):
         return [values.decode(raw, type) for raw, type in zip(raws, cast("list[Any]", types), strict=False)]
 
 
+def is_step(fn: object) -> TypeGuard[Step[..., Any]]:
+    return isinstance(fn, Step)
+
+
 _raws = msgspec.json.Decoder(list[Raw])
 
 
-class Workflow(Generic[P, T]):
+class Workflow(Generic[P, T_co]):
     """A definition of the `code` dialect."""
 
-    def __init__(self, fn: Callable[P, T], name: str | None, version: str | None, options: Options) -> None:
+    def __init__(self, fn: Callable[P, T_co], name: str | None, version: str | None, options: Options) -> None:
         self.fn = fn
         self.name = fn.__name__ if name is None else name
         self.version = version
@@ -168,7 +173,7 @@ class Workflow(Generic[P, T]):
                 "CODE_BAD_NAME", f"workflow name {self.name!r}", fix="use letters, digits, `_`, `.`, `-`; at most 128"
             )
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
         return self.fn(*args, **kwargs)
 
     @property
@@ -190,6 +195,10 @@ class Workflow(Generic[P, T]):
     @functools.cached_property
     def returns(self) -> Any:
         return return_type(self.fn)
+
+
+def is_workflow(definition: object) -> TypeGuard[Workflow[..., Any]]:
+    return isinstance(definition, Workflow)
 
 
 @overload
@@ -237,7 +246,7 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
 
 def is_async(fn: Callable[..., Any]) -> bool:
     fn = without_partials(fn)
-    if isinstance(fn, Step):
+    if is_step(fn):
         return not fn.threaded
     call = getattr(fn, "__call__", None)  # noqa: B004
     return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(call)

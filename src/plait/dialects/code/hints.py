@@ -71,7 +71,7 @@ def _annotated(fn: Callable[..., Any]) -> FunctionType | None:
         return fn if not hasattr(fn, "__wrapped__") else cast("FunctionType", inspect.unwrap(fn))
     found: Any = inspect.unwrap(without_partials(fn))
     if not isinstance(found, FunctionType | MethodType):
-        found = getattr(type(found), "__call__", None)  # noqa: B004
+        found = getattr(cast("type[Any]", type(found)), "__call__", None)  # noqa: B004
     found = getattr(found, "__func__", found)
     return found if isinstance(found, FunctionType) else None
 

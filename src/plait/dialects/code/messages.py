@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Message(Generic[T]):
+    """A message as a workflow gets it; the sender chose its id and its name."""
+
     id: str
     name: str
     body: T

@@ -48,6 +48,8 @@ class OpFuture(asyncio.Future[Any]):
 
 
 class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
+    """What a `ctx` call returns: to be awaited once, or given to `gather` and the like."""
+
     kind: ClassVar[Kind]
     returns: Any = Any
     __slots__ = ("_code", "_iterator", "_lineno", "at", "dropped", "future", "name", "scope")
@@ -59,7 +61,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         self.future: OpFuture | None = None
         self.dropped = False
         self._iterator: Any = None
-        frame = sys._getframe(depth)
+        frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
         self._code: CodeType = frame.f_code
         self._lineno = frame.f_lineno
 

@@ -21,7 +21,7 @@ Token = Callable[[str], TaskToken]
 def nodes(history: History, tasks: Tasks, token: Token) -> tuple[list[Node], list[Edge]]:
     found = [_node(op, tasks.get(token(op.at)), history) for op in history.ops.values()]
     known = {op.at for op in history.ops.values()}
-    edges = [Edge(op.after, op.at) for op in history.ops.values() if op.after in known and op.after is not None]
+    edges = [Edge(op.after, op.at) for op in history.ops.values() if op.after is not None and op.after in known]
     return found, edges
 
 

@@ -13,7 +13,7 @@ import contextvars
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec import Raw
 
@@ -24,12 +24,10 @@ from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
 from plait.kernel.machine import RunInfo
 from plait.kernel.values import ABSENT
 
-from .branches import JoinOp, RaceOp
 from .definition import Workflow, bad_option
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History, OpState
-from .iterate import LoopOp
 from .location import child_id, parse, text, token_of
 from .op import Op, revoking
 from .scope import Scope, current
@@ -43,7 +41,13 @@ MAX_OPENED = 10_000
 ENOUGH = 1_000
 """Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
 
-Settling = JoinOp | RaceOp | LoopOp[Any]
+
+class Settling(Protocol):
+    """A join, a race or a loop: what the ends of its bodies mean is settled after the turn."""
+
+    at: str
+
+    def settle(self, state: OpState) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +184,11 @@ class Playback:
         """The code awaits an operation for the first time."""
         self.loop.calls = 0
         state = self.history.ops.get(op.at)
-        if isinstance(op, RemovedOp):
+        if type(op) is RemovedOp:
             self._remove(op, state)
         elif state is not None:
             self._take_up(op, state)
-        elif isinstance(op, VersionOp):
+        elif type(op) is VersionOp:
             self._gate(op)
         elif self.replaying or self.collecting:
             self._held.append(op)

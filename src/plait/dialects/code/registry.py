@@ -9,7 +9,7 @@ from typing import Any
 
 from plait.kernel.errors import InvalidInput, NotFound
 
-from .definition import Workflow
+from .definition import Workflow, is_workflow
 
 AnyWorkflow = Workflow[..., Any]
 
@@ -24,9 +24,9 @@ class Registry:
         """A workflow, or every workflow of a module."""
         if isinstance(definition, ModuleType):
             for found in vars(definition).values():
-                if isinstance(found, Workflow):
+                if is_workflow(found):
                     self._add(found)
-        elif isinstance(definition, Workflow):
+        elif is_workflow(definition):
             self._add(definition)
         else:
             raise InvalidInput(

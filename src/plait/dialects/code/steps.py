@@ -16,7 +16,7 @@ from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.values import ABSENT, NULL
 
-from .definition import Options, Step, is_async
+from .definition import Options, Step, is_async, is_step
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
@@ -87,9 +87,7 @@ class StepCall:
 
     __slots__ = ("args", "fn", "generation", "path", "raw", "run_id")
 
-    def __init__(
-        self, fn: Callable[..., Any], args: tuple[Any, ...], raw: Raw, run_id: RunId, path: str, generation: int
-    ) -> None:
+    def __init__(self, fn: Any, args: tuple[Any, ...], raw: Raw, run_id: RunId, path: str, generation: int) -> None:
         self.fn = fn
         self.args = args
         self.raw = raw
@@ -100,10 +98,9 @@ class StepCall:
     def __call__(self, attempt: Attempt) -> Any:
         _attempt.set((self, attempt))
         current.set(None)
-        fn = self.fn
-        if self.raw and isinstance(fn, Step):
-            return fn.fn(*self._decoded(fn))
-        return fn(*self.args)
+        if self.raw:
+            return self.fn.fn(*self._decoded(self.fn))
+        return self.fn(*self.args)
 
     def _decoded(self, fn: Step[..., Any]) -> list[Any]:
         try:
@@ -119,10 +116,17 @@ class StepCall:
 
 class StepOp(Op[T]):
     kind = "step"
-    __slots__ = ("_args", "_fn", "_options", "_raw", "returns")
+    __slots__ = ("_args", "_fn", "_named", "_options", "_raw", "returns")
 
     def __init__(
-        self, scope: Scope, name: str, fn: Callable[..., Any], args: tuple[Any, ...], options: Options, returns: Any
+        self,
+        scope: Scope,
+        name: str,
+        fn: Callable[..., Any],
+        named: Step[..., Any] | None,
+        args: tuple[Any, ...],
+        options: Options,
+        returns: Any,
     ) -> None:
         if not callable(fn):
             raise WorkflowCodeError(
@@ -130,35 +134,37 @@ class StepOp(Op[T]):
             )
         super().__init__(scope, name, depth=3)
         self._fn = fn
+        self._named = named  # the same, if it is a @step
         self._args = args
         self._options = options
         self._raw = ABSENT
-        self.returns = (fn.returns if isinstance(fn, Step) else return_type(fn)) if returns is Any else returns
+        self.returns = (return_type(fn) if named is None else named.returns) if returns is Any else returns
         if options.rollback is not None:
             scope.playback.handlers[self.at] = (options.rollback, self.returns)
 
     def opened(self) -> OpOpened:
-        fn, options = self._fn, self._options
+        named, options = self._named, self._options
         undo = None if options.rollback is None else handler_ref(options.rollback)
-        if not isinstance(fn, Step):
+        if named is None:
             return OpOpened(self.at, "step", self.scope.playback.after, undo=undo)
         try:
             self._raw = values.encode(self._args, max_bytes=self.scope.playback.max_payload)
         except PlaitError as error:
             what = f"an argument of step `{self.name}`"
             raise WorkflowCodeError("NOT_ENCODABLE", what, why=str(error)) from None
-        return OpOpened(self.at, "step", self.scope.playback.after, fn.ref, self._raw, undo)
+        return OpOpened(self.at, "step", self.scope.playback.after, named.ref, self._raw, undo)
 
     def begin(self, state: OpState) -> None:
         self.scope.playback.effect(self.task())
 
     def resume(self, state: OpState) -> None:
-        self._raw = state.args
+        if self._named is not None:
+            self._raw = state.args
 
     def task(self) -> RunTask:
-        fn, options, playback = self._fn, self._options, self.scope.playback
-        threaded = fn.threaded if isinstance(fn, Step) else not is_async(fn)
-        call = StepCall(fn, self._args, self._raw, playback.run_id, self.at, playback.history.generation)
+        named, options, playback = self._named, self._options, self.scope.playback
+        threaded = not is_async(self._fn) if named is None else named.threaded
+        call = StepCall(self._fn, self._args, self._raw, playback.run_id, self.at, playback.history.generation)
         return RunTask(
             playback.token(self.at),
             f"step `{self.at}`",
@@ -173,7 +179,7 @@ class StepOp(Op[T]):
 
 def handler_ref(handler: Callable[..., Any]) -> str:
     """Named handlers can be found without the workflow's code; others only by running it again."""
-    return handler.ref if isinstance(handler, Step) and "<locals>" not in handler.ref else INLINE
+    return handler.ref if is_step(handler) and "<locals>" not in handler.ref else INLINE
 
 
 def rollback_unbound(path: str) -> WorkflowCodeError:
@@ -220,4 +226,4 @@ class UndoCall:
         output = values.decode(self.record.output or NULL, self.returns)
         args = values.decode(self.record.args) if self.record.args else None
         undo = Undo(self.path, output, args, self.error)
-        return handler.fn(undo) if isinstance(handler, Step) else handler(undo)
+        return handler.fn(undo) if is_step(handler) else handler(undo)

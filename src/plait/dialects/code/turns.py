@@ -154,7 +154,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
         return self.spawn(coro, context, name, None if scope is None else scope.task_number())
 
     def spawn(
-        self, coro: Any, context: contextvars.Context, name: str | None = None, number: int | None = None
+        self, coro: Any, context: contextvars.Context | None, name: str | None = None, number: int | None = None
     ) -> TurnTask:
         self._tasks += 1
         task = TurnTask(coro, loop=self, number=number or self._tasks, name=name, context=context)

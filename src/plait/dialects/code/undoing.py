@@ -16,7 +16,7 @@ from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, TaskToken
 
 from .context import entry
-from .definition import Options, Step, is_async
+from .definition import Options, is_async, is_step
 from .history import INLINE, History, Undoable
 from .location import token_of
 from .playback import Playback, Surroundings
@@ -68,7 +68,7 @@ class Undoing:
     def _task(self, record: Undoable, handler: Any, returns: Any) -> RunTask:
         definition = self._definition()
         options = definition.options if definition is not None else Options()
-        if isinstance(handler, Step):
+        if is_step(handler):
             options = options.under(handler.given)
         history = self._history
         call = UndoCall(handler, returns, record, history.rollback_error, self._around.info.run_id, history.generation)
@@ -97,7 +97,7 @@ def imported(ref: str) -> Any:
 
 def returns_of(fn: str | None) -> Any:
     found = imported(fn) if fn else None
-    return found.returns if isinstance(found, Step) else Any
+    return found.returns if is_step(found) else Any
 
 
 def _ignore(_: object) -> None:

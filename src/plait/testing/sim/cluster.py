@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -12,7 +12,7 @@ from plait.engine import Engine
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
-from plait.kernel.store import RunFilter
+from plait.kernel.store import RunFilter, Write
 from plait.stores.memory import MemoryStore
 
 from ..clock import VirtualClock
@@ -28,8 +28,8 @@ TTL = 20.0
 _CALM = 120.0
 _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
-_RINGS = 20_000
-"""Alarms after which a simulation that has not ended never will."""
+_RINGS = 8_000
+"""Alarms without a commit after which a simulation that has not ended never will."""
 
 
 class SimIds(Ids):
@@ -62,6 +62,7 @@ class Cluster:
         self.places = [Place() for _ in range(scenario.engines if storm else 1)]
         self._ids = SimIds(scenario.seed)
         self._doors: list[Door] = []
+        self._rings_in_vain = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._ttl = TTL if len(self.places) > 1 else LEASE
 
@@ -93,7 +94,7 @@ class Cluster:
     async def _open(self, place: Place) -> None:
         scenario = self.scenario
         while True:
-            door = Door(self.store, self.storm or Calm(), self._doors, self.questions.set)
+            door = Door(self.store, self.storm or Calm(), self._doors, self._notice)
             engine = Engine(
                 definitions=DEFINITIONS,
                 code_cache=scenario.code_cache,
@@ -136,7 +137,8 @@ class Cluster:
 
     async def drive(self, done: Callable[[], Awaitable[bool]], look: Callable[[], Awaitable[None]]) -> None:
         """Lets everything happen, moment by moment, until `done`; `look` sees the moments in between."""
-        for _ in range(_RINGS):
+        self._rings_in_vain = 0
+        while self._rings_in_vain < _RINGS:
             await self.quiesce()
             await look()
             if await done():
@@ -144,6 +146,7 @@ class Cluster:
             if self.storm is not None:
                 await self._weather(self.storm)
                 await self.quiesce()
+            self._rings_in_vain += 1
             if not self.clock.ring(self.clock.elapsed + _AN_AGE):
                 break
         raise BrokenPromise(f"not all runs ended:\n{await self._why()}")
@@ -217,6 +220,12 @@ class Cluster:
             door.hear()  # what was said meanwhile, it has not heard
 
         self.clock.call_later(seconds, reconnect)
+
+    def _notice(self, writes: Sequence[Write]) -> None:
+        """Someone has tried to commit."""
+        self._rings_in_vain = 0
+        if any(write.questions for write in writes):
+            self.questions.set()
 
     # -- looking -------------------------------------------------------------------------------------------------
 

@@ -72,12 +72,12 @@ class Door:
     """A `Store`. What one engine commits, the others are told of, as PostgreSQL's NOTIFY does."""
 
     def __init__(
-        self, store: MemoryStore, trouble: Trouble, others: list[Door], asked: Callable[[], None]
+        self, store: MemoryStore, trouble: Trouble, others: list[Door], noticed: Callable[[Sequence[Write]], None]
     ) -> None:
         self._store = store
         self._trouble = trouble
         self._others = others
-        self._asked = asked
+        self._noticed = noticed
         self._callback: Callable[[], None] | None = None
         self.kernel: Kernel | None = None
         """The engine behind it, once there is one."""
@@ -110,8 +110,7 @@ class Door:
         finally:
             self._store.faults = None
             self._tell_others()
-            if any(write.questions for write in writes):
-                self._asked()
+            self._noticed(writes)
         await self._pass(committing=True)
         return verdicts
 

@@ -69,7 +69,7 @@ class Inspector:
     async def _check_awake(self, row: RunRow) -> None:
         """Awake is who has a task under way: a new owner loads those, and leaves the others on disk."""
         events = History(await recorded(self._store, row.id))
-        if not events.of("run.started") or events.of("run.rewound"):
+        if not events.of("run.started") or events.of("run.rewound") or events.types()[-1] == "run.forked":
             return
         timers = {t.token: t.due for t in await self._store.due(ALL_SHARDS, NEVER, 1000) if t.run_id == row.id}
         waits = [timers.get(TaskToken(f"~retry:{task}")) for task in _tasks_under_way(events)]
@@ -148,12 +148,7 @@ def _check_messages(run_id: str, events: History) -> None:
 
 def _check_rollback(run_id: str, events: History) -> None:
     """Newest completion first, each once."""
-    undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
-    done = [
-        data["at"]
-        for data in events.of("op.closed")
-        if data["at"] in undoable and data.get("status", "completed") == "completed"
-    ]
+    done = _done_and_undoable(events)
     undone = [data["at"].removeprefix("~undo/") for data in events.of("rollback.step") if data["status"] == "completed"]
     started = bool(events.of("rollback.started"))
     if started and undone != done[::-1]:
@@ -165,13 +160,29 @@ def _check_rollback(run_id: str, events: History) -> None:
 def _tasks_under_way(events: History) -> set[str]:
     """Steps without a result; during a rollback, the one compensator that is next."""
     if events.of("rollback.started"):
-        undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
-        done = [d["at"] for d in events.of("op.closed") if d["at"] in undoable and d.get("status", "completed") == "completed"]
         undone = {data["at"] for data in events.of("rollback.step")}
-        left = [f"~undo/{at}" for at in done if f"~undo/{at}" not in undone]
+        left = [f"~undo/{at}" for at in _done_and_undoable(events) if f"~undo/{at}" not in undone]
         return set(left[-1:])
-    open_steps = {data["at"] for data in events.of("op.opened") if data["kind"] == "step"}
-    return open_steps - {data["at"] for data in events.of("op.closed")}
+    steps = {data["at"] for data in events.of("op.opened") if data["kind"] == "step"}
+    under_way: set[str] = set()
+    for event in events:
+        match event.type:
+            case "op.opened":
+                under_way.add(event.data["at"])
+            case "op.closed":
+                under_way.discard(event.data["at"])
+            case "run.recovered":
+                under_way.update(event.data["reset"])
+            case _:
+                pass
+    return under_way & steps
+
+
+def _done_and_undoable(events: History) -> list[str]:
+    """Steps with a rollback handler that completed, in that order."""
+    undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
+    closed = [data for data in events.of("op.closed") if data.get("status", "completed") == "completed"]
+    return [data["at"] for data in closed if data["at"] in undoable]
 
 
 def _state(run: Run) -> tuple[bytes, bytes]:

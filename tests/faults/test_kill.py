@@ -1,0 +1,130 @@
+"""Real engine processes under load, really killed: nothing acknowledged is lost, every answer is right."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from plait import Engine, Handle
+from plait.kernel.store import RunFilter
+from plait.testing import history
+
+from .serving import serving
+from .work import DEFINITIONS, STEPS_OF_SUMMING, entries, keys_by_step, summing
+
+RUNS = 300
+KILLS = 4
+MANY = 40
+
+
+async def start_runs(client: Engine, count: int = RUNS) -> list[Handle[int]]:
+    return await asyncio.gather(*(client.start(summing, number, id=f"sum-{number}") for number in range(count)))
+
+
+async def effects(ledger: Path, count: int, over: Callable[[], Awaitable[bool]]) -> None:
+    """Until that many steps have begun, or there is nothing left to begin."""
+    while len(entries(ledger)) < count and not await over():
+        await asyncio.sleep(0)
+
+
+def assert_every_step_ran_under_one_key(ledger: Path, runs: int) -> None:
+    keys = keys_by_step(ledger)
+    expected = {f"sum-{number}/{path}" for number in range(runs) for path in STEPS_OF_SUMMING}
+    assert set(keys) == expected
+    assert all(len(found) == 1 for found in keys.values())
+    assert len(set.union(*keys.values())) == len(expected)
+
+
+@pytest.mark.timeout(150)
+async def test_killed_again_and_again_under_load_nothing_is_lost(database: str, ledger: Path):
+    async with Engine(database, definitions=DEFINITIONS, work=False) as client:
+
+        async def over() -> bool:
+            return not await client.runs(RunFilter(status="running", limit=1))
+
+        handles = await start_runs(client)
+        for kill in range(1, KILLS + 1):
+            with serving(database, ledger) as engine:
+                await effects(ledger, kill * RUNS, over)
+                engine.kill()
+        with serving(database, ledger):
+            outputs = await asyncio.gather(*(handle.result() for handle in handles))
+            assert outputs == [number + 5 for number in range(RUNS)]
+        for handle in handles:
+            (await history(handle)).assert_recorded_once()
+    assert_every_step_ran_under_one_key(ledger, RUNS)
+    assert len({entry.pid for entry in entries(ledger)}) > 1
+
+
+@pytest.mark.timeout(150)
+async def test_a_process_killed_while_it_starts_runs_itself_loses_none_that_it_acknowledged(
+    database: str, ledger: Path
+):
+    """The client is another process, whose starts go on while engines come and go."""
+    acknowledged: list[Handle[int]] = []
+    async with Engine(database, definitions=DEFINITIONS, work=False) as client:
+
+        async def keep_starting() -> None:
+            for number in range(MANY):
+                acknowledged.append(await client.start(summing, number, id=f"sum-{number}"))
+
+        starting = asyncio.ensure_future(keep_starting())
+        for kill in range(1, KILLS + 1):
+            with serving(database, ledger) as engine:
+                await effects(ledger, kill * MANY // 2, lambda: _done(starting))
+                engine.kill()
+        await starting
+        with serving(database, ledger):
+            assert [await handle.result() for handle in acknowledged] == [number + 5 for number in range(MANY)]
+    assert_every_step_ran_under_one_key(ledger, MANY)
+
+
+async def _done(task: "asyncio.Future[None]") -> bool:
+    return task.done()
+
+
+@pytest.mark.timeout(120)
+async def test_of_two_engines_on_postgres_the_survivor_takes_over(postgres_url: str, ledger: Path):
+    async with Engine(postgres_url, definitions=DEFINITIONS, work=False) as client:
+        with serving(postgres_url, ledger, lease=6) as first, serving(postgres_url, ledger, lease=6) as second:
+            handles = await start_runs(client)
+            await effects(ledger, RUNS, lambda: _never())
+            first.kill()
+            assert await asyncio.gather(*(handle.result() for handle in handles)) == list(range(5, RUNS + 5))
+            assert {entry.pid for entry in entries(ledger)} <= {first.pid, second.pid}
+    assert_every_step_ran_under_one_key(ledger, RUNS)
+
+
+@pytest.mark.timeout(120)
+async def test_engines_on_postgres_share_the_runs(postgres_url: str, ledger: Path):
+    async with Engine(postgres_url, definitions=DEFINITIONS, work=False) as client:
+        with serving(postgres_url, ledger, lease=1.5) as first, serving(postgres_url, ledger, lease=1.5) as second:
+            started = 0
+            while {entry.pid for entry in entries(ledger)} != {first.pid, second.pid}:  # until both have had work
+                handles = [await client.start(summing, n, id=f"sum-{started + n}") for n in range(MANY)]
+                started += MANY
+                assert await asyncio.gather(*(handle.result() for handle in handles)) == list(range(5, MANY + 5))
+    assert_every_step_ran_under_one_key(ledger, started)
+
+
+@pytest.mark.timeout(120)
+async def test_a_second_engine_on_a_sqlite_file_waits_and_takes_over_when_the_first_dies(tmp_path: Path, ledger: Path):
+    database = f"sqlite:///{tmp_path / 'plait.db'}"
+    async with Engine(database, definitions=DEFINITIONS, work=False) as client:
+        with serving(database, ledger, lease=1.0) as first:
+            handles = await start_runs(client, MANY)
+            await effects(ledger, 1, lambda: _never())
+            with serving(database, ledger, lease=1.0) as second:
+                await effects(ledger, MANY, lambda: _never())
+                assert {entry.pid for entry in entries(ledger)} == {first.pid}
+                first.kill()
+                more = [await client.start(summing, n, id=f"sum-{n}") for n in range(MANY, 2 * MANY)]
+                outputs = await asyncio.gather(*(handle.result() for handle in [*handles, *more]))
+                assert outputs == list(range(5, 2 * MANY + 5))
+                assert {entry.pid for entry in entries(ledger)} == {first.pid, second.pid}
+    assert_every_step_ran_under_one_key(ledger, 2 * MANY)
+
+
+async def _never() -> bool:
+    return False

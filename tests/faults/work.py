@@ -1,0 +1,103 @@
+"""What the engine processes of these tests run, and the ledger that their steps write: a file no crash takes back."""
+
+import asyncio
+import os
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+from plait import Context, step, step_info, workflow
+
+LEDGER = "PLAIT_TEST_LEDGER"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A step began: written with one append, so that lines of several processes never mix."""
+
+    path: str
+    key: str
+    attempt: int
+    pid: int
+
+
+def note() -> None:
+    info = step_info()
+    line = f"{info.run_id}/{info.path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\n"
+    file = os.open(os.environ[LEDGER], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        os.write(file, line.encode())
+    finally:
+        os.close(file)
+
+
+def entries(ledger: Path) -> list[Entry]:
+    whole, _, _ = ledger.read_text().rpartition("\n")  # the last line may be under way
+    parts = [line.split("\t") for line in whole.splitlines()]
+    return [Entry(path, key, int(attempt), int(pid)) for path, key, attempt, pid in parts]
+
+
+def keys_by_step(ledger: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    for entry in entries(ledger):
+        found[entry.path].add(entry.key)
+    return found
+
+
+@step
+async def add(left: int, right: int) -> int:
+    note()
+    await asyncio.sleep(0)
+    return left + right
+
+
+@step
+def add_in_a_thread(left: int, right: int) -> int:
+    note()
+    return left + right
+
+
+@workflow
+async def summing(ctx: Context, number: int) -> int:
+    """Adds 5 in steps of one: in sequence, side by side, in a thread, and after a sleep."""
+    total = await ctx.step("first", add, number, 1)
+    both = await ctx.join("both", left=lambda c: c.step("add", add, 1, 0), right=lambda c: c.step("add", add, 1, 0))
+    total += both.left + both.right
+    await ctx.sleep("nap", 0.02)
+    total = await ctx.step("thread", add_in_a_thread, total, 1)
+    return await ctx.step("last", add, total, 1)
+
+
+STEPS_OF_SUMMING = ("first", "both/left/add", "both/right/add", "thread", "last")
+
+
+@workflow
+async def waiting(ctx: Context) -> str:
+    """Under way until someone tells it to go on."""
+    message = await ctx.listen("go")
+    return f"went {message.body if message is not None else 'nowhere'}"
+
+
+@step(max_attempts=5)
+async def exit_the_process() -> None:
+    note()
+    os._exit(77)
+
+
+@workflow
+async def deadly(ctx: Context) -> None:
+    await ctx.step("die", exit_the_process)
+
+
+@step(timeout=None)
+async def hang() -> None:
+    note()
+    await asyncio.Event().wait()
+
+
+@workflow
+async def hanging(ctx: Context) -> None:
+    await ctx.step("hang", hang)
+
+
+DEFINITIONS = [summing, waiting, deadly, hanging]

@@ -1,0 +1,150 @@
+"""Every history that an older Plait wrote must be read by this one: folded, fitted to its code, and gone on with."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, get_args
+
+import pytest
+
+from plait.dialects.code.events import CodeEvent, Kind
+from plait.dialects.code.machine import CodeMachine
+from plait.kernel.events import KernelEvent
+from plait.kernel.ids import Epoch, RunId, caller_id
+from plait.kernel.loader import recorded
+from plait.testing import History, Sim, SimRun, sim
+
+from .flows import DEFINITIONS, World
+from .record import play
+from .recipes import RECIPES
+from .stored import Stored, stored
+
+HISTORIES = stored()
+each_history = pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
+
+MENDED = {"retried", "rewound", "forked"}
+"""Those in which a step succeeds only since something was mended."""
+MISFIT = {"blocked-for-a-while"}
+
+
+@asynccontextmanager
+async def with_history(history: Stored) -> AsyncIterator[Sim]:
+    World.mended = history.name in MENDED
+    async with sim(DEFINITIONS) as s:
+        await history.put(s.store)
+        yield s
+
+
+def run_id(history: Stored) -> RunId:
+    return RunId(history.id)
+
+
+def test_there_is_a_history_for_every_recipe_and_every_event():
+    assert {history.name for history in HISTORIES} == set(RECIPES)
+    tags = {event.__struct_config__.tag for event in (*get_args(KernelEvent), *get_args(CodeEvent))}
+    assert {event for history in HISTORIES for event in history.types()} == tags
+    opened = [e for history in HISTORIES for e in history.events if e["type"] == "op.opened"]
+    assert {event["kind"] for event in opened} == set(get_args(Kind)) - {"removed"}  # which is never recorded
+
+
+@each_history
+async def test_it_folds_to_the_state_that_was_stored(history: Stored):
+    async with with_history(history) as s:
+        row = await s.store.run(run_id(history))
+        assert row is not None
+        run = await s.engine.kernel.loader.load(row, Epoch(0))
+        assert run.state.status == history.row["status"]
+        assert run.state.seq == len(history.events)
+        assert (await _view(s, history)).status == history.row["status"]
+
+
+@each_history
+async def test_it_is_sound(history: Stored):
+    async with with_history(history) as s:
+        events = History(await recorded(s.store, run_id(history)))
+        events.assert_recorded_once()
+        events.assert_not_early()
+
+
+@each_history
+async def test_its_code_fits_every_moment_of_it(history: Stored):
+    async with with_history(history) as s:
+        row = await s.store.run(run_id(history))
+        assert row is not None
+        for part in history.log:
+            upto = part["seq"] + len(part["events"]) - 1
+            run = await s.engine.kernel.loader.load(row, Epoch(0), upto)
+            assert isinstance(run.machine, CodeMachine)
+            assert run.machine.check(part["at"]) is None, f"after event {upto}"
+
+
+@each_history
+async def test_it_goes_on_from_every_moment_to_the_same_end(history: Stored):
+    ends = [event for event in history.events if event["type"] in ("run.completed", "run.failed", "run.cancelled")]
+    if len(ends) > 1 or history.name in ("stuck-in-rollback", "forked"):
+        pytest.skip("it was ended or changed by hand on the way")
+    async with with_history(history) as s:
+        handle = await s.engine.get(caller_id(run_id(history)), history.row["namespace"])
+        expected = await _ending(s, SimRun(s, handle.id, history.row["namespace"]))
+        for upto in _moments(history):
+            fork = await handle.fork(upto, id=f"fork-{upto}")
+            run = SimRun(s, fork.id, history.row["namespace"])
+            await _redo(s, run, history, upto)
+            assert await _ending(s, run) == expected, f"from event {upto} on"
+
+
+@pytest.mark.parametrize("name", sorted(RECIPES))
+async def test_todays_plait_would_write_what_it_can_read(name: str):
+    """A recipe still ends alike; what it writes on the way may have changed."""
+    today = await play(name)
+    [before] = [history for history in HISTORIES if history.name == name]
+    assert today.row["status"] == before.row["status"]
+    assert today.events[-1].get("output") == before.events[-1].get("output")
+
+
+def _moments(history: Stored) -> list[int]:
+    """After each decision, as long as the run goes on and rolls nothing back."""
+    moments: list[int] = []
+    for part in history.log:
+        if any(event["type"] in ("rollback.started", "run.cancelled", "run.failed") for event in part["events"]):
+            break
+        moments.append(part["seq"] + len(part["events"]) - 1)
+    return moments[:-1] if history.row["status"] == "completed" else moments
+
+
+async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
+    """What came from outside after that moment comes again: messages, decisions, the cancel."""
+    past, future = history.events[:upto], history.events[upto:]
+    taken = {id for event in past for id in event.get("messages") or ()}
+    for event in history.events:
+        if event["type"] == "message.queued" and event["id"] not in taken:
+            await run.message(event["name"], event["body"])
+    asked = {event["at"] for event in history.events if event.get("kind") == "approval"}
+    for event in future:
+        if event["type"] == "op.closed" and event["at"] in asked:
+            await _decide(s, run, event)
+    if history.row["status"] == "cancelled":
+        await s.settle()
+        await run.cancel("enough", compensate="rollback.started" in history.types())
+    elif "kernel.deadline_exceeded" in str(history.row["error"]):
+        await s.settle()
+
+
+async def _decide(s: Sim, run: SimRun, event: dict[str, Any]) -> None:
+    async def is_asked() -> bool:
+        return any(question.run_id == run.id for question in await s.engine.approvals.list())
+
+    await s.skip_until(is_asked)
+    await s.engine.approvals.decide(f"{run.id}:{event['at']}", event["output"]["decision"], by="boss", comment="fine")
+
+
+async def _ending(s: Sim, run: SimRun) -> tuple[str, Any]:
+    await s.skip_until(run.ended)
+    row = await run.row()
+    assert row.blocked is None
+    outputs = (await run.history()).of("run.completed")
+    return row.status, outputs[-1].get("output") if outputs else row.error
+
+
+async def _view(s: Sim, history: Stored) -> Any:
+    handle = await s.engine.get(caller_id(run_id(history)), history.row["namespace"])
+    return await handle.view()

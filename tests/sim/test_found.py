@@ -1,0 +1,85 @@
+"""A simulation that finds nothing proves nothing: so here the engine is broken on purpose, and must be found out."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from plait.dialects.code.history import History
+from plait.kernel.ids import Millis
+from plait.kernel.kernel import Kernel
+from plait.kernel.tasks import TaskBook
+from plait.stores.memory import MemoryStore
+from plait.testing.sim.seeds import simulate
+
+ENOUGH = 80
+
+
+def first_failure() -> str:
+    """What the first seed that fails has to say."""
+    for seed in range(ENOUGH):
+        report = asyncio.run(simulate(seed))
+        if report.failure is not None:
+            return str(report)
+    raise AssertionError(f"{ENOUGH} seeds have not found it")
+
+
+def test_a_failure_shows_the_plan_the_trouble_the_log_and_how_to_replay_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Kernel, "_recover", _nothing)
+    shown = first_failure()
+    assert shown.startswith("seed ")
+    for part in ("run root0 ", "trouble:", "log of root0:", "FAILED: BrokenPromise: not all runs ended", "replay: "):
+        assert part in shown
+
+
+def test_a_write_whose_answer_was_lost_and_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Kernel, "_look_again", lambda kernel, run_id: None)
+    assert "not all runs ended" in first_failure()
+
+
+def test_the_result_of_an_older_attempt_that_counts_is_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(TaskBook, "judge", _whatever_the_attempt(TaskBook.judge))
+    assert "ends differently" in first_failure()
+
+
+def test_a_timer_that_fires_early_is_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(MemoryStore, "due", _a_bit_early(MemoryStore.due))
+    assert "before its time" in first_failure()
+
+
+def test_a_snapshot_that_leaves_something_out_is_found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(History, "snapshot", _without_messages(History.snapshot))
+    assert first_failure()
+
+
+async def _nothing(*args: Any) -> None: ...
+
+
+def _whatever_the_attempt(judge: Callable[..., Any]) -> Callable[..., Any]:
+    def broken(book: TaskBook, result: Any, now: Millis, ids: Any) -> Any:
+        current = book.get(result.token)
+        if current is not None and current.retry_at is None:
+            result = msgspec.structs.replace(result, attempt=current.attempt)
+        return judge(book, result, now, ids)
+
+    return broken
+
+
+def _a_bit_early(due: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    async def broken(store: MemoryStore, shards: Any, now: Millis, limit: int) -> Any:
+        return await due(store, shards, Millis(now + 1500), limit)
+
+    return broken
+
+
+def _without_messages(snapshot: Callable[[History], Any]) -> Callable[[History], Any]:
+    def broken(history: History) -> Any:
+        kept, history.queue = history.queue, type(history.queue)()
+        try:
+            return snapshot(history)
+        finally:
+            history.queue = kept
+
+    return broken

@@ -1,0 +1,39 @@
+"""Two hundred seeds, each a calm and a stormy simulation of the real kernel. A failure shows how to replay it."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from plait.testing.sim.seeds import simulate
+
+SEEDS = 200
+AT_ONCE = 10
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
+def test_every_promise_is_kept_whatever_happens(first: int):
+    for seed in range(first, first + AT_ONCE):
+        report = asyncio.run(simulate(seed))
+        assert report.failure is None, str(report)
+
+
+def test_the_same_seed_gives_the_same_logs_in_every_process():
+    def digest(hash_seed: str) -> str:
+        command = [sys.executable, "-m", "plait.testing.sim", "--seeds", "12", "--json"]
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+        return json.loads(done.stdout)["digest"]
+
+    assert digest("1") == digest("2")
+
+
+def test_the_command_replays_a_seed_and_shows_its_plan_and_its_log():
+    command = [sys.executable, "-m", "plait.testing.sim", "--seed", "7"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown.startswith("seed 7: ")
+    assert "log of root0:" in shown
+    assert "run.started" in shown
