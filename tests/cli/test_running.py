@@ -94,7 +94,7 @@ def test_a_failed_run_is_a_document_with_its_error(desk: Desk):
 
 def test_a_deadline_fails_the_run(desk: Desk):
     ran = desk.run("waits", "--deadline", "0.05", "--json")
-    assert (ran.code, ran.json["error"]["code"]) == (1, "kernel.deadline_exceeded")
+    assert (ran.code, ran.json["error"]["code"]) == (1, "DEADLINE_EXCEEDED")
 
 
 def test_a_cancelled_run_has_its_own_exit_code(desk: Desk):

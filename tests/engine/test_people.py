@@ -228,7 +228,7 @@ async def test_a_run_past_its_deadline_fails(place: Place):
         run = await engine.start(listener, deadline=0.01)
         with pytest.raises(RunFailed) as caught:
             await run.result()
-        assert caught.value.error.code == "kernel.deadline_exceeded"
+        assert caught.value.error.code == "DEADLINE_EXCEEDED"
         row = await run.row()
         assert row.deadline is not None
         assert row.ended_at is not None

@@ -45,6 +45,11 @@ class Serving:
             if text in line:
                 return line
 
+    def begins(self, steps: int) -> None:
+        """Waits until it has begun that many more steps."""
+        for _ in range(steps):
+            self.hears("step ")
+
     def kill(self) -> None:
         self._process.kill()
         self._process.wait()

@@ -64,7 +64,7 @@ async def test_a_step_that_blocks_the_loop_is_named_in_a_warning(caplog: pytest.
     @workflow
     async def blocking(ctx: Context) -> bool:
         async def block() -> bool:
-            return warned.wait(30)  # noqa: ASYNC251 - it is the point
+            return warned.wait(30)
 
         return await ctx.step("block", block)
 
@@ -89,8 +89,7 @@ async def test_an_engine_that_is_asked_to_stop_loses_nothing_and_gives_its_shard
         with serving(database, ledger, lease=3600) as first:
             handles = [await client.start(summing, number, id=f"sum-{number}") for number in range(count)]
             hanged = await client.start(hanging, id="hanging")
-            while not any(entry.path.startswith("hanging") for entry in entries(ledger)):
-                await asyncio.sleep(0)
+            await asyncio.to_thread(first.hears, "step hanging/hang")
             assert await asyncio.to_thread(first.terminate) == 0
             assert "closed" in "".join(first.said)
         with serving(database, ledger, lease=3600):

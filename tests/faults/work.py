@@ -22,13 +22,16 @@ class Entry:
 
 
 def note() -> None:
+    """Into the ledger; and on standard output, so that a test can wait for it."""
     info = step_info()
-    line = f"{info.run_id}/{info.path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\n"
+    path = f"{info.run_id}/{info.path}"
+    line = f"{path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\n"
     file = os.open(os.environ[LEDGER], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         os.write(file, line.encode())
     finally:
         os.close(file)
+    os.write(1, f"step {path}\n".encode())
 
 
 def entries(ledger: Path) -> list[Entry]:

@@ -62,7 +62,7 @@ async def echo(ctx: Context, parent: str) -> str:
 
 @workflow
 async def everything(ctx: Context, amount: int) -> dict[str, Any]:
-    """Every kind of operation."""
+    """Almost every kind of operation."""
     version = await ctx.version("gate", 2)
     tried = await ctx.step("try", third_time_lucky, amount)
     inline = await ctx.step("inline", lambda: {"amount": amount})
@@ -78,12 +78,10 @@ async def everything(ctx: Context, amount: int) -> dict[str, Any]:
     both = await ctx.join("both", child=lambda c: c.child("child", doubled, 4), wait=lambda c: c.sleep("wait", 5))
     won = await ctx.race("race", slow=lambda c: c.sleep("slow", DAY), fast=lambda c: c.step("fast", double, 1))
     first = await ctx.listen("word", timeout=DAY)
-    more = await ctx.listen_n("words", "word", limit=2)
+    words = [first.body if first else None]
+    while len(words) < 3:
+        words += [message.body for message in await ctx.listen_n(f"words {len(words)}", "word", limit=2)]
     nothing = await ctx.listen("nothing", timeout=1)
-    friend = f"{ctx.run_id}-friend"
-    chatting = asyncio.ensure_future(ctx.child("friend", echo, ctx.run_id, id=friend))
-    await ctx.send("ping", friend, "ping", "hello")
-    pong = await ctx.listen("pong")
     verdict = await ctx.approve("ok", by="boss")
 
     async def body(c: Context, left: int) -> Any:
@@ -98,14 +96,22 @@ async def everything(ctx: Context, amount: int) -> dict[str, Any]:
         "caught": caught,
         "both": both.child,
         "won": won.winner,
-        "words": [first.body if first else None, *(message.body for message in more)],
+        "words": words,
         "nothing": nothing,
-        "pong": [pong.body if pong else None, await chatting],
         "approved": verdict.approved,
         "items": items,
         "random": [ctx.random().random(), str(ctx.uuid())],
-        "days": ctx.now().day,
     }
+
+
+@workflow
+async def chatting(ctx: Context) -> list[Any]:
+    """Talks to a child while it runs."""
+    friend = f"{ctx.run_id}-friend"
+    task = asyncio.ensure_future(ctx.child("friend", echo, ctx.run_id, id=friend))
+    await ctx.send("ping", friend, "ping", "hello")
+    pong = await ctx.listen("pong")
+    return [pong.body if pong is not None else None, await task]
 
 
 @workflow
@@ -144,7 +150,9 @@ async def mendable(ctx: Context) -> str:
 @workflow
 async def lossy(ctx: Context) -> int:
     """Whose losing branch ends too late."""
-    won = await ctx.race("race", slow=lambda c: c.sleep("slow", DAY), lucky=lambda c: c.step("lucky", third_time_lucky, 1))
+    won = await ctx.race(
+        "race", slow=lambda c: c.sleep("slow", DAY), lucky=lambda c: c.step("lucky", third_time_lucky, 1)
+    )
     return won.value
 
 
@@ -163,4 +171,16 @@ async def bulky(ctx: Context, text: str) -> str:
     return again[: len(text)]
 
 
-DEFINITIONS = [everything, doubled, echo, regretted, stuck_in_rollback, patient, mendable, lossy, changed, bulky]
+DEFINITIONS = [
+    everything,
+    chatting,
+    doubled,
+    echo,
+    regretted,
+    stuck_in_rollback,
+    patient,
+    mendable,
+    lossy,
+    changed,
+    bulky,
+]

@@ -25,6 +25,10 @@ async def everything(s: Sim) -> SimRun:
     return run
 
 
+async def chatting(s: Sim) -> SimRun:
+    return await _ended(s, await s.start(flows.chatting, id="chatting"))
+
+
 async def rolled_back(s: Sim) -> SimRun:
     return await _ended(s, await s.start(flows.regretted, id="rolled-back"))
 
@@ -111,6 +115,7 @@ async def bulky(s: Sim) -> SimRun:
 
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
+    "chatting": chatting,
     "rolled-back": rolled_back,
     "stuck-in-rollback": stuck_in_rollback,
     "cancelled": cancelled,

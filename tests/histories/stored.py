@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
 import plait
 from plait.kernel.ids import RunId, Seq, Shard, shard_of
 from plait.kernel.store import LogRow, RunRow, Store, Write
-from plait.testing import History
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -37,7 +37,9 @@ class Stored:
 
     async def put(self, store: Store) -> None:
         """Into a database, as if its run had ended there."""
-        row = msgspec.json.decode(json.dumps({**self.row, "shard": shard_of(RunId(self.id))}), type=RunRow)
+        plain = {**self.row, "shard": shard_of(RunId(self.id)), "output": None}
+        row = msgspec.json.decode(json.dumps(plain), type=RunRow)
+        row.output = None if self.row["output"] is None else Raw(json.dumps(self.row["output"]).encode())
         rows = [
             LogRow(Seq(r["seq"]), len(r["events"]), r["at"], json.dumps(r["events"]).encode(), r["blobs"])
             for r in self.log
@@ -79,7 +81,3 @@ def _without_places(text: str) -> str:
     for folder in (str(Path(__file__).parents[2]), sys.base_prefix, str(Path.home())):
         text = text.replace(folder, "...")
     return text
-
-
-def outputs(events: History) -> list[Any]:
-    return [data.get("output") for data in events.of("run.completed")]

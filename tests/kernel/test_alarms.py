@@ -196,7 +196,7 @@ async def test_after_an_outage_all_timers_are_there_again():
 
 @pytest.mark.parametrize("cache_size", [0, 1000])
 async def test_a_run_sleeps_for_a_year_without_being_in_memory(cache_size: int):
-    async with rig(cache_size=cache_size) as on:
+    async with rig(cache_size=cache_size, ttl=Millis(10**13)) as on:
         run = await on.start(nap(366 * 86_400_000))
         await on.settle()
         assert (on.kernel.roster.get(run) is None) == (cache_size == 0)

@@ -112,7 +112,7 @@ def test_a_run_whose_deadline_passes_fails():
     draft = give(run, TimerFired(DEADLINE), now=NOW + 5)
     assert run.state.status == "failed"
     assert draft.patch is not None
-    assert draft.patch.error == ErrorInfo("kernel.deadline_exceeded", "the run's deadline passed", kind="deadline")
+    assert draft.patch.error == ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
     assert draft.revoked == ["move:0"]
 
 

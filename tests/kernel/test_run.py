@@ -151,7 +151,7 @@ def test_an_ended_run_refuses_what_would_change_it(input: Any):
     run = started()
     draft = give(run, input, key="k")
     [taken] = draft.taken or []
-    assert reply(taken)["error"]["code"] == "kernel.run_finished"
+    assert reply(taken)["error"]["code"] == "RUN_FINISHED"
     assert reply(taken)["status"] == 409
 
 

@@ -43,6 +43,10 @@ class Handle(Generic[T]):
     def id(self) -> str:
         return caller_id(self._run_id)
 
+    @property
+    def namespace(self) -> str:
+        return self._namespace
+
     def __repr__(self) -> str:
         return f"<Handle of run {self.id}>"
 

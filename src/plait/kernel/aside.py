@@ -1,4 +1,4 @@
-"""Runs that are set aside: their machine failed, or decided what can't be stored.
+"""Runs that are set aside: their machine failed or decided what can't be stored, or their log can't be read here.
 
 Such a run is blocked in the store and dropped from memory. Its inputs stay where they are, in the inbox
 and among the timers; when something new comes for it, all of them are delivered again, in order.
@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from .failures import describe
 from .ids import RunId, Shard, shard_of
+from .roster import Unreadable
+from .run import ASKED, refused
+from .store import RunPatch, Write
 
 
 class Aside:
@@ -47,3 +51,16 @@ class Aside:
     def lost(self, shards: set[Shard]) -> None:
         """Their new owner sees to them."""
         self._runs = {run_id: state for run_id, state in self._runs.items() if shard_of(run_id) not in shards}
+
+
+def unreadable(problem: Unreadable) -> Write:
+    """The row says why it can't go on, and who waits for an answer gets one."""
+    row, error = problem.row, problem.__cause__
+    info = describe(error if error is not None else problem, kind="blocked")
+    keys = [key for input, key in problem.held if key is not None and isinstance(input, ASKED)]
+    write = Write(row.id, row.shard, problem.epoch, taken=refused(row.id, info, keys))
+    if row.status == "running":
+        write.patch = RunPatch(
+            status="running", awake=row.awake, blocked=info, recoveries=row.recoveries, full=row.full
+        )
+    return write

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from . import values
 from .alarms import Alarms
-from .aside import Aside
+from .aside import Aside, unreadable
 from .clock import Clock
 from .draft import Draft
 from .errors import LeaseLost, PlaitError, Unavailable
@@ -28,16 +28,16 @@ from .loop import Hooks, RunLoop
 from .machine import Dialect
 from .mail import Mail
 from .ownership import Ownership
+from .recovery import Recovery
 from .replies import Replies
-from .roster import Roster
+from .roster import Roster, Unreadable
 from .run import Run
-from .store import SUSPECT_AFTER, InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
+from .store import InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
 from .waiters import Outcome, Waiters, outcome_of
 from .worker import Job, Worker
 
 log = logging.getLogger("plait.kernel")
 
-_SUSPECT_PATIENCE = 2.0
 _CLOSING_PATIENCE = 5.0
 _RETRY_AFTER = 1.0
 
@@ -86,9 +86,10 @@ class Kernel:
         )
         self.loop = RunLoop(store, clock, limits, hooks)
         self._ownership = Ownership(
-            store, clock, settings.owner, settings.lease_ttl, gained=self._gained, lost=self._lost
+            store, clock, settings.owner, settings.lease_ttl, gained=self._gained, lost=self._lost, leave=self._leave
         )
         self.roster = Roster(store, self.loader, self._ownership.epoch, settings.cache_size)
+        self._recovery = Recovery(store, clock, self.roster, self._load_row, self.loop.sleep)
         self._mail = Mail(store, lambda: self._ownership.shards, self.deliver)
         self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self.keep_trying)
         self._aside = Aside(self._redeliver)
@@ -109,6 +110,7 @@ class Kernel:
         self.loop.stop()
         if self._main is not None:
             await asyncio.wait([self._main], timeout=_CLOSING_PATIENCE)
+            await self._recovery.part(self._recovery.parting(self.roster.all()))
         await self.crash()
         if self._settings.own_shards:
             try:
@@ -270,11 +272,15 @@ class Kernel:
             self.loop.post(run, result)
 
     async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
-        run, held = await self.roster.load(run_id, row)
+        try:
+            run, held = await self.roster.load(run_id, row)
+        except Unreadable as problem:
+            self._set_aside(run_id, unreadable(problem))
+            return
         self._aside.discard(run_id)
         if run is None:
             if not self.owns(run_id):
-                self._forget(run_id)  # else it is unknown, or unreadable here: its inputs stay where they are
+                self._forget(run_id)  # else nobody knows it: its inputs stay where they are
             return
         if suspect:
             run.suspect()
@@ -287,34 +293,21 @@ class Kernel:
         await self._now_or_later(lambda: self._recover(shards))
 
     async def _recover(self, shards: list[Shard]) -> None:
-        rows = await self.store.recovering(shards)
-        suspects = [row for row in rows if row.recoveries >= SUSPECT_AFTER]
-        if rows:
-            log.info("took over %d shards with %d runs under way", len(shards), len(rows))
+        suspects = await self._recovery.take_up(shards)
         self._waiters.look_again(shards)  # the owner before us may have ended a run that is waited for here
-        for row in rows:
-            if row.recoveries < SUSPECT_AFTER and not self._here(row.id):
-                await self._now_or_later(lambda row=row: self._load(row.id, row))
         if suspects:
-            self.spawn(self._recover_one_by_one(suspects))
+            self.spawn(self._recovery.one_by_one(suspects))
         await self._now_or_later(self._mail.look)
         await self._now_or_later(self._alarms.look)
 
-    async def _recover_one_by_one(self, suspects: list[RunRow]) -> None:
-        """One of these may be what kills the process; alone, it can't take the others' chances with it."""
-        for row in suspects:
-            log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
-            if self._here(row.id):
-                continue
-            await self._now_or_later(lambda row=row: self._load(row.id, row, suspect=True))
-            waited = self.clock.monotonic()
-            while (run := self.roster.get(row.id)) is not None and (run.queued or run.state.tasks.running):
-                if self.clock.monotonic() - waited > _SUSPECT_PATIENCE:
-                    break
-                await self.loop.sleep(0.01)
+    async def _load_row(self, row: RunRow, suspect: bool) -> None:
+        await self._now_or_later(lambda: self._load(row.id, row, suspect=suspect))
 
-    def _here(self, run_id: RunId) -> bool:
-        return self.roster.get(run_id) is not None or self.roster.is_loading(run_id)
+    async def _leave(self, shards: set[Shard]) -> None:
+        """Gives runs up that their next owner can have in peace."""
+        left = self._recovery.parting([run for run in self.roster.all() if run.shard in shards])
+        self._lost(shards)
+        await self._recovery.part(left)
 
     def _lost(self, shards: set[Shard]) -> None:
         self._aside.lost(shards)
@@ -365,7 +358,9 @@ class Kernel:
             if self.owns(child.row.id):
                 self._mail.came(child.start)
         for row in write.inbox:
-            if self.owns(row.run_id):
+            if row.fallback is not None:  # it may have become a dead letter
+                self.keep_trying(self._mail.look)
+            elif self.owns(row.run_id):
                 self._mail.came(row)
 
     def _appended(self, write: Write) -> None:
@@ -408,9 +403,12 @@ class Kernel:
             if not created.done():
                 created.set_exception(PlaitError("kernel.machine_error", "the run can't be started", why=str(error)))
             return
-        self._aside.add(run.id)
-        self.loop.owe(run.broken(error))
+        self._set_aside(run.id, run.broken(error))
         self._stop(run)
+
+    def _set_aside(self, run_id: RunId, write: Write) -> None:
+        self._aside.add(run_id)
+        self.loop.owe(write)
 
     def _redeliver(self, run_id: RunId) -> None:
         """Whatever waits for a run that was set aside, from the first on."""

@@ -19,16 +19,20 @@ log = logging.getLogger("plait.kernel")
 
 Gained = Callable[[list[Shard]], Awaitable[None]]
 Lost = Callable[[set[Shard]], None]
+Leave = Callable[[set[Shard]], Awaitable[None]]
 
 
 class Ownership:
-    def __init__(self, store: Store, clock: Clock, owner: str, ttl: Millis, *, gained: Gained, lost: Lost) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, owner: str, ttl: Millis, *, gained: Gained, lost: Lost, leave: Leave
+    ) -> None:
         self.owner = owner
         self._store = store
         self._clock = clock
         self._ttl = ttl
         self._gained = gained
         self._lost = lost
+        self._leave = leave
         self._epochs: dict[Shard, Epoch] = {}
         self._alarm: Alarm | None = None
         self._stopped = False
@@ -84,7 +88,7 @@ class Ownership:
     async def _give_up(self, shards: list[Shard]) -> None:
         for shard in shards:
             del self._epochs[shard]
-        self._lost(set(shards))
+        await self._leave(set(shards))
         await self._store.release(self.owner, shards)
 
     def keep(self, spawn: Callable[[Awaitable[None]], object]) -> None:

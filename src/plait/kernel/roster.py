@@ -24,6 +24,16 @@ Held = list[tuple[AnyInput, str | None]]
 """Inputs with their inbox keys."""
 
 
+class Unreadable(Exception):
+    """This engine can't read what the store has of a run."""
+
+    def __init__(self, row: RunRow, epoch: Epoch, held: Held) -> None:
+        super().__init__(row.id)
+        self.row = row
+        self.epoch = epoch
+        self.held = held
+
+
 class Roster:
     def __init__(self, store: Store, loader: Loader, epoch: Callable[[Shard], Epoch | None], cache_size: int) -> None:
         self._store = store
@@ -78,21 +88,25 @@ class Roster:
     def is_loading(self, run_id: RunId) -> bool:
         return run_id in self._loading
 
+    def knows(self, run_id: RunId) -> bool:
+        """Whether it is in memory, or about to be."""
+        return run_id in self._live or run_id in self._loading
+
     def hold(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
         """Keeps an input until its run is in memory."""
         self._loading.setdefault(run_id, []).append((input, key))
 
     async def load(self, run_id: RunId, row: RunRow | None = None) -> tuple[Run | None, Held]:
-        """Brings a run into memory; with it come the inputs that were held for it."""
+        """Brings a run into memory; with it come the inputs that were held for it. None if there is no such run, or
+        it is not ours. While the store is away its inputs are kept, for the next try."""
         self._loading.setdefault(run_id, [])
         run = await self._build(run_id, row)
         held = self._loading.pop(run_id)
         if run is not None:
-            self._live[run_id] = run
+            run = self._live.setdefault(run_id, run)  # it may have been made here meanwhile
         return run, held
 
     async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
-        """None if there is no such run, it is not ours, or it can't be read by this engine."""
         row = row or await self._store.run(run_id)
         epoch = self._epoch(shard_of(run_id))
         if row is None or epoch is None:
@@ -101,7 +115,7 @@ class Roster:
             run = await self._loader.load(row, epoch)
         except Unavailable:
             raise
-        except PlaitError as error:
-            log.error("run %s can't be taken up: %s", run_id, error)
-            return None
+        except Exception as error:  # of another release, or a dialect with a bug: it must not harm its neighbours
+            log.error("run %s can't be taken up: %s", run_id, error, exc_info=not isinstance(error, PlaitError))
+            raise Unreadable(row, epoch, self._loading.pop(run_id)) from error
         return run if self._epoch(run.shard) == epoch else None

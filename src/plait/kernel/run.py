@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -35,7 +36,7 @@ log = logging.getLogger("plait.kernel")
 DEADLINE = TaskToken("~deadline")
 _SNAPSHOT_EVERY = 1000
 _INPUTS_AT_ONCE = 1000
-_ASKED = (Cancel, Decided, Patch, Resume)
+ASKED = (Cancel, Decided, Patch, Resume)
 """Inputs whose senders wait for an answer."""
 
 
@@ -130,7 +131,7 @@ class Run:
 
     def _handle(self, input: AnyInput, key: str | None, draft: Draft) -> None:
         reply: bytes | None = None
-        if key is not None and isinstance(input, _ASKED):
+        if key is not None and isinstance(input, ASKED):
             self.asked.append(key)
         try:
             answer = self._route(input, draft)
@@ -156,7 +157,7 @@ class Run:
                 self._must_run()
                 return self.ask(input, draft)
             case ChildFinished():
-                if self.state.status == "running" and not self.state.rolling_back:
+                if not self.state.rolling_back:  # one that outlived its parent is heard for when that is reopened
                     self.ask(input, draft)
             case _:
                 assert_never(input)
@@ -165,7 +166,7 @@ class Run:
     def _must_run(self) -> None:
         if self.state.status != "running":
             raise Conflict(
-                "kernel.run_finished",
+                "RUN_FINISHED",
                 f"run {caller_id(self.id)} has {self.state.status}",
                 why="an ended run takes no inputs",
                 fix="start a new run, or fork or retry this one",
@@ -239,7 +240,7 @@ class Run:
         if self.state.status != "running":
             return
         if token == DEADLINE:
-            error = ErrorInfo("kernel.deadline_exceeded", "the run's deadline passed", kind="deadline")
+            error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
             ending.cancel(Cancel(cause="deadline", error=error), self, draft)
         elif token.startswith(RETRY):
             again = self.state.tasks.retry(TaskToken(token[len(RETRY) :]))
@@ -377,14 +378,17 @@ class Run:
         """Its machine, or what it decided, can't be worked with: the log stays as it is, the row says that the run
         is blocked, and who waits for an answer gets one. Its other inputs stay where they are."""
         info = describe(error, kind="machine", code="kernel.machine_error")
-        write = Write(self.id, self.shard, self.epoch)
+        write = Write(self.id, self.shard, self.epoch, taken=refused(self.id, info, self.asked))
         if self._was == "running":
             write.patch = RunPatch(
                 status="running", awake=True, blocked=info, recoveries=self._recoveries, full=self._full
             )
-        reply = _refusal(Conflict("kernel.machine_error", f"run {caller_id(self.id)} is blocked", why=info.message))
-        write.taken = [Taken(key, reply) for key in self.asked]
         return write
+
+    def leaving(self) -> Write:
+        """Its owner leaves in peace: the recovery that its takeover will count is taken back."""
+        self._recoveries = max(0, self._recoveries - 1)
+        return Write(self.id, self.shard, self.epoch, patch=self._patch())
 
     def _patch(self) -> RunPatch:
         patch = RunPatch(
@@ -406,6 +410,12 @@ class Run:
                 case _:
                     pass
         return patch
+
+
+def refused(run_id: RunId, blocked: ErrorInfo, keys: Sequence[str]) -> list[Taken]:
+    """The answers of a run that can't go on to those who wait for one."""
+    reply = _refusal(Conflict(blocked.code, f"run {caller_id(run_id)} is blocked", why=blocked.message))
+    return [Taken(key, reply) for key in keys]
 
 
 def _refusal(error: PlaitError) -> bytes:

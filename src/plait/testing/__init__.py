@@ -1,12 +1,12 @@
 """Testing workflows: virtual time, crashes on purpose, and assertions on what was recorded.
 
-    async with sim([order]) as s:
-        run = await s.start(order, {"sku": "tea"})
-        await s.clock.advance(3600)
-        await s.crash()
-        assert await s.result(run) == {"paid": True}      # a sleep of 30 days takes no time
+async with sim([order]) as s:
+    run = await s.start(order, {"sku": "tea"})
+    await s.clock.advance(3600)
+    await s.crash()
+    assert await s.result(run) == {"paid": True}      # a sleep of 30 days takes no time
 
-    report = asyncio.run(survives_every_crash(order, {"sku": "tea"}))
+report = asyncio.run(survives_every_crash(order, {"sku": "tea"}))
 """
 
 from .clock import VirtualClock

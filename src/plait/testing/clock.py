@@ -11,7 +11,7 @@ import asyncio
 import heapq
 import itertools
 import math
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -92,13 +92,16 @@ class VirtualClock:
         """For steps that take their time: returns when that much virtual time has passed."""
         due = self.monotonic() + seconds
         with self._sleeper():
-            while self.monotonic() < due:
-                woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                alarm = self.call_later(due - self.monotonic(), lambda: woken.done() or woken.set_result(None))
-                try:
-                    await woken
-                finally:
-                    alarm.cancel()
+            while self.monotonic() < due:  # an alarm is a hint only
+                await self._alarm(due - self.monotonic())
+
+    async def _alarm(self, seconds: float) -> None:
+        woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        alarm = self.call_later(seconds, lambda: woken.done() or woken.set_result(None))
+        try:
+            await woken
+        finally:
+            alarm.cancel()
 
     # -- what a simulator does -----------------------------------------------------------------------------------
 
@@ -128,7 +131,7 @@ class VirtualClock:
         return len(self._asleep)
 
     @contextmanager
-    def _sleeper(self) -> Iterator[None]:
+    def _sleeper(self) -> Generator[None]:
         who = _current_step()
         if who is None:
             yield

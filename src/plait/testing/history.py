@@ -1,8 +1,8 @@
 """What a run's log must look like, as assertions. They read the events as any reader sees them.
 
-    found = await history(handle)
-    found.assert_recorded_once()
-    assert found.types()[-1] == "run.completed"
+found = await history(handle)
+found.assert_recorded_once()
+assert found.types()[-1] == "run.completed"
 """
 
 from __future__ import annotations
@@ -91,9 +91,12 @@ class History:
             at = event.data.get("at")
             if event.type == "op.opened" and event.data["kind"] in ("sleep", "timer"):
                 due[at or ""] = event.data["deadline"]
-            elif event.type == "op.closed" and event.data.get("status", "completed") == "completed":
-                if event.at < due.pop(at or "", 0):
-                    raise AssertionError(f"`{at}` ended before its time: event {event.seq}\n{self}")
+            elif (
+                event.type == "op.closed"
+                and event.data.get("status", "completed") == "completed"
+                and event.at < due.pop(at or "", 0)
+            ):
+                raise AssertionError(f"`{at}` ended before its time: event {event.seq}\n{self}")
 
 
 class _Book:
@@ -184,6 +187,10 @@ class _Book:
         found = {op["at"]: op["kind"] for op in ops if op.get("status", "open") == "open"}
         self._closed = {op["at"] for op in ops} - set(found)
         self._open = {at for at, kind in found.items() if kind not in ("version", "child")}  # children start anew
-        ended = [(op["at"], name, found) for op in ops for name, found in (op.get("branches") or {}).items()]
-        self._branches = {(at, name) for at, name, found in ended if found.get("status", "open") != "open"}
+        self._branches = {(op["at"], name) for op in ops for name in _ended_branches(op)}
         self._consumed = {message["id"] for op in ops for message in op.get("received") or ()}
+
+
+def _ended_branches(op: dict[str, Any]) -> list[str]:
+    branches: dict[str, dict[str, Any]] = op.get("branches") or {}
+    return [name for name, branch in branches.items() if branch.get("status", "open") != "open"]

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from plait import Context, Limits, RollbackError, workflow
+from plait import Context, CriticalError, Limits, RollbackError, workflow
 from plait.errors import ChildFailedError, Conflict, InvalidInput, NotFound, RunExistsError, WorkflowCodeError
 from plait.testing import Sim
 
@@ -213,7 +213,7 @@ async def test_a_child_has_labels_and_a_deadline(simulate: Simulate) -> None:
         return []
 
     async with simulate([child, parent]) as s:
-        assert await s.run(parent) == ["failed", "kernel.deadline_exceeded", "25"]
+        assert await s.run(parent) == ["failed", "DEADLINE_EXCEEDED", "25"]
 
 
 # -- what can't start ------------------------------------------------------------------------------------------------
@@ -328,7 +328,9 @@ async def test_abandoned_children_go_on(simulate: Simulate) -> None:
         assert await run.status() == "cancelled"
 
 
-async def test_a_child_that_ends_after_its_parent_changes_nothing(simulate: Simulate) -> None:
+async def test_an_abandoned_child_that_ends_after_its_parent_is_recorded_and_changes_nothing(
+    simulate: Simulate,
+) -> None:
     @workflow
     async def parent(ctx: Context) -> None:
         await ctx.child("c", waits, id="child", on_parent_close="abandon")
@@ -338,10 +340,38 @@ async def test_a_child_that_ends_after_its_parent_changes_nothing(simulate: Simu
         await s.settle()
         await run.cancel()
         await s.settle()
-        before = str(await run.history())
+        before = (await run.history()).types()
         await (await s.engine.get("child")).message("go")
         await s.settle()
-        assert str(await run.history()) == before
+        assert (await run.history()).types() == [*before, "op.closed"]
+        assert await run.status() == "cancelled"
+
+
+async def test_an_abandoned_child_that_ended_while_its_parent_was_failed_is_heard_after_a_retry(
+    simulate: Simulate,
+) -> None:
+    broken = True
+
+    async def unlucky() -> None:
+        if broken:
+            raise CriticalError("not yet")
+
+    @workflow
+    async def parent(ctx: Context) -> int:
+        child = asyncio.ensure_future(ctx.child("c", waits, id="child", on_parent_close="abandon"))
+        await ctx.step("s", unlucky)
+        return await child
+
+    async with simulate([waits, parent]) as s:
+        run = await s.start(parent)
+        assert (await failure(s, run)).message == "not yet"
+        child = await s.engine.get("child")
+        await child.message("go", 7)
+        assert await s.result(child) == 7
+        await s.settle()
+        broken = False
+        await run.retry()
+        assert await s.result(run) == 7
 
 
 async def test_a_child_survives_the_crash_of_its_parent_and_reports(simulate: Simulate) -> None:

@@ -143,7 +143,7 @@ async def test_a_run_that_passes_its_deadline_fails(simulate: Simulate) -> None:
         await s.clock.advance(10)
         await s.crash()
         info = await failure(s, run)
-        assert info.code == "kernel.deadline_exceeded"
+        assert info.code == "DEADLINE_EXCEEDED"
         assert s.clock.elapsed == 30_000
     assert ledger == []
 

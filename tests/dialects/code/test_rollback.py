@@ -109,7 +109,7 @@ async def test_it_undoes_newest_first(trigger: str, restart: bool, handler: str,
             assert row.error.message == "no"
         if trigger == "deadline":
             assert row.error is not None
-            assert row.error.code == "kernel.deadline_exceeded"
+            assert row.error.code == "DEADLINE_EXCEEDED"
 
 
 @handlers

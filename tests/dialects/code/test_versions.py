@@ -435,7 +435,7 @@ async def test_a_deadline_ends_a_blocked_run(simulate: Simulate) -> None:
         await s.settle()
         await deploy(s, code(diverging))
         await s.clock.advance(600)
-        assert (await failure(s, run)).code == "kernel.deadline_exceeded"
+        assert (await failure(s, run)).code == "DEADLINE_EXCEEDED"
 
 
 async def test_a_step_that_ends_while_the_run_is_blocked_is_recorded(simulate: Simulate) -> None:

@@ -8,7 +8,6 @@ from typing import Literal
 
 import msgspec
 
-from plait.kernel import values
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, caller_id
 
@@ -68,10 +67,8 @@ def examine(machine: CodeMachine, registry: Registry, now: Millis) -> Finding:
 
 
 def _input_misfit(definition: AnyWorkflow, machine: CodeMachine) -> RunBlocked | None:
-    if not definition.takes_input:
-        return None
     try:
-        values.decode(machine.history.input, definition.input_type)
+        definition.arguments(machine.history.input)
     except (msgspec.DecodeError, TypeError, ValueError) as error:
         name = getattr(definition.input_type, "__name__", str(definition.input_type))
         fix = "make the input type accept what the run was started with"

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import AskHuman, Block, Decision, Effect, Finish, RunTask, SetTimer, StartChild
-from plait.kernel.errors import Conflict, ErrorInfo, NotFound, PlaitError
+from plait.kernel.effects import Decision, Effect, RunTask
+from plait.kernel.errors import Conflict, ErrorInfo
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
@@ -28,47 +28,30 @@ from plait.kernel.inputs import (
     TaskResult,
     TimerFired,
 )
-from plait.kernel.machine import RunInfo, TaskFacts
+from plait.kernel.machine import TaskFacts
 from plait.kernel.view import Edge, Node, Reason
 
 from . import picture
 from .context import entry
-from .errors import WorkflowCodeError, ops_of, to_info
 from .events import (
-    CodeLoaded,
     MessageQueued,
     OpClosed,
     RunBlocked,
     RunRecovered,
     RunRewound,
-    RunUnblocked,
 )
-from .history import History, OpState
-from .location import place_of, token_of
+from .history import OpState
 from .op import Op, revoking
 from .people import Verdict
-from .playback import Playback, Surroundings
-from .registry import AnyWorkflow, Registry
+from .playback import Playback
+from .player import Player
 from .steps import StepOp
-from .undoing import Undoing, returns_of
+from .undoing import returns_of
 
-_STARTS = RunTask | SetTimer | AskHuman | StartChild
 _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 
-class CodeMachine:
-    def __init__(self, around: Surroundings, registry: Registry) -> None:
-        self.history = History(around.info.run_id)
-        self._undoing = Undoing(self.history, around, self._definition)
-        self._around = around
-        self._registry = registry
-        self._playback: Playback | None = None
-        self._decision = Decision()
-        self._now = Millis(0)
-        self._started = False
-        self._unloaded = False
-        self._reopened = False
-
+class CodeMachine(Player):
     # -- folding -------------------------------------------------------------------------------------------------
 
     def evolve(self, event: Event, at: Millis) -> None:
@@ -162,6 +145,8 @@ class CodeMachine:
         op = self._open_op(child.token)
         if op is None or op.run_id != child.run_id:
             return
+        if self.history.ended is not None and not op.keep:
+            return  # it was cancelled with this run; a retry starts it again
         if child.status == "completed":
             self._record(OpClosed(op.at, "completed", child.output))
         elif child.status == "refused":
@@ -202,113 +187,6 @@ class CodeMachine:
                 pass
             case _:
                 assert_never(resume.mode)
-
-    # -- playing the function ------------------------------------------------------------------------------------
-
-    def _play(self) -> None:
-        """Plays the function from the top against the history."""
-        self._drop()
-        definition = self._definition()
-        if definition is None:
-            self._unloaded = True
-            refusal = self._not_loaded()
-            message = f"no code `{self._label}` here; {refusal.why}"
-            self._effect(Block(ErrorInfo("CODE_NOT_LOADED", message, kind="blocked")))
-            return
-        if self._unloaded and self.history.blocked is None:
-            self._effect(Block(None))
-        self._unloaded = False
-        if not self.history.hash:
-            self._record(CodeLoaded(definition.name, definition.hash, definition.version))
-        if (misfit := _input_misfit(definition, self.history.input)) is not None:
-            self._block(misfit)
-            return
-        playback = self._playback = self._new_playback(definition)
-        playback.start(entry(definition, self.history.input), self._now)
-        self._conclude()
-
-    def _new_playback(self, definition: AnyWorkflow, *, collecting: bool = False) -> Playback:
-        return Playback(
-            definition, self.history, self._around, self._record_as_code, self._effect, collecting=collecting
-        )
-
-    def _pump(self) -> None:
-        if self._playback is None:
-            if self.history.blocked is None and not self._unloaded:
-                self._play()
-            return
-        self._playback.pump(self._now)
-        self._conclude()
-
-    def _conclude(self) -> None:
-        """What the playback came to: blocked, ended, or waiting."""
-        playback = self._playback
-        if playback is None:
-            return
-        if playback.blocked is not None:
-            self._block(playback.blocked)
-            return
-        self._decision.more = playback.more
-        if self.history.blocked is not None:
-            self._record(RunUnblocked(playback.definition.hash))
-            self._effect(Block(None))
-        main = playback.main
-        if main is None or not main.done():
-            return
-        if main.cancelled():
-            self._fail(
-                WorkflowCodeError("FOREIGN_AWAIT", "the workflow cancelled itself", fix="raise an error instead")
-            )
-        elif (error := main.exception()) is not None:
-            self._fail(error)
-        else:
-            self._complete(playback, main.result())
-
-    def _complete(self, playback: Playback, result: object) -> None:
-        try:
-            output = values.encode(result, max_bytes=playback.max_payload)
-        except PlaitError as error:
-            self._fail(WorkflowCodeError("NOT_ENCODABLE", "the workflow's result", why=str(error)))
-            return
-        self._revoke_open()
-        self._effect(Finish("completed", output))
-
-    def _fail(self, error: BaseException) -> None:
-        causes = sorted(ops_of(error) & set(self.history.ops))
-        self._revoke_open()
-        self._effect(Finish("failed", error=to_info(error), data={"causes": causes}))
-
-    def _block(self, blocked: RunBlocked) -> None:
-        self._drop()
-        if blocked != self.history.blocked:
-            # What the function did before it came to the misfit is not part of the history
-            self._record(blocked)
-        message = blocked.fix if blocked.code == "CODE_DIVERGED" else f"`{blocked.at}`: {blocked.found}"
-        self._effect(Block(ErrorInfo(blocked.code, message, kind="blocked")))
-
-    def _stop(self) -> None:
-        self._drop()
-        self._revoke_open()
-
-    def _revoke_open(self) -> None:
-        """The run ends: what is open is stopped, and what this decision was about to start is not."""
-        leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
-        kept: list[Effect] = []
-        unborn: set[TaskToken] = set()
-        for effect in self._decision.effects:
-            if isinstance(effect, _STARTS) and effect.token in leaving:
-                unborn.add(effect.token)
-            else:
-                kept.append(effect)
-        self._decision.effects = kept
-        for token, op in leaving.items():
-            if token not in unborn:
-                self._effects(revoking(op, token))
-
-    def _drop(self) -> None:
-        if self._playback is not None:
-            self._playback.evict()
-            self._playback = None
 
     # -- going on after a failure --------------------------------------------------------------------------------
 
@@ -429,69 +307,6 @@ class CodeMachine:
 
     def close(self) -> None:
         self._drop()
-
-    # -- details -------------------------------------------------------------------------------------------------
-
-    def _record(self, event: Event) -> None:
-        self._decision.events.append(event)
-        self.history.evolve(event, self._now)
-
-    def _record_as_code(self, event: Event) -> None:
-        """An event that the function's code caused; other code than before is noted first."""
-        playback = self._playback
-        if playback is not None and self.history.hash != playback.definition.hash and self.history.blocked is None:
-            definition = playback.definition
-            self._record(CodeLoaded(definition.name, definition.hash, definition.version))
-        self._record(event)
-
-    def _effect(self, effect: Effect) -> None:
-        self._decision.effects.append(effect)
-
-    def _effects(self, effects: list[Effect]) -> None:
-        self._decision.effects += effects
-
-    @property
-    def info(self) -> RunInfo:
-        return self._around.info
-
-    def _definition(self) -> AnyWorkflow | None:
-        return self._registry.find(self._around.info.definition, self._around.info.version)
-
-    def _token(self, at: str) -> TaskToken:
-        return token_of(at, self.history.generation)
-
-    def _open_op(self, token: TaskToken) -> OpState | None:
-        """The open operation of a token; none for one of before a rewind."""
-        op = self.history.ops.get(self._path(token))
-        return op if op is not None and op.status == "open" else None
-
-    def _path(self, token: TaskToken) -> str:
-        if not token.startswith("~"):  # by far the most
-            return "" if self.history.generation else token
-        path, generation = place_of(token)
-        return path if generation == self.history.generation else ""
-
-    def _not_loaded(self) -> NotFound:
-        return self._registry.not_loaded(self._label)
-
-    @property
-    def _label(self) -> str:
-        info = self._around.info
-        return info.definition if info.version is None else f"{info.definition}@{info.version}"
-
-    def _is_open(self, at: str) -> bool:
-        op = self.history.ops.get(at)
-        return op is not None and op.status == "open"
-
-
-def _input_misfit(definition: AnyWorkflow, input: Raw) -> RunBlocked | None:
-    """The input fitted when the run started; its type may have changed since."""
-    try:
-        definition.arguments(input)
-    except (msgspec.DecodeError, TypeError, ValueError) as error:
-        fix = "make the input type accept what the run was started with"
-        return RunBlocked("CODE_DECODE", "input", str(definition.input_type), str(error), fix)
-    return None
 
 
 def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from random import Random
 from typing import Any, TypeVar
 
 from plait.engine import Engine, Handle
 from plait.kernel.errors import Conflict, NotFound, RunFailed, Unavailable
-from plait.kernel.inputs import TaskResult
 from plait.kernel.ids import RunId, TaskToken
+from plait.kernel.inputs import TaskResult
 from plait.kernel.values import encode
 
 from .cluster import Cluster
@@ -67,10 +67,10 @@ class Client:
         self.told = await self._ended()
         match self.root.ending:
             case "fails and is retried":
-                self._cluster.world.repaired = True
+                self._cluster.world.repaired.add(self.root.id)
                 await self._on_run(self._retry)
             case "fails and its dead letter is retried":
-                self._cluster.world.repaired = True
+                self._cluster.world.repaired.add(self.root.id)
                 await self._until(self._redeliver)
             case "completes and is rewound":
                 await self._on_run(self._rewind)
@@ -100,7 +100,7 @@ class Client:
                     await engine.dlq.retry(letter.id)
 
     async def _compensate(self, handle: Handle[Any]) -> None:
-        with _reached("kernel.still_running"):
+        with _reached("kernel.still_running", "kernel.rolling_back"):
             await handle.compensate()
 
     async def _rewind(self, handle: Handle[Any]) -> None:
@@ -127,7 +127,7 @@ class Client:
 
 
 @contextmanager
-def _reached(*codes: str) -> Iterator[None]:
+def _reached(*codes: str) -> Generator[None]:
     """A try that seemed to fail may have reached the run, or another was faster; it is then refused."""
     try:
         yield
@@ -156,7 +156,7 @@ async def decide_everything(cluster: Cluster) -> None:
         await cluster.clock.sleep(random.choice((0.0, 3.0)))
         for question in await get_through(cluster, random, lambda engine: engine.approvals.list()):
             if question.deadline is None:
-                with suppress(NotFound), _reached("kernel.approval_decided", "kernel.run_finished"):
+                with suppress(NotFound), _reached("kernel.approval_decided", "RUN_FINISHED"):
                     await get_through(
                         cluster, random, lambda engine, id=question.id: engine.approvals.decide(id, "approve")
                     )

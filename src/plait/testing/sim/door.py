@@ -14,6 +14,7 @@ from plait.kernel.store import (
     InboxRow,
     Lease,
     LogRow,
+    Owner,
     Question,
     RunFilter,
     RunRow,
@@ -27,6 +28,8 @@ from plait.kernel.store import (
 from plait.stores.memory import MemoryStore, Moment
 
 T = TypeVar("T")
+
+_FIRST = Seq(0)
 
 
 class Trouble(Protocol):
@@ -86,6 +89,10 @@ class Door:
         self.deaf = False
         """Every call fails but commits: its leases run out, and it does not know."""
 
+    @property
+    def open_wide(self) -> bool:
+        return not (self.shut or self.deaf)
+
     async def open(self) -> None:
         self._others.append(self)
 
@@ -103,7 +110,7 @@ class Door:
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
         await self._pass(committing=True)
-        self._store.faults = lambda moment, batch: self._trouble.committing(self, moment, batch)
+        self._store.faults = self._committing
         try:
             verdicts = await self._store.commit(writes)
             self._trouble.judged(verdicts)
@@ -114,6 +121,9 @@ class Door:
         await self._pass(committing=True)
         return verdicts
 
+    def _committing(self, moment: Moment, writes: Sequence[Write]) -> None:
+        self._trouble.committing(self, moment, writes)
+
     def _tell_others(self) -> None:
         for other in self._others:
             if other is not self and other._callback is not None:
@@ -121,7 +131,7 @@ class Door:
 
     def hear(self) -> None:
         """Another engine may have written something."""
-        if self._callback is not None and not (self.shut or self.deaf):
+        if self._callback is not None and self.open_wide:
             self._callback()
 
     async def _pass(self, *, committing: bool = False) -> None:
@@ -172,7 +182,7 @@ class Door:
     async def runs(self, query: RunFilter) -> list[RunRow]:
         return await self._read(self._store.runs(query))
 
-    async def log(self, run_id: RunId, after: Seq = Seq(0), upto: Seq | None = None) -> list[LogRow]:
+    async def log(self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None) -> list[LogRow]:
         return await self._read(self._store.log(run_id, after, upto))
 
     async def snapshot(self, run_id: RunId) -> Snapshot | None:
@@ -189,6 +199,9 @@ class Door:
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         return await self._read(self._store.dead_letters(namespace, run_id))
+
+    async def owners(self) -> list[Owner]:
+        return await self._read(self._store.owners())
 
     async def facts(self) -> dict[str, str]:
         return await self._read(self._store.facts())

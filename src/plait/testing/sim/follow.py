@@ -128,8 +128,9 @@ async def _loop(ctx: Context, node: Loop) -> Any:
         now = [*results, await play(inner, node.body)]
         return Verdict.break_(now) if len(now) >= node.times else Verdict.continue_(now)
 
+    nothing: list[Any] = []
     return await ctx.loop(
-        node.name, body, state=[], commit_interval=node.commit, history_every=node.every, history_keep=node.keep
+        node.name, body, state=nothing, commit_interval=node.commit, history_every=node.every, history_keep=node.keep
     )
 
 

@@ -15,8 +15,8 @@ from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
 from plait.stores.memory import MemoryStore
+from plait.testing.history import History
 
-from ..history import History
 from .cluster import BrokenPromise, Cluster
 from .follow import DEFINITIONS
 
@@ -115,9 +115,9 @@ class Inspector:
         steps = {data["at"] for data in events.of("op.opened") if data["kind"] == "step"}
         ran = {(entry.path, entry.attempt) for entry in entries}
         for data in events.since("run.forked").of("op.closed"):
-            if data["at"] in steps and data.get("status", "completed") == "completed":
-                if (data["at"], data.get("attempts", 1)) not in ran:
-                    raise BrokenPromise(f"{row.id}: `{data['at']}` has a result, but that attempt never ran\n{events}")
+            completed = data["at"] in steps and data.get("status", "completed") == "completed"
+            if completed and (data["at"], data.get("attempts", 1)) not in ran:
+                raise BrokenPromise(f"{row.id}: `{data['at']}` has a result, but that attempt never ran\n{events}")
 
     async def _check_leftovers(self) -> None:
         store = self._store

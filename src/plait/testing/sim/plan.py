@@ -166,8 +166,9 @@ def inner(node: AnyNode) -> list[AnyNode]:
 def walk(node: AnyNode, times: int = 1, in_child: bool = False) -> Iterator[tuple[AnyNode, int, bool]]:
     """Every node, with how often loops come to it, and whether it is in a child run."""
     yield node, times, in_child
+    more = times * node.times if isinstance(node, Loop) else times
     for part in inner(node):
-        yield from walk(part, times * (node.times if isinstance(node, Loop) else 1), in_child or isinstance(node, Child))
+        yield from walk(part, more, in_child or isinstance(node, Child))
 
 
 def longest(node: AnyNode) -> float:
@@ -221,7 +222,9 @@ class Planner:
         outside = [self._listen, self._listen, self._approve]
         nested = [self._gather, self._join, self._race, self._loop, self._timeout, self._child, self._first, self._pipe]
         nested += [self._chat] if self._chatty else []
-        choices = simple + ([] if child or self._alone else outside) + (nested if depth < 3 and self._budget > 0 else [])
+        choices = (
+            simple + ([] if child or self._alone else outside) + (nested if depth < 3 and self._budget > 0 else [])
+        )
         return self._random.choice(choices)(depth, child)
 
     # -- small ones ----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
@@ -14,8 +14,8 @@ from plait.kernel import run as kernel_run
 from plait.kernel.events import Recorded
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
+from plait.testing.history import History
 
-from ..history import History
 from .client import Client, decide_everything, stale_result
 from .cluster import BrokenPromise, Cluster
 from .invariants import Inspector
@@ -41,12 +41,6 @@ class SeedReport:
         trouble = "\n".join(f"  {what}" for what in self.trouble)
         replay = f"python -m plait.testing.sim --seed {self.seed}"
         return f"{self.scenario}\n\ntrouble:\n{trouble}\n\n{self.logs}\n\nFAILED: {self.failure}\nreplay: {replay}\n"
-
-
-@dataclass(frozen=True, slots=True)
-class _Performance:
-    endings: dict[str, tuple[Any, ...]]
-    logs: dict[str, list[Recorded]]
 
 
 async def simulate(seed: int) -> SeedReport:
@@ -78,7 +72,9 @@ async def simulate(seed: int) -> SeedReport:
     )
 
 
-async def _perform(scenario: Scenario, storm: Storm | None, logs: dict[str, list[Recorded]]) -> dict[str, tuple[Any, ...]]:
+async def _perform(
+    scenario: Scenario, storm: Storm | None, logs: dict[str, list[Recorded]]
+) -> dict[str, tuple[Any, ...]]:
     cluster = Cluster(scenario, storm)
     inspector = Inspector(cluster)
     looking = Random(f"looking {scenario.seed}")
@@ -123,7 +119,7 @@ def _digest(logs: dict[str, list[Recorded]]) -> str:
 
 
 @contextmanager
-def _snapshots_every(events: int) -> Iterator[None]:
+def _snapshots_every(events: int) -> Generator[None]:
     """Snapshots are rare, for good reason; a short simulation needs them often."""
     usual = kernel_run._SNAPSHOT_EVERY  # pyright: ignore[reportPrivateUsage]
     kernel_run._SNAPSHOT_EVERY = events  # pyright: ignore[reportPrivateUsage]
@@ -134,7 +130,7 @@ def _snapshots_every(events: int) -> Iterator[None]:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def _quiet() -> Generator[None]:
     """What the engine says about trouble is of no interest while trouble is made on purpose."""
     logger = logging.getLogger("plait")
     usual = logger.level

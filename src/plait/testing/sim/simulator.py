@@ -8,9 +8,9 @@ same store; callers are taken over to it, as clients that try again would be.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from plait.dialects.code.definition import Workflow
@@ -22,9 +22,8 @@ from plait.kernel.limits import Limits
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunStatus, RunView
 from plait.stores.memory import MemoryStore
-
-from ..clock import VirtualClock
-from ..history import History
+from plait.testing.clock import START, VirtualClock
+from plait.testing.history import History
 
 T = TypeVar("T")
 
@@ -58,9 +57,10 @@ class Sim:
         code_cache: int,
         limits: Limits | None,
         store: MemoryStore | None,
+        start: datetime = START,
         ids: Ids | None = None,
     ) -> None:
-        self.clock = VirtualClock()
+        self.clock = VirtualClock(start)
         self.store = store or MemoryStore(clock=self.clock)
         self.crashes = 0
         self._own_store = store is None
@@ -145,8 +145,7 @@ class Sim:
     async def result(self, run: SimRun | Handle[Any]) -> Any:
         """The output of a run; time that nobody uses is skipped. Raises what `Handle.result` raises."""
         if isinstance(run, Handle):
-            row = await run.row()
-            run = SimRun(self, run.id, row.namespace)
+            run = SimRun(self, run.id, run.namespace)
         await self.skip_until(run.ended)
         return await run.on_handle(lambda handle: handle.result())
 
@@ -210,8 +209,8 @@ class SimRun:
 
     def __init__(self, sim: Sim, id: str, namespace: str) -> None:
         self.id = id
+        self.namespace = namespace
         self._sim = sim
-        self._namespace = namespace
 
     def __repr__(self) -> str:
         return f"<SimRun {self.id}>"
@@ -246,7 +245,7 @@ class SimRun:
 
     async def fork(self, at: int | str | None = None, edits: Mapping[str, Any] | None = None) -> SimRun:
         forked = await self.on_handle(lambda handle: handle.fork(at, edits))
-        return SimRun(self._sim, forked.id, self._namespace)
+        return SimRun(self._sim, forked.id, self.namespace)
 
     async def row(self) -> RunRow:
         return await self.on_handle(lambda handle: handle.row())
@@ -265,7 +264,7 @@ class SimRun:
 
     async def on_handle(self, call: Callable[[Handle[Any]], Awaitable[T]]) -> T:
         async def on(engine: Engine) -> T:
-            return await call(await engine.get(self.id, self._namespace))
+            return await call(await engine.get(self.id, self.namespace))
 
         return await self._sim.durably(on)
 
@@ -278,9 +277,10 @@ async def sim(
     code_cache: int = 1000,
     limits: Limits | None = None,
     store: MemoryStore | None = None,
-) -> AsyncIterator[Sim]:
+    start: datetime = START,
+) -> AsyncGenerator[Sim]:
     """An engine for tests, with virtual time and crashes on demand. The same seed gives the same ids."""
-    found = Sim(definitions, seed=seed, code_cache=code_cache, limits=limits, store=store)
+    found = Sim(definitions, seed=seed, code_cache=code_cache, limits=limits, store=store, start=start)
     await found.open()
     try:
         yield found

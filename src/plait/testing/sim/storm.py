@@ -8,6 +8,7 @@ from random import Random
 
 from plait.kernel.errors import Unavailable
 from plait.kernel.inputs import TimerFired
+from plait.kernel.kernel import Kernel
 from plait.kernel.store import TimerRow, Verdict, Write
 from plait.stores.memory import Moment
 
@@ -61,8 +62,11 @@ class Storm:
             # A retry's timer has the same name for every attempt; an echo of it would be a new one's firing
             if kernel is not None and not row.token.startswith("~retry:") and self.strikes("echo"):
                 self.seen.append(f"{row.token} of {row.run_id} fires twice")
-                fired = TimerFired(row.token)
-                _later(self._random.randint(0, 12), lambda row=row, fired=fired: kernel.deliver(row.run_id, fired, None))
+                _later(self._random.randint(0, 12), _echo(kernel, row))
+
+
+def _echo(kernel: Kernel, row: TimerRow) -> Callable[[], None]:
+    return lambda: kernel.deliver(row.run_id, TimerFired(row.token), None)
 
 
 def _later(rounds: int, act: Callable[[], None]) -> None:

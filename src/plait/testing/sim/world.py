@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from plait.dialects.code.definition import step
 from plait.dialects.code.errors import CriticalError
 from plait.dialects.code.steps import StepInfo, Undo, heartbeat, step_info
+from plait.testing.clock import VirtualClock
 
-from ..clock import VirtualClock
 from .plan import FOREVER, Work
 
 
@@ -40,7 +40,8 @@ class World:
     witness: Callable[[StepInfo], Awaitable[None]]
     """Asked as each attempt begins: may it?"""
     ledger: list[Entry] = field(default_factory=list[Entry])
-    repaired: bool = False
+    repaired: set[str] = field(default_factory=set[str])
+    """Runs whose broken step succeeds now."""
     complaints: list[str] = field(default_factory=list[str])
 
     current: ClassVar[World]
@@ -77,7 +78,7 @@ async def work(job: Work) -> dict[str, Any]:
                 await world.clock.sleep(FOREVER)
             return {"done": job.name, "before": info.last_progress}
         case "broken":
-            if not world.repaired:
+            if info.run_id not in world.repaired:
                 raise FlakyError(f"{job.name} is broken")
     if info.attempt <= job.fails:
         raise FlakyError(f"{job.name} failed in attempt {info.attempt}")
