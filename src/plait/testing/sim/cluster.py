@@ -23,12 +23,12 @@ from .simulator import LEASE, SimulatedCrash
 from .storm import Storm
 from .world import World
 
-TTL = 20.0
+TTL = 60.0
 """Seconds that a lease lasts where several engines compete."""
 _CALM = 120.0
 _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
-_RINGS = 8_000
+_RINGS = 3_000
 """Alarms without a commit after which a simulation that has not ended never will."""
 
 
@@ -122,7 +122,7 @@ class Cluster:
 
     async def crash(self, place: Place) -> None:
         await self._bury(place)
-        pause = self.storm.random.choice((0.0, 1.0, 30.0)) if self.storm else 0.0
+        pause = self.storm.random.choice((0.0, 1.0, 90.0)) if self.storm else 0.0
         self.clock.call_later(pause, lambda: self.spawn(self._open(place)))
 
     async def _bury(self, place: Place) -> None:
@@ -211,7 +211,7 @@ class Cluster:
             storm.seen.append(f"{len(taken)} shards change hands")
 
     def _cut(self, storm: Storm, door: Door) -> None:
-        seconds = storm.random.choice((2.0, 15.0, 60.0))
+        seconds = storm.random.choice((5.0, 40.0, 150.0))
         whole = storm.random.random() < 0.4
         storm.seen.append(f"an engine is cut off for {seconds:g} s{'' if whole else ', but commits'}")
         door.shut, door.deaf = whole, not whole
