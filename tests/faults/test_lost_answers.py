@@ -49,15 +49,17 @@ async def test_a_shard_whose_exchange_failed_half_way_is_not_left_without_an_own
     clock = VirtualClock()
     store = Unreliable(clock)
     await store.open()
-    async with Engine(store=store, clock=clock, lease_ttl=TTL) as first:
-        async with Engine(store=store, clock=clock, lease_ttl=TTL) as second:
-            store.fails = call
-            for _ in range(6):
-                await clock.advance(TTL / 3)
-            assert store.fails is None
-            owned = [shards_of(engine) for engine in (first, second)]
-            assert [len(shards) for shards in owned] == [SHARDS // 2, SHARDS // 2]
-            assert owned[0] | owned[1] == set(range(SHARDS))
+    async with (
+        Engine(store=store, clock=clock, lease_ttl=TTL) as first,
+        Engine(store=store, clock=clock, lease_ttl=TTL) as second,
+    ):
+        store.fails = call
+        for _ in range(6):
+            await clock.advance(TTL / 3)
+        assert store.fails is None
+        owned = [shards_of(engine) for engine in (first, second)]
+        assert [len(shards) for shards in owned] == [SHARDS // 2, SHARDS // 2]
+        assert owned[0] | owned[1] == set(range(SHARDS))
     await store.dispose()
 
 
