@@ -116,8 +116,9 @@ def _check_folder(path: str) -> None:
 
 
 def _check_ours(db: apsw.Connection, path: str) -> None:
-    (application,) = next(db.execute("pragma application_id"))
+    # In this order: another process may make the tables just now, and names them ours in the same transaction
     (tables,) = next(db.execute("select count(*) from sqlite_master"))
+    (application,) = next(db.execute("pragma application_id"))
     if tables and application != APPLICATION_ID:
         raise Unavailable(
             "store.not_plait", f"{path} holds another program's tables", fix="name another file; this one is untouched"
