@@ -378,3 +378,19 @@ async def test_a_retry_of_a_run_gives_its_steps_all_their_attempts_again(place: 
         await run.retry()
         assert await run.result() == "ok"
         assert len(calls) == 5
+
+
+@pytest.mark.parametrize("operations", [[{"op": object()}], [{"op": float("nan")}], [{"op": "\ud800"}]])
+async def test_a_patch_that_can_not_be_stored_is_refused(place: Place, operations: Any):
+    async with place.engine(listener) as engine:
+        run = await engine.start(listener)
+        with pytest.raises(InvalidInput):
+            await run.patch(operations)
+
+
+async def test_a_patch_the_dialect_has_no_use_for_is_a_conflict(place: Place):
+    async with place.engine(listener) as engine:
+        run = await engine.start(listener)
+        with pytest.raises(Conflict) as caught:
+            await run.patch([{"op": "add"}])
+        assert caught.value.code == "CODE_PATCH_UNSUPPORTED"

@@ -34,10 +34,20 @@ class CountingStore(MemoryStore):
         self.commits: list[list[Write]] = []
         self.gate: asyncio.Event | None = None
         """While there is one, a commit waits for it before it writes anything."""
+        self.held: Callable[[Write], bool] = lambda write: False
+        """A commit with such a write waits until it is let go."""
+        self._let_go = asyncio.Event()
+        self.holding = False
         self.away = False
         self.refusing: Callable[[Write], Verdict | None] = lambda write: None
 
+    def release_held(self) -> None:
+        self._let_go.set()
+
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
+        if any(map(self.held, writes)):
+            self.holding = True
+            await self._let_go.wait()
         if self.gate is not None:
             await self.gate.wait()
         if self.away:

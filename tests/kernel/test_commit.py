@@ -450,6 +450,23 @@ async def test_work_of_a_run_that_was_lost_during_its_commit_is_not_started_here
         assert on.kernel.running == 0
 
 
+async def test_who_waits_for_a_run_that_is_lost_during_its_last_commit_is_told(caplog: pytest.LogCaptureFixture):
+    async with rig() as on:
+        run = await on.start(count(1))
+        store = counting(on)
+        store.held = lambda write: write.patch is not None and write.patch.status == "completed"
+        waiting = asyncio.ensure_future(on.kernel.outcome(run))
+        await on.kernel.send(run, add(1), "k")
+        await until(lambda: store.holding)
+        live = on.kernel.roster.get(run)
+        assert live is not None
+        on.kernel._ownership.forget(live.shard, live.epoch)  # pyright: ignore[reportPrivateUsage]
+        await on.settle()
+        store.release_held()
+        async with asyncio.timeout(5):
+            assert (await waiting).status == "completed"
+
+
 async def test_a_caller_that_gave_up_waiting_harms_nobody():
     async with rig() as on:
         store = counting(on)

@@ -26,7 +26,9 @@ def test_the_callers_id_comes_back_without_the_namespace():
 
 
 names = st.from_regex(r"[a-z0-9][a-z0-9_-]{0,62}", fullmatch=True)
-ids = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="/"), min_size=1)
+ids = st.text(
+    st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="/"), min_size=1, max_size=200
+)
 
 
 @hypothesis.given(names, ids, names, ids)

@@ -226,6 +226,33 @@ def test_a_duplicate_key_is_named():
         values.parse('{"sku": 1, "n": 2, "sku": 3}')
 
 
+# -- names and remarks -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("good", ["", "tea", "é 注文 😀", "x" * 1000, "line\nline"])
+def test_plain_text_is_taken_as_it_is(good: str):
+    assert values.text("the name", good) == good
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [("a\0b", "NUL"), ("\ud800", "surrogate"), ("a\udfffb", "surrogate"), ("x" * 1001, "1,001 characters")],
+)
+def test_text_that_no_store_could_keep_is_refused(bad: str, why: str):
+    with pytest.raises(InvalidInput) as caught:
+        values.text("the name", bad)
+    assert caught.value.code == "value.bad_text"
+    assert "the name" in caught.value.what
+    assert why in caught.value.why
+
+
+@pytest.mark.parametrize("bad", [None, 7, b"tea", ["tea"]])
+def test_what_is_no_text_is_refused(bad: Any):
+    with pytest.raises(InvalidInput) as caught:
+        values.text("the name", bad)
+    assert caught.value.code == "value.not_text"
+
+
 def test_a_type_that_can_not_be_read_back_says_so():
     with pytest.raises(msgspec.ValidationError, match="Unknown"):
         values.decode(b"{}", Unknown)

@@ -182,6 +182,7 @@ class Handle(Generic[T]):
     async def patch(self, operations: list[dict[str, Any]]) -> None:
         """Changes the definition of this run, where its dialect can."""
         await self.row()
+        values.encode(operations, max_bytes=self._kernel.limits.max_payload)
         await self._ask(Patch(operations))
 
     async def fork(

@@ -330,6 +330,8 @@ class Kernel:
         if created is not None and not created.done():
             created.set_result("ok")
         self._note_rows(write)
+        if draft.ended or run.blocked is not None:
+            self._waiters.notify(run.id, outcome_of(run))
         if not self.roster.has(run):
             return  # its shard was lost meanwhile: the new owner starts what follows
         for token in draft.revoked or ():
@@ -340,8 +342,6 @@ class Kernel:
                 self._worker.start(Job(run.id, task, attempt, current.progress, self.report))
         if draft.more:
             self.loop.post(run, Resume("continue"))
-        if draft.ended or run.blocked is not None:
-            self._waiters.notify(run.id, outcome_of(run))
         if not run.mailbox and not run.state.tasks.running:
             self.roster.park(run)
 

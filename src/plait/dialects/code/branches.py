@@ -84,12 +84,13 @@ class _Branching(Op[Any]):
 
     def begin(self, state: OpState) -> None:
         self.resume(state)
-        self.scope.playback.unsettled.append(self)
 
     def resume(self, state: OpState) -> None:
+        playback = self.scope.playback
         for key in self._branches:
-            if self.scope.playback.collecting or self._recorded(state, key).status == "open":
+            if playback.collecting or self._recorded(state, key).status == "open":
                 self._spawn(key)
+        playback.unsettled.append(self)  # it may have all its ends: a fork can cut a decision in two
 
     def settle(self, state: OpState) -> None:
         """A turn is over: record which branches ended, and close if that decides it."""
