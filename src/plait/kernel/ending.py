@@ -83,8 +83,8 @@ def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
     go_on(run, draft)
 
 
-def go_on(run: Run, draft: Draft) -> None:
-    """Starts the next compensator, or ends the run after the last."""
+def go_on(run: Run, draft: Draft, *, again: bool = False) -> None:
+    """Starts the next compensator, perhaps `again` after a load, or ends the run after the last."""
     rollback = run.state.rollback
     if rollback is None or rollback.stuck is not None or rollback.over:
         return
@@ -92,7 +92,9 @@ def go_on(run: Run, draft: Draft) -> None:
     if run.blocked is not None or (task is not None and task.unbound is not None):
         run.block(None if task is None else task.unbound)
     if task is not None:
-        if task.unbound is None:
+        if task.unbound is None and again:
+            run.start_again(task, draft)
+        elif task.unbound is None:
             outbox.apply([task], run, draft)
         return
     run.emit(RollbackEnded("completed"), draft)

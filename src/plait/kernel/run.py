@@ -300,20 +300,21 @@ class Run:
         if not state.started or state.status != "running":
             return
         if state.rolling_back:
-            ending.go_on(self, draft)
+            ending.go_on(self, draft, again=True)
             return
         known, self.blocked = self.blocked, None  # what blocked it may be gone; else the machine says so again
         self.ask(resume, draft)
         self._stale = self._stale or self.blocked != known
         for effect in self.machine.pending(draft.at):
             if isinstance(effect, RunTask):
-                self._start_again(effect, draft)
+                self.start_again(effect, draft)
             else:
                 outbox.apply([effect], self, draft)
         if self.blocked is None:
             state.tasks.forget_past()
 
-    def _start_again(self, task: RunTask, draft: Draft) -> None:
+    def start_again(self, task: RunTask, draft: Draft) -> None:
+        """What was under way when its owner went; unless it keeps killing its process, as far as one can tell."""
         bound = self._limits.max_recoveries if task.recoveries is None else task.recoveries
         attempt = self.state.tasks.open(task, draft.at)
         if attempt is not None and self._recoveries > bound:
@@ -324,7 +325,6 @@ class Run:
             draft.set_timer(TaskToken(RETRY + task.token), waiting.retry_at)
 
     def _interrupted(self, task: RunTask, attempt: int, draft: Draft) -> None:
-        """It keeps killing its process, as far as one can tell: it is not started again."""
         error = ErrorInfo(
             "kernel.task_interrupted",
             f"{task.label} was under way each of the last {self._recoveries} times its process died",
@@ -332,7 +332,11 @@ class Run:
         )
         self.state.tasks.close(task.token)
         self._dead_letter(task, attempt, error, draft)
-        self.ask(TaskResult(task.token, attempt, error=error, attempts=attempt), draft)
+        result = TaskResult(task.token, attempt, error=error, attempts=attempt)
+        if self.state.rolling_back:
+            ending.undone(result, self, draft)
+        else:
+            self.ask(result, draft)
 
     # -- closing a draft -----------------------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ TTL = 60.0
 _CALM = 120.0
 _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
-_RINGS = 3_000
-"""Alarms without a commit after which a simulation that has not ended never will."""
+_RINGS = 30_000
+"""Alarms without a commit (a week of renewed leases) after which a simulation that has not ended never will."""
 
 
 class SimIds(Ids):
