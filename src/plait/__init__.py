@@ -7,7 +7,7 @@ from plait.dialects.code.context import Context
 from plait.dialects.code.definition import step, workflow
 from plait.dialects.code.errors import CriticalError, RollbackError
 from plait.dialects.code.iterate import Loop
-from plait.dialects.code.steps import Undo, heartbeat, step_info
+from plait.dialects.code.steps import Undo, heartbeat, step_info, step_log
 from plait.engine import Engine, Handle
 from plait.kernel.errors import PlaitError
 from plait.kernel.limits import Limits
@@ -29,5 +29,6 @@ __all__ = [
     "heartbeat",
     "step",
     "step_info",
+    "step_log",
     "workflow",
 ]

@@ -258,9 +258,9 @@ async def test_labels_and_filters_find_runs(place: Place):
         async def found(**query: Any) -> set[str]:
             return {row.id for row in await engine.runs(RunFilter(**query))}
 
-        assert await found(label=("team", "a")) == {"e-1", "e-2", "f-1"}
+        assert await found(labels={"team": "a"}) == {"e-1", "e-2", "f-1"}
         assert await found(status="running") == {"l-1"}
         assert await found(status="failed") == {"f-1"}
-        assert await found(definition="echo", label=("team", "b")) == {"e-0"}
+        assert await found(definition="echo", labels={"team": "b"}) == {"e-0"}
         assert await found(id_prefix="e-") == {"e-0", "e-1", "e-2"}
         assert [row.id for row in await engine.runs(RunFilter(limit=2))] == ["l-1", "f-1"]

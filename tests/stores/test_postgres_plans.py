@@ -28,7 +28,7 @@ SHARDS = list(range(64))
 @pytest.mark.parametrize(
     ("query", "args", "index"),
     [
-        ("read_log", ("run-7", 4_000, 2**62), "log_place"),
+        ("read_log", ("run-7", 4_000, 2**62, None), "log_place"),
         ("waiting_inbox", (SHARDS, 10), "inbox_waiting"),
         ("due_timers", (SHARDS, 20, 10), "timers_due"),
         ("next_due", (SHARDS,), "timers_due"),
@@ -36,11 +36,12 @@ SHARDS = list(range(64))
         ("count_recoveries", ([3, 4], 3), "runs_awake"),
         ("get_run", ("run-7",), "runs_pkey"),
         ("read_reply", ("run-7", "key"), "inbox_key"),
-        ("list_runs", (*[None] * 11, 10), "runs_newest"),
-        ("list_runs", (*[None] * 9, 4_000, "run-7", 10), "runs_newest"),
-        ("list_runs", (*[None] * 4, "run-7", *[None] * 6, 10), "runs_parent"),
-        ("list_runs", (*[None] * 5, "n", "77", *[None] * 4, 10), "runs_labels"),
-        ("list_runs", (*[None] * 7, "run-77", *[None] * 3, 10), "runs_pkey"),
+        ("list_runs", (*[None] * 12, 10), "runs_newest"),
+        ("list_runs", (*[None] * 9, 4_000, "run-7", None, 10), "runs_newest"),
+        ("list_runs", (*[None] * 4, "run-7", *[None] * 7, 10), "runs_parent"),
+        ("list_runs", (*[None] * 5, '{"n": "77"}', *[None] * 6, 10), "runs_labels"),
+        ("list_runs", (*[None] * 6, "run-77", *[None] * 5, 10), "runs_pkey"),
+        ("heads", (["run-7", "run-8"],), "log_place"),
     ],
 )
 async def test_a_hot_query_uses_its_index(postgres_url: str, query: str, args: tuple[object, ...], index: str):

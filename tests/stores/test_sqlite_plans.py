@@ -3,11 +3,11 @@
 import re
 from pathlib import Path
 
-import apsw
 import pytest
 
 from plait.stores.sqlite import SqliteStore
 from plait.stores.sqlite.commit import SQL
+from plait.stores.sqlite.database import connect
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ async def test_a_hot_query_uses_its_index(tmp_path: Path, query: str, index: str
     store = SqliteStore(path)
     await store.open()
     await store.close()
-    db = apsw.Connection(path)
+    db = connect(path, "FULL", 0)
     bindings = [None] * len(set(re.findall(r"\?\d+", SQL[query])))
     plan = [step[3] for step in db.execute(f"explain query plan {SQL[query]}", bindings)]
     db.close()

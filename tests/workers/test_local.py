@@ -35,7 +35,7 @@ class Bench:
 
     def start(self, call: Callable[[Attempt], Any], *, token: str = "t", attempt: int = 1, **options: Any) -> None:
         task = RunTask(TaskToken(token), f"step `{token}`", call, options.pop("retry", ONCE), **options)
-        self.worker.start(Job(RUN, task, attempt, values.encode("last time"), self._report))
+        self.worker.start(Job(RUN, task, attempt, values.encode("last time"), self._report, lambda *_: None))
 
     def _report(self, run_id: RunId, result: TaskResult) -> None:
         assert run_id == RUN

@@ -34,13 +34,12 @@ def runs(
     json: Json = False,
 ) -> None:
     """List runs, newest first."""
-    labels = list(read_pairs([label], "--label").items()) if label is not None else []
+    labels = read_pairs([label], "--label") if label is not None else None
     query = RunFilter(
         namespace=namespace,
-        status="running" if status == "blocked" else status,
-        blocked=True if status == "blocked" else None,
+        status=status,
         definition=definition,
-        label=labels[0] if labels else None,
+        labels=labels,
         limit=limit + 1,
     )
     found = do(_runs(db, query))

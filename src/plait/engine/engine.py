@@ -19,6 +19,8 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key, sha
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
 from plait.kernel.machine import Dialect, Prepared, start_input
+from plait.kernel.observer import Observer, Observers
+from plait.kernel.records import Records
 from plait.kernel.store import RunFilter, RunRow, Store
 from plait.kernel.watchdog import Watchdog
 from plait.workers.local import LocalWorker
@@ -55,6 +57,7 @@ class Engine:
         store: Store | None = None,
         clock: Clock | None = None,
         ids: Ids | None = None,
+        observers: Iterable[Observer] = (),
     ) -> None:
         clock = clock or SystemClock()
         ids = ids or Ids()
@@ -63,7 +66,8 @@ class Engine:
         self._code = CodeDialect(definitions, self.prepare, limits.max_payload)
         self._dialects[self._code.name] = self._code
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
-        worker = LocalWorker(clock, max_payload=limits.max_payload)
+        self.observers = Observers(observers)
+        worker = LocalWorker(clock, max_payload=limits.max_payload, around=self.observers.around)
         self.kernel = Kernel(
             store or store_of(url, clock),
             self._dialects,
@@ -72,10 +76,12 @@ class Engine:
             ids=ids,
             limits=limits,
             settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
+            observers=self.observers,
         )
         self._watchdog = Watchdog(worker.name_of) if work and isinstance(clock, SystemClock) else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
+        self.records = Records(self.kernel.store, self.kernel.append)
 
     async def __aenter__(self) -> Engine:
         try:

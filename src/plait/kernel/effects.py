@@ -12,7 +12,7 @@ from .errors import ErrorInfo
 from .events import Event
 from .ids import Millis, RunId, TaskToken
 from .retry import Retry
-from .values import NULL
+from .values import ABSENT, NULL
 
 
 class Attempt(msgspec.Struct, gc=False):
@@ -46,6 +46,8 @@ class RunTask(msgspec.Struct, gc=False):
     """Plain functions run in a thread, so that they can't hold up the event loop."""
     recoveries: int | None = None
     """How often it may be started again after its process died; None is the engine's limit."""
+    node: str = ""
+    """The node of the run's picture that it belongs to, where that is not its token."""
     unbound: ErrorInfo | None = None
     """Why a compensator can't be called with the code that is loaded: the run is blocked instead."""
 
@@ -94,6 +96,8 @@ class AskHuman(msgspec.Struct, frozen=True, gc=False):
     title: str
     by: str = ""
     deadline: Millis | None = None
+    form: Raw = ABSENT
+    evidence: Raw = ABSENT
 
 
 class WithdrawQuestion(msgspec.Struct, frozen=True, gc=False):

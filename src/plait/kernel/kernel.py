@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
 
 from . import values
 from .alarms import Alarms
 from .aside import Aside, unreadable
+from .background import Background
 from .clock import Clock
 from .draft import Draft
 from .errors import LeaseLost, PlaitError, Unavailable
+from .feed import Feed
 from .ids import Epoch, Ids, Millis, RunId, Shard, shard_of
 from .inputs import AnyInput, Resume, Start, TaskResult, TimerFired
 from .limits import Limits
@@ -27,6 +28,8 @@ from .loader import Loader, info_of
 from .loop import Hooks, RunLoop
 from .machine import Dialect
 from .mail import Mail
+from .notebook import Notebook
+from .observer import Observers
 from .ownership import Ownership
 from .recovery import Recovery
 from .replies import Replies
@@ -39,7 +42,6 @@ from .worker import Job, Worker
 log = logging.getLogger("plait.kernel")
 
 _CLOSING_PATIENCE = 5.0
-_RETRY_AFTER = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,7 @@ class Kernel:
         ids: Ids,
         limits: Limits,
         settings: Settings,
+        observers: Observers | None = None,
     ) -> None:
         self.store = store
         self.clock = clock
@@ -74,7 +77,6 @@ class Kernel:
         self._created: dict[RunId, asyncio.Future[Verdict]] = {}
         self._waiters = Waiters(store)
         self._replies = Replies(store)
-        self._spawned: set[asyncio.Task[Any]] = set()
         self._closed = False
         self._main: asyncio.Task[None] | None = None
         hooks = Hooks(
@@ -84,14 +86,18 @@ class Kernel:
             broken=self._broken,
             appended=self._appended,
         )
-        self.loop = RunLoop(store, clock, limits, hooks)
+        self.observers = observers or Observers()
+        self._background = Background(clock, self.observers)
+        self.loop = RunLoop(store, clock, limits, hooks, self.observers)
+        self.notebook = Notebook(clock, self.append)
         self._ownership = Ownership(
             store, clock, settings.owner, settings.lease_ttl, gained=self._gained, lost=self._lost, leave=self._leave
         )
+        self.feed = Feed(store, clock, self.owns)
         self.roster = Roster(store, self.loader, self._ownership.epoch, settings.cache_size)
         self._recovery = Recovery(store, clock, self.roster, self._load_row, self.loop.sleep)
         self._mail = Mail(store, lambda: self._ownership.shards, self.deliver)
-        self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self.keep_trying)
+        self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self._background.keep_trying)
         self._aside = Aside(self._redeliver)
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -100,13 +106,16 @@ class Kernel:
         await self.store.open()
         self._main = asyncio.get_running_loop().create_task(self.loop.main(), name="plait.loop")
         self._main.add_done_callback(self._died)
-        self.store.watch(lambda: self.keep_trying(self._news))
+        self.notebook.open()
+        self.store.watch(lambda: self._background.keep_trying(self._news))
         if self._settings.own_shards:
-            self._ownership.keep(self.spawn)
+            self._ownership.keep(self._background.spawn)
             await self._ownership.refresh()
 
     async def close(self) -> None:
         """Stops taking work, lets the commit under way end, gives up the shards."""
+        if self._main is not None and not self._main.done():
+            await self.notebook.close()
         self.loop.stop()
         if self._main is not None:
             await asyncio.wait([self._main], timeout=_CLOSING_PATIENCE)
@@ -122,13 +131,14 @@ class Kernel:
     async def crash(self) -> None:
         """Drops everything without a word, as `kill -9` does; the store keeps what was committed."""
         self._closed = True
+        self.feed.close()
         self._ownership.stop()
         self._alarms.stop()
         await self._worker.close()
-        tasks = [*self._spawned, *([self._main] if self._main is not None else [])]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._background.close()
+        if self._main is not None:
+            self._main.cancel()
+            await asyncio.gather(self._main, return_exceptions=True)
         self._abandon(LeaseLost("the engine stopped"))
         for run in self.roster.all():
             self._drop(run)
@@ -161,34 +171,10 @@ class Kernel:
         if self._closed or self._main is None or self._main.done():
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
-    def spawn(self, work: Awaitable[None]) -> None:
-        task = asyncio.get_running_loop().create_task(cast("Coroutine[Any, Any, None]", work))
-        self._spawned.add(task)
-        task.add_done_callback(self._spawned_ended)
-
-    def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Background work that must get done: while the store is away it is tried again."""
-        if not self._closed:
-            self.spawn(self._now_or_later(work))
-
-    async def _now_or_later(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Done when this returns, unless the store is away."""
-        try:
-            await work()
-        except Unavailable as error:
-            log.warning("will try again: %s", error)
-            self.clock.call_later(_RETRY_AFTER, lambda: self.keep_trying(work))
-
-    def _spawned_ended(self, task: asyncio.Task[None]) -> None:
-        self._spawned.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            level = logging.WARNING if isinstance(error, PlaitError) else logging.ERROR
-            log.log(level, "background work failed: %s", error, exc_info=None if level < logging.ERROR else error)
-
     @property
     def idle(self) -> bool:
         """Nothing moves until time passes or someone outside acts."""
-        return self.loop.idle and not self._spawned and not self.roster.loading and not self.running
+        return self.loop.idle and not self._background and not self.roster.loading and not self.running
 
     @property
     def running(self) -> int:
@@ -198,6 +184,11 @@ class Kernel:
     @property
     def owner(self) -> str:
         return self._settings.owner
+
+    @property
+    def shards(self) -> int:
+        """How many shards this engine owns."""
+        return len(self._ownership.shards)
 
     def owns(self, run_id: RunId) -> bool:
         return self._ownership.epoch(shard_of(run_id)) is not None
@@ -260,7 +251,7 @@ class Kernel:
         loading = self.roster.is_loading(run_id)
         self.roster.hold(run_id, input, key)
         if not loading:
-            self.keep_trying(lambda: self._load(run_id))
+            self._background.keep_trying(lambda: self._load(run_id))
 
     def _fire(self, timer: TimerRow) -> None:
         self.deliver(timer.run_id, TimerFired(timer.token), None)
@@ -290,33 +281,38 @@ class Kernel:
     # -- ownership -----------------------------------------------------------------------------------------------
 
     async def _gained(self, shards: list[Shard]) -> None:
-        await self._now_or_later(lambda: self._recover(shards))
+        await self._background.now_or_later(lambda: self._recover(shards))
 
     async def _recover(self, shards: list[Shard]) -> None:
         suspects = await self._recovery.take_up(shards)
         self._waiters.look_again(shards)  # the owner before us may have ended a run that is waited for here
         if suspects:
-            self.spawn(self._recovery.one_by_one(suspects))
-        await self._now_or_later(self._mail.look)
-        await self._now_or_later(self._alarms.look)
+            self._background.spawn(self._recovery.one_by_one(suspects))
+        await self._background.now_or_later(self._mail.look)
+        await self._background.now_or_later(self._alarms.look)
 
     async def _load_row(self, row: RunRow, suspect: bool) -> None:
-        await self._now_or_later(lambda: self._load(row.id, row, suspect=suspect))
+        await self._background.now_or_later(lambda: self._load(row.id, row, suspect=suspect))
 
     async def _leave(self, shards: set[Shard]) -> None:
         """Gives runs up that their next owner can have in peace."""
         left = self._recovery.parting([run for run in self.roster.all() if run.shard in shards])
-        self._lost(shards)
+        self._drop_shards(shards)
         await self._recovery.part(left)
 
     def _lost(self, shards: set[Shard]) -> None:
+        self.observers.lost(len(shards))
+        self._drop_shards(shards)
+
+    def _drop_shards(self, shards: set[Shard]) -> None:
         self._aside.lost(shards)
         for run in [run for run in self.roster.all() if run.shard in shards]:
             self._drop(run)
-        self.keep_trying(self._news)  # what ended or was answered there already is not announced again
+        self._background.keep_trying(self._news)  # what ended or was answered there already is not announced again
 
     async def _news(self) -> None:
         """Another process wrote something: an input, the end of a run, a shard given up."""
+        self.feed.news()
         for run_id in self._waiters.awaited():
             if not self.owns(run_id):
                 self._waiters.notify(run_id, None)
@@ -330,6 +326,9 @@ class Kernel:
         if created is not None and not created.done():
             created.set_result("ok")
         self._note_rows(write)
+        self.feed.moved(run.id, listed=draft.create is not None or draft.patch is not None)
+        if draft.events:
+            self.observers.committed(run.info, draft.events, draft.at)
         if draft.ended or run.blocked is not None:
             self._waiters.notify(run.id, outcome_of(run))
         if not self.roster.has(run):
@@ -339,7 +338,7 @@ class Kernel:
         for task, attempt in draft.tasks:
             current = run.state.tasks.get(task.token)
             if current is not None and current.attempt == attempt and current.retry_at is None:
-                self._worker.start(Job(run.id, task, attempt, current.progress, self.report))
+                self._worker.start(Job(run.id, task, attempt, current.progress, self.report, self.notebook.note))
         if draft.more:
             self.loop.post(run, Resume("continue"))
         if not run.mailbox and not run.state.tasks.running:
@@ -359,17 +358,18 @@ class Kernel:
                 self._mail.came(child.start)
         for row in write.inbox:
             if row.fallback is not None:  # it may have become a dead letter
-                self.keep_trying(self._mail.look)
+                self._background.keep_trying(self._mail.look)
             elif self.owns(row.run_id):
                 self._mail.came(row)
 
     def _appended(self, write: Write) -> None:
+        self.feed.moved(write.run_id, listed=write.create is not None or write.patch is not None)
         if write.epoch is not None:  # of a run that was set aside
             self._note_rows(write)
             self._waiters.notify(write.run_id, None)
             self._aside.written(write.run_id)
-        elif self.owns(write.run_id):
-            self.keep_trying(self._mail.look)
+        elif write.inbox and self.owns(write.run_id):
+            self._background.keep_trying(self._mail.look)
 
     # -- when a commit is refused --------------------------------------------------------------------------------
 
@@ -413,15 +413,15 @@ class Kernel:
     def _redeliver(self, run_id: RunId) -> None:
         """Whatever waits for a run that was set aside, from the first on."""
         self._forget(run_id)
-        self.keep_trying(self._mail.look)
-        self.keep_trying(self._alarms.look)
+        self._background.keep_trying(self._mail.look)
+        self._background.keep_trying(self._alarms.look)
 
     def _look_again(self, run_id: RunId) -> None:
         """A write of ours may be on disk although its answer was lost: nothing that came with it must be missed."""
         self.deliver(run_id, Resume("continue"), None)
         self._waiters.notify(run_id, None)
-        self.keep_trying(self._news)
-        self.keep_trying(self._alarms.look)
+        self._background.keep_trying(self._news)
+        self._background.keep_trying(self._alarms.look)
 
     def _drop(self, run: Run) -> None:
         self._stop(run)

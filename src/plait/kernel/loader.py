@@ -133,4 +133,5 @@ def info_of(row: RunRow) -> RunInfo:
         depth=row.depth,
         deadline=row.deadline,
         labels=row.labels,
+        created_at=row.created_at,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from .draft import Draft
 from .errors import InvalidInput, PlaitError, Unavailable
 from .inputs import AnyInput
 from .limits import Limits
+from .observer import Observers
 from .run import Run
 from .store import Store, Verdict, Write
 
@@ -52,11 +54,12 @@ class _Entry(msgspec.Struct):
 
 
 class RunLoop:
-    def __init__(self, store: Store, clock: Clock, limits: Limits, hooks: Hooks) -> None:
+    def __init__(self, store: Store, clock: Clock, limits: Limits, hooks: Hooks, observers: Observers) -> None:
         self._store = store
         self._clock = clock
         self._limits = limits
         self._hooks = hooks
+        self._observers = observers
         self._ready: deque[Run] = deque()
         self._outside: list[_Entry] = []
         self._under_way: list[_Entry] = []
@@ -146,8 +149,10 @@ class RunLoop:
         wait = 0.05
         while entries:
             try:
+                began = time.perf_counter()
                 verdicts = await self._store.commit([entry.write for entry in entries])
             except Unavailable as error:
+                self._observers.unavailable(error)
                 entries = [entry for entry in entries if not self._tell(entry, error)]
                 self._tell_newcomers(error)
                 if self._stopping or not entries:
@@ -159,6 +164,7 @@ class RunLoop:
                 await self._commit_apart(entries, error)
                 return
             else:
+                self._observers.grouped(len(entries), time.perf_counter() - began)
                 for entry, verdict in zip(entries, verdicts, strict=True):
                     self._settle(entry, verdict)
                 return

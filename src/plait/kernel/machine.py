@@ -39,6 +39,7 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     depth: int = 0
     deadline: Millis | None = None
     labels: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    created_at: Millis = Millis(0)
 
 
 class TaskFacts(msgspec.Struct, frozen=True, gc=False):

@@ -54,6 +54,11 @@ class Roster:
     def all(self) -> list[Run]:
         return list(self._live.values())
 
+    @property
+    def parked(self) -> int:
+        """How many wait in memory for their next input."""
+        return len(self._parked)
+
     def add(self, run: Run) -> None:
         self._live[run.id] = run
 

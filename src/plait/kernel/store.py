@@ -11,7 +11,7 @@ proves an older epoch is refused. Whether a lease has run out is judged by the d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, Protocol
 
 import msgspec
@@ -19,7 +19,12 @@ from msgspec import Raw
 
 from .errors import ErrorInfo
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
+from .values import ABSENT
 from .view import RunStatus
+
+ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked"]
+"""What people look for: a run that is blocked is also running."""
+LineLevel = Literal["debug", "info", "warning", "error"]
 
 
 class RunRow(msgspec.Struct, kw_only=True, gc=False):
@@ -113,6 +118,10 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     by: str
     asked_at: Millis
     deadline: Millis | None = None
+    form: Raw = ABSENT
+    """A JSON Schema of the data that comes with the answer."""
+    evidence: Raw = ABSENT
+    """What the person should know to decide."""
 
 
 class DeadLetter(msgspec.Struct, frozen=True, gc=False):
@@ -130,6 +139,35 @@ class DeadLetter(msgspec.Struct, frozen=True, gc=False):
 class Settled(msgspec.Struct, frozen=True, gc=False):
     id: str
     status: Literal["retried", "discarded"]
+
+
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """What an attempt of a task said while it ran. Kept beside the log: no decision depends on it."""
+
+    run_id: RunId
+    node: str
+    attempt: int
+    at: Millis
+    level: LineLevel
+    text: str
+    id: int = 0
+    """Given by the store; grows within a run."""
+
+
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """A small document that belongs to no run: a key, a tag, an entry of the audit trail."""
+
+    kind: str
+    namespace: str
+    id: str
+    body: Raw
+    at: Millis
+
+
+class RecordChange(msgspec.Struct, frozen=True, gc=False):
+    record: Record
+    how: Literal["put", "new", "remove"] = "put"
+    """new: the verdict is `conflict` if it is there already."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, gc=False):
@@ -163,6 +201,8 @@ class Write(msgspec.Struct, gc=False):
     dead_letters: Sequence[DeadLetter] = ()
     settled: Sequence[Settled] = ()
     snapshot: Snapshot | None = None
+    lines: Sequence[Line] = ()
+    records: Sequence[RecordChange] = ()
 
 
 Verdict = Literal["ok", "fenced", "conflict", "exists"]
@@ -192,16 +232,28 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
 
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     namespace: str | None = None
-    status: RunStatus | None = None
+    status: Collection[ShownStatus] | ShownStatus | None = None
+    """One, or any of several."""
     dialect: str | None = None
     definition: str | None = None
     parent: RunId | None = None
-    label: tuple[str, str] | None = None
+    labels: Mapping[str, str] | None = None
+    """A run must have all of them."""
     id_prefix: str | None = None
-    blocked: bool | None = None
+    text: str | None = None
+    """In the id, the name of the definition, a label or the error, in upper or lower case."""
+    since: Millis | None = None
+    until: Millis | None = None
+    """When it was created."""
     after: tuple[Millis, RunId] | None = None
     """Runs older than this one: lists are newest first."""
     limit: int = 100
+
+    @property
+    def statuses(self) -> list[str] | None:
+        if self.status is None:
+            return None
+        return [self.status] if isinstance(self.status, str) else list(self.status)
 
 
 SUSPECT_AFTER = 3
@@ -241,7 +293,16 @@ class Store(Protocol):
     # Reading
     async def run(self, run_id: RunId) -> RunRow | None: ...
     async def runs(self, query: RunFilter) -> list[RunRow]: ...
-    async def log(self, run_id: RunId, after: Seq = ..., upto: Seq | None = None) -> list[LogRow]: ...
+    async def log(
+        self, run_id: RunId, after: Seq = ..., upto: Seq | None = None, limit: int | None = None
+    ) -> list[LogRow]:
+        """The rows of a run's events, in order; `limit` is of rows."""
+        ...
+
+    async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
+        """The number of each run's last event."""
+        ...
+
     async def snapshot(self, run_id: RunId) -> Snapshot | None: ...
     async def blob(self, digest: str) -> bytes: ...
     async def reply(self, run_id: RunId, key: str) -> Taken | None:
@@ -250,6 +311,17 @@ class Store(Protocol):
 
     async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]: ...
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]: ...
+    async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
+        """What tasks said, in order; those after line `after`."""
+        ...
+
+    # Records
+    async def record(self, kind: str, namespace: str, id: str) -> Record | None: ...
+    async def records(
+        self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
+    ) -> list[Record]:
+        """By id; `newest` turns that round. Those past the id `after`."""
+        ...
 
     def watch(self, callback: Callable[[], None]) -> None:
         """Calls back on the event loop whenever another process may have written something."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Protocol
 
 import msgspec
@@ -11,6 +12,10 @@ from msgspec import Raw
 from .effects import RunTask
 from .ids import RunId, TaskToken
 from .inputs import TaskResult
+from .store import LineLevel
+
+here: ContextVar[Job | None] = ContextVar("plait.job", default=None)
+"""The attempt whose code runs, for whoever is called from it: in a task of the event loop and in a thread."""
 
 
 class Job(msgspec.Struct, gc=False):
@@ -21,6 +26,8 @@ class Job(msgspec.Struct, gc=False):
     attempt: int
     progress: Raw
     report: Callable[[RunId, TaskResult], None]
+    note: Callable[[Job, LineLevel, str], None]
+    """Keeps a line that the attempt says, from any thread."""
 
 
 class Worker(Protocol):

@@ -9,7 +9,8 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.store import DeadLetter, Question, RunPatch, RunRow
+from plait.kernel.store import DeadLetter, Line, Question, Record, RunPatch, RunRow
+from plait.kernel.values import ABSENT
 
 Row = tuple[Any, ...]
 
@@ -109,7 +110,26 @@ def question_columns(question: Question) -> Row:
         question.by,
         question.asked_at,
         question.deadline,
+        text(question.form) if question.form else None,
+        text(question.evidence) if question.evidence else None,
     )
+
+
+def question(row: Row) -> Question:
+    *facts, form, evidence = row
+    return Question(*facts, *(ABSENT if value is None else Raw(value.encode()) for value in (form, evidence)))
+
+
+def line_columns(line: Line) -> Row:
+    return (line.run_id, line.node, line.attempt, line.at, line.level, line.text)
+
+
+def record_columns(record: Record) -> Row:
+    return (record.kind, record.namespace, record.id, record.at, text(record.body))
+
+
+def record(row: Row) -> Record:
+    return Record(row[0], row[1], row[2], Raw(row[3].encode()), row[4])
 
 
 def dead_letter_columns(letter: DeadLetter) -> Row:

@@ -21,8 +21,9 @@ from plait.kernel.errors import ErrorInfo, TooLarge
 from plait.kernel.failures import describe
 from plait.kernel.ids import RunId, TaskToken, caller_id
 from plait.kernel.inputs import TaskResult
+from plait.kernel.observer import Around
 from plait.kernel.values import NULL, NotEncodable
-from plait.kernel.worker import Job
+from plait.kernel.worker import Job, here
 
 from .deadlines import Deadlines
 
@@ -30,8 +31,16 @@ THREADS = 32
 
 
 class LocalWorker:
-    def __init__(self, clock: Clock, *, max_payload: int = values.MAX_BYTES, threads: int = THREADS) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        max_payload: int = values.MAX_BYTES,
+        threads: int = THREADS,
+        around: Around | None = None,
+    ) -> None:
         self.clock = clock
+        self.around = around
         self.max_payload = max_payload
         self.threads = ThreadPoolExecutor(threads, thread_name_prefix="plait-step")
         self.timeouts: Deadlines[_Execution] = Deadlines(clock, _Execution.time_is_up)
@@ -110,11 +119,9 @@ class _Execution:
 
     async def _run(self) -> None:
         job = self._job
-        attempt = Attempt(job.attempt, job.progress, self._beat)
+        here.set(job)
         try:
-            output = job.task.call(attempt) if not job.task.threaded else await self._in_thread(attempt)
-            if hasattr(output, "__await__"):
-                output = await output
+            output = await (self._call() if self._worker.around is None else self._observed(self._worker.around))
             raw = values.encode(output, max_bytes=self._worker.max_payload)
         except asyncio.CancelledError as error:
             # Ours is wanted by nobody; one of the step's own making is a failure like others
@@ -128,6 +135,16 @@ class _Execution:
                 raise
         else:
             self._report(TaskResult(job.task.token, job.attempt, raw))
+
+    async def _call(self) -> Any:
+        job = self._job
+        attempt = Attempt(job.attempt, job.progress, self._beat)
+        output = job.task.call(attempt) if not job.task.threaded else await self._in_thread(attempt)
+        return await output if hasattr(output, "__await__") else output
+
+    async def _observed(self, around: Around) -> Any:
+        with around(self._job):
+            return await self._call()
 
     async def _in_thread(self, attempt: Attempt) -> Any:
         context, loop = contextvars.copy_context(), asyncio.get_running_loop()

@@ -14,7 +14,9 @@ from plait.kernel import values
 from plait.kernel.effects import Attempt, RunTask
 from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.ids import RunId, caller_id
+from plait.kernel.store import LineLevel
 from plait.kernel.values import ABSENT, NULL
+from plait.kernel.worker import here
 
 from .definition import Options, Step, is_async, is_step
 from .errors import WorkflowCodeError
@@ -73,6 +75,13 @@ def heartbeat(progress: object = None) -> None:
     """In a step with `heartbeat_timeout`: says that it is alive, and how far it got."""
     _, attempt = _running("heartbeat()")
     attempt.beat(values.encode(progress))
+
+
+def step_log(text: str, level: LineLevel = "info") -> None:
+    """In a step: a line that is shown with it. What steps give to `logging` in a `plait serve` is kept too."""
+    _running("step_log()")
+    if (job := here.get()) is not None:
+        job.note(job, level, str(text))
 
 
 def _running(what: str) -> tuple[_Bound, Attempt]:
@@ -174,6 +183,7 @@ class StepOp(Op[T]):
             options.retry_on_timeout,
             options.heartbeat,
             threaded,
+            node=self.at,
         )
 
 

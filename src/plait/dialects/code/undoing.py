@@ -79,6 +79,7 @@ class Undoing:
             options.retry,
             options.timeout,
             threaded=handler is not None and not is_async(handler),
+            node=record.at,
             unbound=None if handler is not None else describe(rollback_unbound(record.at), kind="blocked"),
         )
 

@@ -138,3 +138,27 @@ select (classid::bigint << 32) | objid::bigint as key
 from pg_locks
 where locktype = 'advisory' and objsubid = 1 and granted
   and database = (select oid from pg_database where datname = current_database());
+
+-- v2: forms and evidence for people, what tasks say, and small documents that belong to no run
+
+alter table plait.questions add column form text, add column evidence text;
+
+create table plait.lines (
+    id      bigserial primary key,
+    run_id  text collate "C" not null,
+    node    text collate "C" not null,
+    attempt integer not null,
+    at      bigint not null,
+    level   text not null,
+    text    text not null
+);
+create index lines_run on plait.lines (run_id, id);
+
+create table plait.records (
+    kind      text collate "C" not null,
+    namespace text collate "C" not null,
+    id        text collate "C" not null,
+    at        bigint not null,
+    body      text not null,
+    primary key (kind, id, namespace)
+);

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from plait.kernel.store import DeadLetter, InboxRow, NewChild, TimerRow, Write
-from plait.stores.rows import Row, dead_letter_columns, question_columns, run_columns
+from plait.kernel.store import DeadLetter, InboxRow, NewChild, RecordChange, TimerRow, Write
+from plait.stores.rows import Row, dead_letter_columns, line_columns, question_columns, record_columns, run_columns
 
 from .database import SQL, Connection
 
@@ -25,6 +25,8 @@ def is_rare(write: Write) -> bool:
         or write.dead_letters
         or write.settled
         or write.snapshot is not None
+        or write.lines
+        or write.records
         or sends_late(write)
         or times_late(write)
     )
@@ -55,6 +57,17 @@ async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     await _run(connection, "settle_dead_letters", settled.items())
     snapshots = ((w.run_id, s.seq, s.at, s.body.decode()) for w in writes if (s := w.snapshot) is not None)
     await _run(connection, "put_snapshots", snapshots)
+    await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
+    await _change_records(connection, [change for write in writes for change in write.records])
+
+
+async def _change_records(connection: Connection, changes: Sequence[RecordChange]) -> None:
+    """Removed first, so that one commit can put another in a record's place."""
+    removed = {(c.record.kind, c.record.namespace, c.record.id) for c in changes if c.how == "remove"}
+    await _run(connection, "remove_records", removed)
+    await _run(connection, "insert_records", (record_columns(c.record) for c in changes if c.how == "new"))
+    latest = {(c.record.kind, c.record.namespace, c.record.id): c.record for c in changes if c.how == "put"}
+    await _run(connection, "put_records", (record_columns(record) for record in latest.values()))
 
 
 async def _insert_children(connection: Connection, children: Sequence[NewChild]) -> list[InboxRow]:

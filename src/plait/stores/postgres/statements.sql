@@ -122,8 +122,9 @@ delete from plait.questions q using unnest($1::text[], $2::text[]) as a (run_id,
 where q.run_id = a.run_id and q.token = a.token;
 
 -- insert_questions: something people must decide
-insert into plait.questions (id, run_id, namespace, token, title, asked, asked_at, deadline)
-select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
+insert into plait.questions (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
+                     $9::text[], $10::text[])
 on conflict (id) do nothing;
 
 -- insert_dead_letters: tasks that used up their attempts; a new failure of the same task takes the old one's place
@@ -141,6 +142,26 @@ where d.id = s.id;
 insert into plait.snapshots (run_id, seq, at, body)
 select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
 on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
+
+-- insert_lines: what tasks said
+insert into plait.lines (run_id, node, attempt, at, level, text)
+select run_id, node, attempt, at, level, text
+from unnest($1::text[], $2::text[], $3::integer[], $4::bigint[], $5::text[], $6::text[])
+  with ordinality as l (run_id, node, attempt, at, level, text, place)
+order by place;
+
+-- insert_records: documents that are not there yet
+insert into plait.records (kind, namespace, id, at, body)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]);
+
+-- put_records: documents, whether they are there or not
+insert into plait.records (kind, namespace, id, at, body)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[])
+on conflict (kind, id, namespace) do update set at = excluded.at, body = excluded.body;
+
+-- remove_records: documents that are not wanted any more
+delete from plait.records r using unnest($1::text[], $2::text[], $3::text[]) as u (kind, namespace, id)
+where r.kind = u.kind and r.namespace = u.namespace and r.id = u.id;
 
 -- guard: takes the lock that goes with an owner's name; it is there for as long as this connection
 select pg_try_advisory_lock(plait.owner_key($1));
@@ -232,21 +253,28 @@ set local plan_cache_mode = force_custom_plan;
 -- list_runs: newest first, filtered; null leaves a condition out
 select * from plait.runs
 where ($1::text is null or namespace = $1)
-  and ($2::text is null or status = $2)
+  and ($2::text[] is null or status = any ($2) or (blocked is not null and 'blocked' = any ($2)))
   and ($3::text is null or dialect = $3)
   and ($4::text is null or definition = $4)
   and ($5::text is null or parent = $5)
-  and ($6::text is null or (labels <> '{}' and labels @> jsonb_build_object($6::text, $7::text)))
-  and ($8::text is null or starts_with(id, $8))
-  and ($9::boolean is null or (blocked is not null) = $9)
+  and ($6::text is null or (labels <> '{}' and labels @> $6::jsonb))
+  and ($7::text is null or starts_with(id, $7))
+  and ($8::bigint is null or created_at >= $8)
+  and ($9::bigint is null or created_at < $9)
   and ($10::bigint is null or (created_at, id) < ($10, $11::text))
-order by created_at desc, id desc limit $12;
+  and ($12::text is null or position($12 in lower((
+        id || ' ' || definition || ' ' || labels::text || ' ' || coalesce(error, blocked, '')) collate "default")) > 0)
+order by created_at desc, id desc limit $13;
 
 -- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3
 select seq, count, at, events, blobs from plait.log
 where run_id = $1 and seq + count > $2 and seq <= $3
   and seq >= (select coalesce(max(seq), 0) from plait.log where run_id = $1 and seq <= $2)
-order by seq;
+order by seq limit $4;
+
+-- heads: the last event of some runs
+select w.id, (select seq + count - 1 from plait.log where run_id = w.id order by seq desc limit 1)
+from unnest($1::text[]) as w (id);
 
 -- read_snapshot: where folding may start
 select seq, at, body from plait.snapshots where run_id = $1;
@@ -258,7 +286,7 @@ select body from plait.blobs where digest = $1;
 select key, reply from plait.inbox where run_id = $1 and key = $2 and taken;
 
 -- list_questions: what people are asked
-select id, run_id, namespace, token, title, asked, asked_at, deadline from plait.questions
+select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from plait.questions
 where ($1::text is null or namespace = $1) and ($2::text is null or run_id = $2) order by asked_at, id;
 
 -- list_dead_letters: what needs a person's look
@@ -271,3 +299,18 @@ select owner, count(*), max(expires) from plait.shards where owner is not null g
 -- facts: what there is to know about the server
 select current_setting('server_version'), (select version from plait.schema_version),
        pg_database_size(current_database()), current_setting('fsync'), current_setting('synchronous_commit');
+
+-- list_lines: what the tasks of a run said
+select run_id, node, attempt, at, level, text, id from plait.lines
+where run_id = $1 and id > $3 and ($2::text is null or node = $2) order by id limit $4;
+
+-- get_record: one document
+select kind, namespace, id, body, at from plait.records where kind = $1 and namespace = $2 and id = $3;
+
+-- list_records: the documents of a kind
+select kind, namespace, id, body, at from plait.records
+where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null or id > $3) order by id limit $4;
+
+-- list_records_newest: the same, the other way round
+select kind, namespace, id, body, at from plait.records
+where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null or id < $3) order by id desc limit $4;

@@ -22,9 +22,11 @@ from plait.kernel.store import (
     DeadLetter,
     InboxRow,
     Lease,
+    Line,
     LogRow,
     Owner,
     Question,
+    Record,
     RunFilter,
     RunRow,
     Snapshot,
@@ -142,30 +144,36 @@ class PostgresStore:
         return rows.run_row(found[0]) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
-        label, value = query.label or (None, None)
         before, before_id = query.after or (None, None)
         async with self._use(self._readers) as connection, connection.transaction(readonly=True):
             await connection.execute(SQL["plan_anew"])
             found: list[Any] = await connection.fetch(
                 SQL["list_runs"],
                 query.namespace,
-                query.status,
+                query.statuses,
                 query.dialect,
                 query.definition,
                 query.parent,
-                label,
-                value,
+                rows.json_text(query.labels) if query.labels else None,
                 query.id_prefix,
-                query.blocked,
+                query.since,
+                query.until,
                 before,
                 before_id,
+                query.text.lower() if query.text else None,
                 query.limit,
             )
         return [rows.run_row(row) for row in found]
 
-    async def log(self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None) -> list[LogRow]:
-        found = await self._fetch("read_log", run_id, after + 1, _LAST if upto is None else upto)
+    async def log(
+        self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
+    ) -> list[LogRow]:
+        found = await self._fetch("read_log", run_id, after + 1, _LAST if upto is None else upto, limit)
         return [LogRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+
+    async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
+        found = await self._fetch("heads", list(run_ids))
+        return {run_id: seq for run_id, seq in found if seq is not None}
 
     async def snapshot(self, run_id: RunId) -> Snapshot | None:
         found = await self._fetch("read_snapshot", run_id)
@@ -182,11 +190,24 @@ class PostgresStore:
         return Taken(found[0][0], None if found[0][1] is None else found[0][1].encode()) if found else None
 
     async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
-        return [Question(*row) for row in await self._fetch("list_questions", namespace, run_id)]
+        return [rows.question(tuple(row)) for row in await self._fetch("list_questions", namespace, run_id)]
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         found = await self._fetch("list_dead_letters", namespace, run_id)
         return [rows.dead_letter(tuple(row)) for row in found]
+
+    async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
+        return [Line(*row) for row in await self._fetch("list_lines", run_id, node, after, limit)]
+
+    async def record(self, kind: str, namespace: str, id: str) -> Record | None:
+        found = await self._fetch("get_record", kind, namespace, id)
+        return rows.record(found[0]) if found else None
+
+    async def records(
+        self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
+    ) -> list[Record]:
+        name = "list_records_newest" if newest else "list_records"
+        return [rows.record(row) for row in await self._fetch(name, kind, namespace, after, limit)]
 
     def watch(self, callback: Callable[[], None]) -> None:
         """One notice a transaction, and one call after each time the connection was lost."""

@@ -14,9 +14,18 @@ from collections.abc import Sequence
 
 import apsw
 
-from plait.kernel.store import InboxRow, NewChild, Verdict, Write
+from plait.kernel.store import InboxRow, NewChild, RecordChange, Verdict, Write
 from plait.stores import statements
-from plait.stores.rows import Row, dead_letter_columns, patch_columns, question_columns, run_columns, text
+from plait.stores.rows import (
+    Row,
+    dead_letter_columns,
+    line_columns,
+    patch_columns,
+    question_columns,
+    record_columns,
+    run_columns,
+    text,
+)
 
 from .database import atomic
 
@@ -111,6 +120,21 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
     if write.snapshot is not None:
         snapshot = write.snapshot
         db.execute(SQL["put_snapshot"], (run_id, snapshot.seq, snapshot.at, snapshot.body.decode()))
+    if write.lines:
+        db.executemany(SQL["insert_line"], [line_columns(line) for line in write.lines])
+    for change in write.records:
+        _change_record(db, change)
+
+
+def _change_record(db: apsw.Connection, change: RecordChange) -> None:
+    record = change.record
+    match change.how:
+        case "put":
+            db.execute(SQL["put_record"], record_columns(record))
+        case "new":
+            db.execute(SQL["insert_record"], record_columns(record))
+        case "remove":
+            db.execute(SQL["remove_record"], (record.kind, record.namespace, record.id))
 
 
 def _insert_inbox(db: apsw.Connection, row: InboxRow) -> None:

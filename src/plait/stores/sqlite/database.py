@@ -36,6 +36,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
+        db.create_scalar_function("casefold", _casefold, 1, deterministic=True)  # SQLite's own knows only ASCII
         return db
 
 
@@ -107,6 +108,10 @@ def readable_errors(path: str) -> Generator[None]:
         raise Unavailable(
             "store.unreadable", f"{path} can't be read or written", why=str(error), fix="check the disk and the path"
         ) from error
+
+
+def _casefold(*values: object) -> str:
+    return str(values[0]).casefold()
 
 
 def _check_folder(path: str) -> None:

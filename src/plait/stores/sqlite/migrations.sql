@@ -114,3 +114,28 @@ create table engines (
     owner   text primary key,
     expires integer not null
 ) without rowid;
+
+-- v2: forms and evidence for people, what tasks say, and small documents that belong to no run
+
+alter table questions add column form text;
+alter table questions add column evidence text;
+
+create table lines (
+    id      integer primary key,
+    run_id  text not null,
+    node    text not null,
+    attempt integer not null,
+    at      integer not null,
+    level   text not null,
+    text    text not null
+);
+create index lines_run on lines (run_id, id);
+
+create table records (
+    kind      text not null,
+    namespace text not null,
+    id        text not null,
+    at        integer not null,
+    body      text not null,
+    primary key (kind, id, namespace)
+) without rowid;

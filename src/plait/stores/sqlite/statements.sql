@@ -48,8 +48,8 @@ delete from timers where run_id = ?1 and token = ?2;
 delete from timers where run_id = ?1;
 
 -- insert_question: something a person must decide
-insert into questions (id, run_id, namespace, token, title, asked, asked_at, deadline)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) on conflict (id) do nothing;
+insert into questions (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) on conflict (id) do nothing;
 
 -- delete_question: decided, or no longer asked
 delete from questions where run_id = ?1 and token = ?2;
@@ -68,6 +68,19 @@ update dead_letters set status = ?2 where id = ?1;
 -- put_snapshot: only the latest is kept
 insert into snapshots (run_id, seq, at, body) values (?1, ?2, ?3, ?4)
 on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
+
+-- insert_line: what a task said
+insert into lines (run_id, node, attempt, at, level, text) values (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- insert_record: a document that is not there yet
+insert into records (kind, namespace, id, at, body) values (?1, ?2, ?3, ?4, ?5);
+
+-- put_record: a document, whether it is there or not
+insert into records (kind, namespace, id, at, body) values (?1, ?2, ?3, ?4, ?5)
+on conflict (kind, id, namespace) do update set at = excluded.at, body = excluded.body;
+
+-- remove_record: a document that is not wanted any more
+delete from records where kind = ?1 and namespace = ?2 and id = ?3;
 
 -- free_shards: shards nobody holds
 select shard from shards where owner is null or expires <= ?1 order by shard limit ?2;
@@ -126,21 +139,30 @@ select * from runs where id = ?1;
 -- list_runs: newest first, filtered; null leaves a condition out
 select * from runs
 where (?1 is null or namespace = ?1)
-  and (?2 is null or status = ?2)
+  and (?2 is null or status in (select value from json_each(?2))
+       or (blocked is not null and 'blocked' in (select value from json_each(?2))))
   and (?3 is null or dialect = ?3)
   and (?4 is null or definition = ?4)
   and (?5 is null or parent = ?5)
-  and (?6 is null or json_extract(labels, '$.' || json_quote(?6)) = ?7)
-  and (?8 is null or substr(id, 1, length(?8)) = ?8)
-  and (?9 is null or (blocked is not null) = ?9)
+  and (?6 is null or not exists (
+        select 1 from json_each(?6) as wanted
+        where json_extract(labels, '$.' || json_quote(wanted.key)) is not wanted.value))
+  and (?7 is null or substr(id, 1, length(?7)) = ?7)
+  and (?8 is null or created_at >= ?8)
+  and (?9 is null or created_at < ?9)
   and (?10 is null or (created_at, id) < (?10, ?11))
-order by created_at desc, id desc limit ?12;
+  and (?12 is null or instr(
+        casefold(id || ' ' || definition || ' ' || labels || ' ' || coalesce(error, blocked, '')), ?12) > 0)
+order by created_at desc, id desc limit ?13;
 
 -- read_log: a run's events, in order, from the row that holds number ?2 to the one that holds ?3
 select seq, count, at, events, blobs from log
 where run_id = ?1 and seq + count > ?2 and seq <= ?3
   and seq >= (select coalesce(max(seq), 0) from log where run_id = ?1 and seq <= ?2)
-order by seq;
+order by seq limit ?4;
+
+-- heads: the last event of some runs
+select value, (select seq + count - 1 from log where run_id = value order by seq desc limit 1) from json_each(?1);
 
 -- read_snapshot: where folding may start
 select seq, at, body from snapshots where run_id = ?1;
@@ -155,9 +177,24 @@ select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1;
 select owner, count(*), max(expires) from shards where owner is not null group by owner order by owner;
 
 -- list_questions: what people are asked
-select id, run_id, namespace, token, title, asked, asked_at, deadline from questions
+select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from questions
 where (?1 is null or namespace = ?1) and (?2 is null or run_id = ?2) order by asked_at, id;
 
 -- list_dead_letters: what needs a person's look
 select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters
 where (?1 is null or namespace = ?1) and (?2 is null or run_id = ?2) order by at, id;
+
+-- list_lines: what the tasks of a run said
+select run_id, node, attempt, at, level, text, id from lines
+where run_id = ?1 and id > ?3 and (?2 is null or node = ?2) order by id limit ?4;
+
+-- get_record: one document
+select kind, namespace, id, body, at from records where kind = ?1 and namespace = ?2 and id = ?3;
+
+-- list_records: the documents of a kind
+select kind, namespace, id, body, at from records
+where kind = ?1 and (?2 is null or namespace = ?2) and (?3 is null or id > ?3) order by id limit ?4;
+
+-- list_records_newest: the same, the other way round
+select kind, namespace, id, body, at from records
+where kind = ?1 and (?2 is null or namespace = ?2) and (?3 is null or id < ?3) order by id desc limit ?4;

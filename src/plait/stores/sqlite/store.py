@@ -32,9 +32,11 @@ from plait.kernel.store import (
     DeadLetter,
     InboxRow,
     Lease,
+    Line,
     LogRow,
     Owner,
     Question,
+    Record,
     RunFilter,
     RunRow,
     Snapshot,
@@ -179,28 +181,34 @@ class SqliteStore:
         return rows.run_row(found[0]) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
-        label, value = query.label or (None, None)
         before, before_id = query.after or (None, None)
         found = self._query(
             "list_runs",
             query.namespace,
-            query.status,
+            None if query.statuses is None else rows.json_text(query.statuses),
             query.dialect,
             query.definition,
             query.parent,
-            label,
-            value,
+            rows.json_text(query.labels) if query.labels else None,
             query.id_prefix,
-            query.blocked,
+            query.since,
+            query.until,
             before,
             before_id,
+            query.text.casefold() if query.text else None,
             query.limit,
         )
         return [rows.run_row(row) for row in found]
 
-    async def log(self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None) -> list[LogRow]:
-        found = self._query("read_log", run_id, after + 1, _LAST if upto is None else upto)
+    async def log(
+        self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
+    ) -> list[LogRow]:
+        found = self._query("read_log", run_id, after + 1, _LAST if upto is None else upto, limit or -1)
         return [LogRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+
+    async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
+        found = self._query("heads", rows.json_text(list(run_ids)))
+        return {run_id: seq for run_id, seq in found if seq is not None}
 
     async def snapshot(self, run_id: RunId) -> Snapshot | None:
         found = self._query("read_snapshot", run_id)
@@ -217,10 +225,23 @@ class SqliteStore:
         return Taken(found[0][0], None if found[0][1] is None else found[0][1].encode()) if found else None
 
     async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
-        return [Question(*row) for row in self._query("list_questions", namespace, run_id)]
+        return [rows.question(row) for row in self._query("list_questions", namespace, run_id)]
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         return [rows.dead_letter(row) for row in self._query("list_dead_letters", namespace, run_id)]
+
+    async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
+        return [Line(*row) for row in self._query("list_lines", run_id, node, after, limit)]
+
+    async def record(self, kind: str, namespace: str, id: str) -> Record | None:
+        found = self._query("get_record", kind, namespace, id)
+        return rows.record(found[0]) if found else None
+
+    async def records(
+        self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
+    ) -> list[Record]:
+        name = "list_records_newest" if newest else "list_records"
+        return [rows.record(row) for row in self._query(name, kind, namespace, after, limit)]
 
     def watch(self, callback: Callable[[], None]) -> None:
         """SQLite sends no notices, but says cheaply whether another connection has written."""

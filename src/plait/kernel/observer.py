@@ -1,0 +1,105 @@
+"""Who wants to know what an engine does: metrics, traces, logs. The kernel tells; it never waits for an answer.
+
+Observers are called on the event loop in the middle of the work, so they must be quick. One that raises is told of in
+the log, once, and harms nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import ParamSpec, Protocol
+
+from .errors import PlaitError
+from .events import Event
+from .ids import Millis
+from .machine import RunInfo
+from .worker import Job
+
+log = logging.getLogger("plait.kernel")
+
+P = ParamSpec("P")
+Around = Callable[[Job], AbstractContextManager[object]]
+
+
+class Observer(Protocol):
+    def committed(self, run: RunInfo, events: Sequence[Event], at: Millis) -> None:
+        """A decision is on disk. It may have no events."""
+        ...
+
+    def attempting(self, job: Job) -> AbstractContextManager[object] | None:
+        """An attempt begins. What is returned is entered around it, in a context of its own: context variables set
+        there are seen by the step, also in its thread. It sees the exception that ends a failed attempt, and
+        `CancelledError` for one that is stopped or timed out."""
+        ...
+
+    def grouped(self, writes: int, seconds: float) -> None:
+        """One group commit took this long."""
+        ...
+
+    def lost(self, shards: int) -> None:
+        """Another engine took shards over."""
+        ...
+
+    def unavailable(self, error: PlaitError) -> None:
+        """The store could not do what was asked; it is tried again."""
+        ...
+
+
+class Observers:
+    """All of them as one."""
+
+    def __init__(self, observers: Iterable[Observer] = ()) -> None:
+        self._observers = list(observers)
+        self._said: set[str] = set()
+        self.around: Around | None = self._around if self._observers else None
+        """None when nobody wants to know of attempts."""
+
+    def __iter__(self) -> Iterator[Observer]:
+        return iter(self._observers)
+
+    def committed(self, run: RunInfo, events: Sequence[Event], at: Millis) -> None:
+        for observer in self._observers:
+            self._tell(observer.committed, run, events, at)
+
+    def grouped(self, writes: int, seconds: float) -> None:
+        for observer in self._observers:
+            self._tell(observer.grouped, writes, seconds)
+
+    def lost(self, shards: int) -> None:
+        for observer in self._observers:
+            self._tell(observer.lost, shards)
+
+    def unavailable(self, error: PlaitError) -> None:
+        for observer in self._observers:
+            self._tell(observer.unavailable, error)
+
+    def _tell(self, method: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            method(*args, **kwargs)
+        except Exception:
+            self._complain(method.__qualname__)
+
+    def _around(self, job: Job) -> AbstractContextManager[object]:
+        found: list[AbstractContextManager[object]] = []
+        for observer in self._observers:
+            try:
+                context = observer.attempting(job)
+            except Exception:
+                self._complain(type(observer).__qualname__)
+            else:
+                if context is not None:
+                    found.append(context)
+        if len(found) == 1:
+            return found[0]
+        stack = contextlib.ExitStack()
+        for context in found:
+            stack.enter_context(context)
+        return stack
+
+    def _complain(self, who: str) -> None:
+        if who not in self._said:
+            self._said.add(who)
+            log.exception("an observer failed: %s; this is said once", who)

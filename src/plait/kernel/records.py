@@ -1,0 +1,56 @@
+"""Small documents that belong to no run, kept beside the runs: keys, tags, used links, the audit trail.
+
+A record has a kind, a namespace and an id. Changes ride in the group commits of the run loop, so that a
+thousand of them at once cost one fsync.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from .ids import RunId, Shard
+from .store import Record, RecordChange, Store, Verdict, Write
+
+__all__ = ["Record", "Records"]
+
+_ANY_SHARD = Shard(0)
+"""Records have no owner; any process may write them."""
+
+
+class Records:
+    def __init__(self, store: Store, append: Callable[[Write], Awaitable[Verdict]]) -> None:
+        self._store = store
+        self._append = append
+
+    async def put(self, record: Record, *, new: bool = False) -> bool:
+        """Keeps a record; durable when this returns. With `new`, False if there is one of that name already."""
+        return await self._change(RecordChange(record, "new" if new else "put")) == "ok"
+
+    async def get(self, kind: str, namespace: str, id: str) -> Record | None:
+        return await self._store.record(kind, namespace, id)
+
+    async def list(
+        self,
+        kind: str,
+        namespace: str | None = None,
+        *,
+        after: str | None = None,
+        limit: int = 100,
+        newest_first: bool = False,
+    ) -> list[Record]:
+        """By id, of one namespace or of all; `after` is the last id of the page before."""
+        return await self._store.records(kind, namespace, after, limit, newest=newest_first)
+
+    async def remove(self, kind: str, namespace: str, id: str) -> bool:
+        """Drops a record; False if there is none."""
+        found = await self.get(kind, namespace, id)
+        if found is None:
+            return False
+        await self._change(RecordChange(found, "remove"))
+        return True
+
+    async def _change(self, change: RecordChange) -> Verdict:
+        record = change.record
+        # Named so that changes of different records never wait for each other
+        name = RunId(f"~{record.kind}/{record.namespace}/{record.id}")
+        return await self._append(Write(name, _ANY_SHARD, None, records=[change]))
