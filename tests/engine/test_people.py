@@ -1,6 +1,7 @@
 """Approvals, messages and dead letters: what people and programs tell a run, through the engine."""
 
 import asyncio
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from plait import Context, CriticalError, Engine, Limits, Retry, workflow
 from plait.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, RunFailed, TooLarge
 from plait.kernel.store import Question
 from tests.engine.flows import ONE_TRY, approval, collector, echo, listener, mother
-from tests.engine.places import Place, soon
+from tests.engine.places import OnDisk, Place, soon
 
 
 async def asked(engine: Engine) -> Question:
@@ -394,3 +395,65 @@ async def test_a_patch_the_dialect_has_no_use_for_is_a_conflict(place: Place):
         with pytest.raises(Conflict) as caught:
             await run.patch([{"op": "add"}])
         assert caught.value.code == "CODE_PATCH_UNSUPPORTED"
+
+
+# -- forms -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Terms:
+    limit: int
+    note: str = ""
+
+
+@workflow
+async def with_a_form(ctx: Context, form: str) -> Any:
+    verdict = await ctx.approve(
+        "terms", title="Set the terms", form=Terms if form == "type" else {"type": "integer"}, evidence={"total": 12}
+    )
+    return verdict.data
+
+
+async def test_a_question_brings_a_title_a_form_and_evidence(place: Place):
+    async with place.engine(with_a_form) as engine:
+        run = await engine.start(with_a_form, "type")
+        question = await asked(engine)
+        assert (question.title, bytes(question.evidence)) == ("Set the terms", b'{"total":12}')
+        assert b'"limit"' in bytes(question.form)
+        [node] = (await run.view()).nodes
+        assert node.input == {"total": 12}
+        await engine.approvals.decide(question.id, "approve", data={"limit": 5})
+        assert await run.result() == {"limit": 5}
+
+
+async def test_an_answer_that_does_not_fit_its_form_is_refused_with_the_places(place: Place):
+    async with place.engine(with_a_form) as engine:
+        run = await engine.start(with_a_form, "type")
+        question = await asked(engine)
+        with pytest.raises(InvalidInput) as caught:
+            await engine.approvals.decide(question.id, "approve", data={"limit": "much"})
+        assert caught.value.code == "kernel.bad_form"
+        assert [flaw.pointer for flaw in caught.value.flaws] == ["/limit"]
+        assert await run.status() == "running"
+        await engine.approvals.decide(question.id, "reject")
+        assert await run.result() is None
+
+
+async def test_a_form_survives_a_restart(disk: OnDisk):
+    async with disk.engine(with_a_form) as engine:
+        await engine.start(with_a_form, "schema")
+        await asked(engine)
+    async with disk.engine(with_a_form) as engine:
+        [question] = await engine.approvals.list()
+        assert bytes(question.form) == b'{"type":"integer"}'
+        await engine.approvals.decide(question.id, "approve", data=3)
+
+
+async def test_a_form_that_is_no_schema_fails_the_run(place: Place):
+    @workflow
+    async def bad(ctx: Context) -> None:
+        await ctx.approve("x", form={"type": "nonsense"})
+
+    async with place.engine(bad) as engine:
+        with pytest.raises(RunFailed, match="form of approve"):
+            await (await engine.start(bad)).result()

@@ -18,12 +18,12 @@ async def one() -> int:
 
 @workflow
 async def with_an_empty_join(ctx: Context) -> list[Any]:
-    return await asyncio.gather(ctx.join("empty"), ctx.step("a", one), ctx.step("b", one))
+    return list(await asyncio.gather(ctx.join("empty"), ctx.step("a", one), ctx.step("b", one)))
 
 
 @workflow
 async def with_a_join_beside_a_step(ctx: Context) -> list[Any]:
-    return await asyncio.gather(ctx.join("join", x=lambda c: c.step("a", one)), ctx.step("b", one))
+    return list(await asyncio.gather(ctx.join("join", x=lambda c: c.step("a", one)), ctx.step("b", one)))
 
 
 @pytest.mark.parametrize("flow", [with_an_empty_join, with_a_join_beside_a_step], ids=lambda flow: flow.name)

@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.definitions import Description, Plan
 from plait.kernel.effects import (
     AskHuman,
     Block,
@@ -400,6 +401,12 @@ class ToyDialect:
 
     def prepare(self, definition: object, input: object) -> Prepared:
         return Prepared("toy", None, values.encode(input), msgspec.to_builtins({"program": definition}))
+
+    def plan(self, definition: object, input: object) -> Plan:
+        return Plan(dialect=self.name, definition="toy")
+
+    def describe(self) -> list[Description]:
+        return []
 
     def machine(self, info: RunInfo) -> ToyMachine:
         return ToyMachine(info, self.calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from plait.kernel.errors import Conflict, NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.ids import DEFAULT_NAMESPACE, run_key
 from plait.kernel.inputs import Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.store import DeadLetter
@@ -17,10 +17,13 @@ class DeadLetters:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    async def list(self, namespace: str = DEFAULT_NAMESPACE, *, all: bool = False) -> list[DeadLetter]:
-        """Oldest first; with `all`, also those that were settled."""
+    async def list(
+        self, namespace: str = DEFAULT_NAMESPACE, *, all: bool = False, run_id: str | None = None
+    ) -> list[DeadLetter]:
+        """Oldest first, of all runs or of one; with `all`, also those that were settled."""
         self._kernel.must_live()
-        found = await self._kernel.store.dead_letters(namespace)
+        key = None if run_id is None else run_key(namespace, run_id)
+        found = await self._kernel.store.dead_letters(namespace, key)
         return [letter for letter in found if all or letter.status == "pending"]
 
     async def retry(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
-from collections.abc import Coroutine, Iterable
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, TypeVar, overload
@@ -14,6 +14,7 @@ from plait.dialects.code.definition import Workflow, seconds
 from plait.dialects.code.dialect import CodeDialect
 from plait.kernel import values
 from plait.kernel.clock import Clock, SystemClock
+from plait.kernel.definitions import Plan
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key, shard_of
 from plait.kernel.kernel import Kernel, Settings, millis
@@ -26,7 +27,10 @@ from plait.kernel.watchdog import Watchdog
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
+from .board import Boards, RunChanges
+from .comparing import RunDiff, changes, node_changes
 from .dead_letters import DeadLetters
+from .definitions import Definitions
 from .handle import Handle
 from .urls import store_of
 
@@ -82,6 +86,8 @@ class Engine:
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
         self.records = Records(self.kernel.store, self.kernel.append)
+        self.definitions = Definitions(self._dialects.values(), self.records, clock)
+        self._boards = Boards(self.kernel)
 
     async def __aenter__(self) -> Engine:
         try:
@@ -152,8 +158,9 @@ class Engine:
         if id is not None and await self._exists(row):
             return handle
         start = start_input(prepared, dialect, self.kernel.ids.seed(), due, row.labels)
-        while await self.kernel.create(row, start) != "ok" and not await self._exists(row):
+        while not (created := await self.kernel.create(row, start) == "ok") and not await self._exists(row):
             pass  # whoever was first has failed to start it
+        handle.created = created
         return handle
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
@@ -171,6 +178,35 @@ class Engine:
         self.kernel.must_live()
         return await self.kernel.store.runs(query or RunFilter())
 
+    async def namespaces(self) -> list[str]:
+        """Those that have runs, as far as the newest ones tell."""
+        self.kernel.must_live()
+        return await self.kernel.store.namespaces()
+
+    @property
+    def dialects(self) -> list[str]:
+        return list(self._dialects)
+
+    def follow_runs(self, query: RunFilter | None = None) -> AsyncIterator[RunChanges]:
+        """The first page of a list of runs, then what changes in it, for as long as one asks."""
+        self.kernel.must_live()
+        return self._boards.follow(query or RunFilter())
+
+    async def diff(self, a: Handle[Any], b: Handle[Any]) -> RunDiff:
+        """What differs between two runs: their input, output, and node by node."""
+        left, right = await a.picture(), await b.picture()
+        return RunDiff(
+            left.row,
+            right.row,
+            changes(left.input, right.input),
+            changes(left.output, right.output),
+            node_changes(left.view, right.view),
+        )
+
+    def plan(self, definition: object, input: Any = None) -> Plan:
+        """What a run would do, as far as can be told; refuses what `start` would refuse."""
+        return self._dialect_of(definition).plan(definition, input)
+
     async def _exists(self, row: RunRow) -> bool:
         known = await self.kernel.store.run(row.id)
         if known is None:
@@ -187,9 +223,13 @@ class Engine:
 
     def prepare(self, definition: object, input: object) -> tuple[str, Prepared]:
         """Finds the dialect of a definition and makes it ready to start."""
-        for name, dialect in self._dialects.items():
+        dialect = self._dialect_of(definition)
+        return dialect.name, dialect.prepare(definition, input)
+
+    def _dialect_of(self, definition: object) -> Dialect:
+        for dialect in self._dialects.values():
             if dialect.accepts(definition):
-                return name, dialect.prepare(definition, input)
+                return dialect
         raise InvalidInput(
             "CODE_NOT_LOADED",
             f"{definition!r} is not something that can be started",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -16,28 +16,35 @@ from plait.kernel.ids import Epoch, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
-from plait.kernel.run import Run
-from plait.kernel.store import InboxRow, LogRow, RunRow, Write
+from plait.kernel.store import InboxRow, Line, LogRow, RunRow, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 
 from .asking import ask, refusal_of
 from .forks import cut
+from .picture import Picture, picture_of, waiting_of
+from .timeline import Bar, bars
 
 if TYPE_CHECKING:
     from .engine import Engine
 
 T = TypeVar("T")
 
+_BATCH = 500
+
 
 class Handle(Generic[T]):
     """One run: wait for its result, look at it, tell it something, take it back. What touches the store is awaited."""
 
-    def __init__(self, engine: Engine, run_id: RunId, namespace: str, returns: Any = Any) -> None:
+    def __init__(
+        self, engine: Engine, run_id: RunId, namespace: str, returns: Any = Any, *, created: bool = False
+    ) -> None:
         self._engine = engine
         self._run_id = run_id
         self._namespace = namespace
         self._returns = returns
+        self.created = created
+        """Whether the call that gave this handle made the run."""
 
     @property
     def id(self) -> str:
@@ -87,49 +94,46 @@ class Handle(Generic[T]):
         """`running`, `completed`, `failed` or `cancelled`."""
         return (await self.row()).status
 
-    async def view(self) -> RunView:
-        """The run as a picture: its operations, what became of them, and how they follow from each other."""
-        row = await self.row()
-        run = await self._kernel.peek(row)
-        nodes, edges = run.machine.nodes(run.state.tasks.facts())
-        return RunView(
-            run_id=self.id,
-            namespace=row.namespace,
-            dialect=row.dialect,
-            definition=row.definition,
-            version=row.version,
-            status=row.status,
-            nodes=nodes,
-            edges=edges,
-            blocked=row.blocked,
-        )
+    async def picture(self, at: int | None = None) -> Picture:
+        """Everything a page shows of the run: as it is, or as it was after event number `at`."""
+        return await picture_of(self._kernel, await self.row(), at)
+
+    async def view(self, at: int | None = None) -> RunView:
+        """The run's operations, what became of them, and how they follow from each other."""
+        return (await self.picture(at)).view
 
     async def waiting(self) -> list[Reason]:
         """Why the run is not moving, in words. Empty when it has ended."""
-        row = await self.row()
-        if row.status != "running":
-            return []
-        if row.blocked is not None:
-            return [Reason("blocked", f"blocked: {row.blocked.message}")]
-        run = await self._kernel.peek(row)
-        if run.state.rolling_back:
-            return [await self._undoing(run)]
-        found = run.machine.waiting(run.state.tasks.facts())
-        return found or [Reason("starting", "not started yet: no engine has taken it up")]
-
-    async def _undoing(self, run: Run) -> Reason:
-        stuck = run.state.rollback.stuck if run.state.rollback is not None else None
-        if stuck is not None:
-            letters = await self._kernel.store.dead_letters(self._namespace, self._run_id)
-            label = next((letter.label for letter in letters if letter.token == stuck), str(stuck))
-            return Reason("rollback", f"{label} failed: retry or discard its dead letter", stuck)
-        open_tasks = [task for token in run.state.tasks if (task := run.state.tasks.get(token)) is not None]
-        return Reason("rollback", f"{open_tasks[0].task.label} running" if open_tasks else "rolling back")
+        return await waiting_of(self._kernel, await self.row())
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """What has happened, in order; those after number `after`."""
         await self.row()
         return await recorded(self._kernel.store, self._run_id, after, limit)
+
+    async def follow(self, after: int = 0) -> AsyncIterator[list[Recorded]]:
+        """Events as they are recorded, each once and in order, whichever engine owns the run. Ends when the run has
+        ended and all is told; to follow a run that is reopened, ask again."""
+        with self._kernel.feed.run(self._run_id) as bell:
+            while True:
+                bell.clear()
+                ended = (await self.row()).status != "running"  # asked first: what ended it is in the log by then
+                while found := await recorded(self._kernel.store, self._run_id, after, _BATCH):
+                    after = found[-1].seq
+                    yield found
+                if ended:
+                    return
+                await bell.wait()
+
+    async def timeline(self) -> list[Bar]:
+        """When each operation ran, with its attempts."""
+        view = await self.view()
+        return bars(view.nodes, await self.events(), self._kernel.clock.now())
+
+    async def logs(self, node: str | None = None, after: int = 0, limit: int = 1_000) -> list[Line]:
+        """What the run's tasks said, in order; those after line `after`."""
+        await self.row()
+        return await self._kernel.store.lines(self._run_id, node, after, limit)
 
     # -- telling -------------------------------------------------------------------------------------------------
 

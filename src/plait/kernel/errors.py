@@ -15,22 +15,35 @@ An error says what happened, why, and what to do; `code` is stable and is what p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import msgspec
+
+
+class Flaw(msgspec.Struct, frozen=True):
+    """One of several things that are wrong with what a caller sent."""
+
+    code: str
+    pointer: str
+    """Where, as a JSON pointer."""
+    message: str
 
 
 class PlaitError(Exception):
     """Base of all errors that Plait raises on purpose."""
 
     status: ClassVar[int] = 500
+    flaws: Sequence[Flaw] = ()
 
-    def __init__(self, code: str, what: str, *, why: str = "", fix: str = "") -> None:
+    def __init__(self, code: str, what: str, *, why: str = "", fix: str = "", flaws: Sequence[Flaw] = ()) -> None:
         super().__init__(code, what, why, fix)
         self.code = code
         self.what = what
         self.why = why
         self.fix = fix
+        if flaws:
+            self.flaws = flaws
 
     def __str__(self) -> str:
         text = self.what

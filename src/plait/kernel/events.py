@@ -61,6 +61,7 @@ class TaskRetryScheduled(Event, frozen=True, tag="task.retry_scheduled"):
     progress: Raw = NULL
     max_attempts: int = 0
     """For readers who don't have the code that says so."""
+    queued: Millis = Millis(0)
 
 
 class TaskLate(Event, frozen=True, tag="task.late"):

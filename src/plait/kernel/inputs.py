@@ -37,6 +37,8 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     retryable: bool = True
     progress: Raw = NULL
     attempts: int = 1
+    queued: Millis = Millis(0)
+    """How long the attempt waited for a worker."""
 
 
 class TimerFired(Input, frozen=True, tag="timer_fired"):

@@ -166,6 +166,10 @@ class Kernel:
             if not future.done():
                 future.set_exception(error)
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
         if self._closed or self._main is None or self._main.done():

@@ -107,7 +107,7 @@ async def recorded(
 ) -> list[Recorded]:
     """Events as plain data, for readers of any dialect."""
     found: list[Recorded] = []
-    for row in await store.log(run_id, Seq(after), None if upto is None else Seq(upto)):
+    for row in await store.log(run_id, Seq(after), None if upto is None else Seq(upto), limit):
         events: list[dict[str, Any]] = msgspec.json.decode(row.events)
         if row.blobs is not None:
             for place, digest in _refs.decode(row.blobs).items():

@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 from msgspec import Raw
 
+from .definitions import Description, Plan
 from .effects import Decision, Effect, RunTask
 from .errors import ErrorInfo
 from .events import Event
@@ -104,6 +105,14 @@ class Dialect(Protocol):
 
     def prepare(self, definition: object, input: object) -> Prepared:
         """Resolves and checks before a run is made; refuses with a `PlaitError`."""
+        ...
+
+    def plan(self, definition: object, input: object) -> Plan:
+        """What `prepare` would make ready, and what can be told of the run before it is started."""
+        ...
+
+    def describe(self) -> list[Description]:
+        """The definitions that are loaded now."""
         ...
 
     def machine(self, info: RunInfo) -> Machine:

@@ -91,6 +91,8 @@ def _question(effect: AskHuman, run: Run, draft: Draft) -> Question:
         effect.by,
         draft.at,
         effect.deadline,
+        effect.form,
+        effect.evidence,
     )
 
 

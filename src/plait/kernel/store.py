@@ -223,6 +223,18 @@ class Owner(msgspec.Struct, frozen=True, gc=False):
     expires: Millis
 
 
+class Census(msgspec.Struct, frozen=True, gc=False):
+    """How much waits, in the whole store."""
+
+    inbox: int
+    """Inputs that no owner has taken."""
+    approvals: int
+    dead_letters: int
+    blocked: int
+    due: Millis | None
+    """The timer that fires next."""
+
+
 class Standing(msgspec.Struct, frozen=True, gc=False):
     """What an engine owns after a renewal, and how many engines are alive to share the shards."""
 
@@ -329,6 +341,12 @@ class Store(Protocol):
 
     async def owners(self) -> list[Owner]:
         """Who holds shards now, as far as the leases say."""
+        ...
+
+    async def census(self) -> Census: ...
+
+    async def namespaces(self) -> list[str]:
+        """Those of recent runs."""
         ...
 
     async def facts(self) -> dict[str, str]:

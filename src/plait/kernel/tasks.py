@@ -96,7 +96,7 @@ class TaskBook:
             wait = policy.delay(found.attempt, ids.fraction() if policy.jitter else 0.0)
             due = Millis(now + round(wait * 1000))
             scheduled = TaskRetryScheduled(
-                result.token, found.attempt, due, result.error, result.progress, policy.max_attempts
+                result.token, found.attempt, due, result.error, result.progress, policy.max_attempts, result.queued
             )
             return Again(scheduled)
         del self._open[result.token]

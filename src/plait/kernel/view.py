@@ -29,6 +29,12 @@ class Node(msgspec.Struct, omit_defaults=True, kw_only=True):
     error: ErrorInfo | None = None
     skip_reason: str | None = None
     detail: str = ""
+    child: str | None = None
+    """The run that it started."""
+    token: str | None = None
+    """Of its task, where it is one: what the kernel's own events name."""
+    queued: Millis = Millis(0)
+    """How long its last attempt waited for a worker."""
 
 
 class Edge(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -19,7 +19,7 @@ from plait.kernel.clock import Clock
 from plait.kernel.effects import Attempt
 from plait.kernel.errors import ErrorInfo, TooLarge
 from plait.kernel.failures import describe
-from plait.kernel.ids import RunId, TaskToken, caller_id
+from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
 from plait.kernel.inputs import TaskResult
 from plait.kernel.observer import Around
 from plait.kernel.values import NULL, NotEncodable
@@ -28,6 +28,8 @@ from plait.kernel.worker import Job, here
 from .deadlines import Deadlines
 
 THREADS = 32
+WORTH_TELLING = 10
+"""Milliseconds in the queue; less is the ordinary cost of a thread."""
 
 
 class LocalWorker:
@@ -86,15 +88,16 @@ class LocalWorker:
 class _Execution:
     """One attempt under way."""
 
-    __slots__ = ("_beaten", "_began", "_job", "_over", "_progress", "_worker", "task")
+    __slots__ = ("_asked", "_beaten", "_began", "_job", "_over", "_progress", "_worker", "task")
 
     def __init__(self, worker: LocalWorker, job: Job) -> None:
         self._worker = worker
         self._job = job
         self._progress = NULL
         self._beaten = 0.0
+        self._asked = 0.0
         self._began: float | None = None
-        """When its thread began; before that, it waits for a free one."""
+        """When a thread was asked for, and when it began; between, it waits for a free one."""
         self._over = False
         self.task: asyncio.Task[None] | None = None
 
@@ -134,7 +137,7 @@ class _Execution:
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            self._report(TaskResult(job.task.token, job.attempt, raw))
+            self._report(TaskResult(job.task.token, job.attempt, raw, queued=self._queued))
 
     async def _call(self) -> Any:
         job = self._job
@@ -148,6 +151,7 @@ class _Execution:
 
     async def _in_thread(self, attempt: Attempt) -> Any:
         context, loop = contextvars.copy_context(), asyncio.get_running_loop()
+        self._asked = self._worker.clock.monotonic()
 
         def work() -> Any:
             self._began = self._worker.clock.monotonic()
@@ -192,6 +196,12 @@ class _Execution:
             return 0.0
         return self._worker.clock.monotonic() if self._began is None else self._began
 
+    @property
+    def _queued(self) -> Millis:
+        """How long it waited for a thread, where that is worth telling."""
+        waited = 0 if self._began is None else round((self._began - self._asked) * 1000)
+        return Millis(waited) if waited >= WORTH_TELLING else Millis(0)
+
     def _expire(self, kind: str, message: str, *, retryable: bool) -> None:
         task = self.task
         self._fail(ErrorInfo(f"task.{kind}", message, kind=kind), retryable=retryable)
@@ -200,7 +210,15 @@ class _Execution:
 
     def _fail(self, error: ErrorInfo, *, retryable: bool) -> None:
         job = self._job
-        self._report(TaskResult(job.task.token, job.attempt, error=error, retryable=retryable, progress=self._progress))
+        result = TaskResult(
+            job.task.token,
+            job.attempt,
+            error=error,
+            retryable=retryable,
+            progress=self._progress,
+            queued=self._queued,
+        )
+        self._report(result)
 
     def _report(self, result: TaskResult) -> None:
         if not self._over:

@@ -23,7 +23,7 @@ from .events import Kind
 from .iterate import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
-from .people import ApproveOp, Verdict
+from .people import ApproveOp, Verdict, asked
 from .scope import Scope
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
@@ -320,10 +320,20 @@ class Context:
         due = None if deadline is None else self._in(deadline, name)
         return ChildOp(self._scope, name, prepare, key, due, labels or {}, on_parent_close == "abandon", returns)
 
-    def approve(self, name: str, *, by: str = "", timeout: Sec | None = None) -> Op[Verdict]:
-        """Asks a person; `verdict.approved`, `.by`, `.comment`."""
-        checked_text(f"by of approve `{name}`", by)
-        return ApproveOp(self._scope, name, by, None if timeout is None else self._in(timeout, name))
+    def approve(
+        self,
+        name: str,
+        *,
+        by: str = "",
+        timeout: Sec | None = None,
+        title: str = "",
+        form: Any = None,
+        evidence: Any = None,
+    ) -> Op[Verdict]:
+        """Asks a person; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
+        they fill in is `form`, a dataclass or a JSON Schema."""
+        due = None if timeout is None else self._in(timeout, name)
+        return ApproveOp(self._scope, name, asked(name, by, title, form, evidence), due)
 
     # -- changing code -------------------------------------------------------------------------------------------
 

@@ -9,11 +9,13 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.definitions import Description, Plan
 from plait.kernel.errors import Conflict, InvalidInput
 from plait.kernel.ids import caller_id
 from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
 
 from .definition import Workflow
+from .description import describe
 from .events import CodeEvent, RunForked
 from .machine import CodeMachine
 from .playback import Surroundings
@@ -60,6 +62,20 @@ class CodeDialect:
             raise InvalidInput(
                 "CODE_INPUT_INVALID", f"the input does not fit `{definition.label}`", why=str(error)
             ) from None
+
+    def plan(self, definition: object, input: object) -> Plan:
+        prepared = self.prepare(definition, input)
+        note = "a workflow function decides as it goes: its steps are known when it has taken them"
+        return Plan(
+            dialect=self.name,
+            definition=prepared.definition,
+            version=prepared.version,
+            input=values.decode(prepared.input),
+            notes=[note],
+        )
+
+    def describe(self) -> list[Description]:
+        return [describe(definition) for definition in self.registry.all()]
 
     def machine(self, info: RunInfo) -> CodeMachine:
         return CodeMachine(Surroundings(info, self._prepare_child, self._max_payload), self.registry)

@@ -54,6 +54,7 @@ class OpClosed(Event, frozen=True, tag="op.closed"):
     attempts: int = 1
     messages: list[str] | None = None
     winner: str | None = None
+    queued: Millis = Millis(0)
 
 
 class BranchClosed(Event, frozen=True, tag="branch.closed"):

@@ -93,6 +93,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     attempts: int = 1
     received: list[QueuedMessage] | None = None
     winner: str | None = None
+    queued: Millis = Millis(0)
 
     @property
     def location(self) -> Location:
@@ -178,9 +179,9 @@ class History:
 
     def fold_opened(self, event: OpOpened, at: Millis) -> None:
         op = OpState(event.at, event.kind, self.seq, at)
-        op.after = event.after
+        op.after, op.args = event.after, event.args
         if event.kind == "step":
-            op.fn, op.args, op.undo = event.fn, event.args, event.undo
+            op.fn, op.undo = event.fn, event.undo
         else:
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
@@ -196,7 +197,7 @@ class History:
         if op is None or op.status != "open":
             return
         op.status, op.output, op.error, op.attempts = event.status, event.output, event.error, event.attempts
-        op.closed_seq, op.closed_at, op.winner = self.seq, at, event.winner
+        op.closed_seq, op.closed_at, op.winner, op.queued = self.seq, at, event.winner, event.queued
         if event.messages is not None:
             op.received = [self.queue.pop(id) for id in event.messages]
         if event.status == "cancelled":

@@ -113,10 +113,10 @@ class CodeMachine(Player):
         if op is None:
             return
         if result.error is None:
-            self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempts))
+            self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempts, queued=result.queued))
         else:
             error = _final_error(op, result.error, result)
-            self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempts))
+            self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempts, queued=result.queued))
         self._pump()
 
     def _timer(self, token: TaskToken) -> None:

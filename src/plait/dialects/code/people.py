@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
+from msgspec import Raw
 
+from plait.conditions import schema
 from plait.kernel import values
 from plait.kernel.effects import AskHuman, SetTimer
+from plait.kernel.errors import PlaitError
+from plait.kernel.values import ABSENT
 
+from .definition import bad_option, checked_text
+from .errors import WorkflowCodeError
 from .events import OpOpened
 from .history import OpState
 from .op import Op
@@ -29,25 +35,62 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.decision == "approve"
 
 
+class Asked(msgspec.Struct, frozen=True, gc=False):
+    """What a person is asked, and shown."""
+
+    by: str = ""
+    title: str = ""
+    form: Raw = ABSENT
+    evidence: Raw = ABSENT
+
+
+def asked(name: str, by: str, title: str, form: object, evidence: object) -> Asked:
+    checked_text(f"by of approve `{name}`", by)
+    checked_text(f"title of approve `{name}`", title)
+    return Asked(by, title, _form(name, form), _evidence(name, evidence))
+
+
+def _evidence(name: str, evidence: object) -> Raw:
+    try:
+        return ABSENT if evidence is None else values.encode(evidence)
+    except PlaitError as error:
+        raise WorkflowCodeError("NOT_ENCODABLE", f"the evidence of approve `{name}`", why=str(error)) from None
+
+
+def _form(name: str, form: object) -> Raw:
+    """The JSON Schema of a form: of a Python type, or as it is written."""
+    if form is None:
+        return ABSENT
+    try:
+        document = cast("object", form) if isinstance(form, dict) else msgspec.json.schema(form)
+        schema.compiled(raw := values.encode(document))
+    except (TypeError, PlaitError) as error:
+        raise bad_option(f"form of approve `{name}`: {error}", "use a dataclass, or a JSON Schema as a dict") from None
+    return raw
+
+
 class ApproveOp(Op[Verdict]):
     kind = "approval"
     returns: Any = Verdict
-    __slots__ = ("_by", "_due")
+    __slots__ = ("_due", "_question")
 
-    def __init__(self, scope: Scope, name: str, by: str, due: Due | None) -> None:
+    def __init__(self, scope: Scope, name: str, question: Asked, due: Due | None) -> None:
         super().__init__(scope, name, depth=3)
-        self._by = by
+        self._question = question
         self._due = due
 
     def opened(self) -> OpOpened:
-        names = [self._by] if self._by else None
+        asked = self._question
+        names = [asked.by] if asked.by else None
         playback = self.scope.playback
         deadline = None if self._due is None else self._due.time(playback.now)
-        return OpOpened(self.at, "approval", playback.after, names=names, deadline=deadline)
+        return OpOpened(self.at, "approval", playback.after, args=asked.evidence, names=names, deadline=deadline)
 
     def begin(self, state: OpState) -> None:
         playback = self.scope.playback
-        playback.effect(AskHuman(self.token, self.name, self._by, state.deadline))
+        asked = self._question
+        title = asked.title or self.name
+        playback.effect(AskHuman(self.token, title, asked.by, state.deadline, asked.form, asked.evidence))
         if state.deadline is not None:
             playback.effect(SetTimer(self.token, state.deadline))
 

@@ -19,13 +19,13 @@ Token = Callable[[str], TaskToken]
 
 
 def nodes(history: History, tasks: Tasks, token: Token) -> tuple[list[Node], list[Edge]]:
-    found = [_node(op, tasks.get(token(op.at)), history) for op in history.ops.values()]
+    found = [_node(op, token(op.at), tasks.get(token(op.at)), history) for op in history.ops.values()]
     known = {op.at for op in history.ops.values()}
     edges = [Edge(op.after, op.at) for op in history.ops.values() if op.after is not None and op.after in known]
     return found, edges
 
 
-def _node(op: OpState, task: TaskFacts | None, history: History) -> Node:
+def _node(op: OpState, token: TaskToken, task: TaskFacts | None, history: History) -> Node:
     return Node(
         id=op.at,
         kind=op.kind,
@@ -39,6 +39,9 @@ def _node(op: OpState, task: TaskFacts | None, history: History) -> Node:
         output=_output(op),
         error=op.error or (task.error if task else None),
         detail=_detail(op),
+        child=caller_id(op.run_id) if op.run_id is not None and op.kind == "child" else None,
+        token=token if op.kind == "step" else None,
+        queued=op.queued,
     )
 
 

@@ -46,6 +46,9 @@ class Registry:
             )
         self._loaded[key] = definition
 
+    def all(self) -> list[AnyWorkflow]:
+        return list(self._loaded.values())
+
     def find(self, name: str, version: str | None) -> AnyWorkflow | None:
         return self._loaded.get((name, version))
 

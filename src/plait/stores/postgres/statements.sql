@@ -314,3 +314,14 @@ where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null o
 -- list_records_newest: the same, the other way round
 select kind, namespace, id, body, at from plait.records
 where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null or id < $3) order by id desc limit $4;
+
+-- census: how much waits
+select (select count(*) from plait.inbox where not taken),
+       (select count(*) from plait.questions),
+       (select count(*) from plait.dead_letters where status = 'pending'),
+       (select count(*) from plait.runs where awake and status = 'running' and blocked is not null),
+       (select min(due) from plait.timers);
+
+-- namespaces: those of recent runs
+select distinct namespace from (select namespace from plait.runs order by created_at desc, id desc limit 10000) as recent
+order by namespace;

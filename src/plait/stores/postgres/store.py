@@ -19,6 +19,7 @@ from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.store import (
     SUSPECT_AFTER,
+    Census,
     DeadLetter,
     InboxRow,
     Lease,
@@ -217,6 +218,12 @@ class PostgresStore:
 
     async def owners(self) -> list[Owner]:
         return [Owner(*row) for row in await self._fetch("owners")]
+
+    async def census(self) -> Census:
+        return Census(*(await self._fetch("census"))[0])
+
+    async def namespaces(self) -> list[str]:
+        return [row[0] for row in await self._fetch("namespaces")]
 
     async def facts(self) -> dict[str, str]:
         [(server, schema, size, fsync, synchronous)] = await self._fetch("facts")

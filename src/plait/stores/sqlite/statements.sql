@@ -198,3 +198,14 @@ where kind = ?1 and (?2 is null or namespace = ?2) and (?3 is null or id > ?3) o
 -- list_records_newest: the same, the other way round
 select kind, namespace, id, body, at from records
 where kind = ?1 and (?2 is null or namespace = ?2) and (?3 is null or id < ?3) order by id desc limit ?4;
+
+-- census: how much waits
+select (select count(*) from inbox where taken = 0),
+       (select count(*) from questions),
+       (select count(*) from dead_letters where status = 'pending'),
+       (select count(*) from runs where awake = 1 and status = 'running' and blocked is not null),
+       (select min(due) from timers);
+
+-- namespaces: those of recent runs
+select distinct namespace from (select namespace from runs order by created_at desc, id desc limit 10000) as recent
+order by namespace;

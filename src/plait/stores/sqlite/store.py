@@ -29,6 +29,7 @@ from plait.kernel.errors import NotFound, Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
 from plait.kernel.store import (
     SUSPECT_AFTER,
+    Census,
     DeadLetter,
     InboxRow,
     Lease,
@@ -249,6 +250,12 @@ class SqliteStore:
 
     async def owners(self) -> list[Owner]:
         return [Owner(*row) for row in self._query("owners")]
+
+    async def census(self) -> Census:
+        return Census(*self._query("census")[0])
+
+    async def namespaces(self) -> list[str]:
+        return [row[0] for row in self._query("namespaces")]
 
     async def facts(self) -> dict[str, str]:
         [(version,)] = self._rows("pragma user_version")

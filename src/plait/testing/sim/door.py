@@ -10,12 +10,15 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.kernel import Kernel
 from plait.kernel.store import (
+    Census,
     DeadLetter,
     InboxRow,
     Lease,
+    Line,
     LogRow,
     Owner,
     Question,
+    Record,
     RunFilter,
     RunRow,
     Snapshot,
@@ -182,8 +185,13 @@ class Door:
     async def runs(self, query: RunFilter) -> list[RunRow]:
         return await self._read(self._store.runs(query))
 
-    async def log(self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None) -> list[LogRow]:
-        return await self._read(self._store.log(run_id, after, upto))
+    async def log(
+        self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
+    ) -> list[LogRow]:
+        return await self._read(self._store.log(run_id, after, upto, limit))
+
+    async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
+        return await self._read(self._store.heads(run_ids))
 
     async def snapshot(self, run_id: RunId) -> Snapshot | None:
         return await self._read(self._store.snapshot(run_id))
@@ -199,6 +207,23 @@ class Door:
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         return await self._read(self._store.dead_letters(namespace, run_id))
+
+    async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
+        return await self._read(self._store.lines(run_id, node, after, limit))
+
+    async def record(self, kind: str, namespace: str, id: str) -> Record | None:
+        return await self._read(self._store.record(kind, namespace, id))
+
+    async def records(
+        self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
+    ) -> list[Record]:
+        return await self._read(self._store.records(kind, namespace, after, limit, newest=newest))
+
+    async def census(self) -> Census:
+        return await self._read(self._store.census())
+
+    async def namespaces(self) -> list[str]:
+        return await self._read(self._store.namespaces())
 
     async def owners(self) -> list[Owner]:
         return await self._read(self._store.owners())

@@ -1,0 +1,53 @@
+"""JSON Schema, draft 2020-12: whether a value fits, and if not, where and why.
+
+A schema never makes us fetch anything: `$ref` works inside the document only.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NoReturn
+
+import jsonschema_rs
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput, TooLarge
+
+MAX_BYTES = 256 * 1024
+
+
+class Misfit(msgspec.Struct, frozen=True):
+    """One thing that is wrong with a value."""
+
+    pointer: str
+    message: str
+
+
+def misfits(schema: Raw, value: Any) -> list[Misfit]:
+    """What is wrong with a value, in the order of the document; empty if it fits."""
+    return [Misfit(_pointer(error.instance_path), error.message) for error in compiled(schema).iter_errors(value)]
+
+
+def compiled(schema: Raw) -> jsonschema_rs.Draft202012Validator:
+    """Checks a schema itself; refuses one that is broken, too large, or points outside."""
+    return _compiled(bytes(schema))
+
+
+@lru_cache(1024)
+def _compiled(text: bytes) -> jsonschema_rs.Draft202012Validator:
+    if len(text) > MAX_BYTES:
+        raise TooLarge("schema.too_large", f"the schema has {len(text):,} bytes", why=f"the limit is {MAX_BYTES:,}")
+    try:
+        return jsonschema_rs.Draft202012Validator(values.decode(Raw(text)), retriever=_refuse)
+    except ValueError as error:
+        raise InvalidInput("schema.invalid", "this is not a JSON Schema", why=str(error).partition("\n")[0]) from None
+
+
+def _refuse(uri: str) -> NoReturn:
+    raise ValueError(f"{uri} is outside the schema, and nothing is fetched")
+
+
+def _pointer(path: list[str | int]) -> str:
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)

@@ -1,0 +1,45 @@
+"""What can be told of a workflow function without running it: its text, its doc, the shape of its input and output."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import msgspec
+
+from plait.kernel.definitions import Description
+
+from .definition import Workflow
+
+_NO_INPUT: dict[str, Any] = {"type": "null"}
+
+
+def describe(definition: Workflow[..., Any]) -> Description:
+    return Description(
+        dialect="code",
+        name=definition.name,
+        version=definition.version or definition.hash,
+        hash=definition.hash,
+        doc=inspect.getdoc(definition.fn) or "",
+        file=definition.where,
+        source=_source(definition),
+        input_schema=_schema(definition.input_type) if definition.takes_input else _NO_INPUT,
+        output_schema=_schema(definition.returns),
+    )
+
+
+def _source(definition: Workflow[..., Any]) -> str:
+    try:
+        return inspect.getsource(definition.fn)
+    except (OSError, TypeError):  # typed at a prompt, or only compiled code is there
+        return ""
+
+
+def _schema(type: Any) -> Any:
+    """None for what JSON Schema has no words for: then anything that the type takes goes."""
+    if type is Any:
+        return None
+    try:
+        return msgspec.json.schema(type)
+    except (TypeError, RuntimeError):
+        return None

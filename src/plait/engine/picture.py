@@ -1,0 +1,106 @@
+"""A run as a page shows it, now or at an earlier event."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
+from plait.kernel.events import RunCompleted, RunFailed
+from plait.kernel.ids import Epoch, caller_id
+from plait.kernel.kernel import Kernel
+from plait.kernel.loader import recorded
+from plait.kernel.run import Run
+from plait.kernel.store import RunRow
+from plait.kernel.view import Reason, RunView
+
+Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind"]
+
+
+class Picture(msgspec.Struct, frozen=True, kw_only=True):
+    row: RunRow
+    """As it is now, whatever moment the rest shows."""
+    input: Any
+    output: Any
+    view: RunView
+    waiting: list[Reason]
+    seq: int
+    """The number of the last event there is."""
+    at: int | None = None
+    actions: list[Action]
+
+
+async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Picture:
+    last = (await kernel.store.heads([row.id])).get(row.id, 0)
+    if at is not None and not 1 <= at <= last:
+        raise InvalidInput("kernel.bad_moment", f"there is no event {at}", fix=f"use 1 to {last}")
+    run = await kernel.peek(row) if at is None else await kernel.loader.load(row, Epoch(0), at)
+    nodes, edges = run.machine.nodes(run.state.tasks.facts())
+    begun = await recorded(kernel.store, row.id, limit=1)
+    return Picture(
+        row=row,
+        input=begun[0].data.get("input") if begun else None,
+        output=_output(run),
+        view=RunView(
+            run_id=caller_id(row.id),
+            namespace=row.namespace,
+            dialect=row.dialect,
+            definition=row.definition,
+            version=row.version,
+            status=row.status if at is None else run.state.status,
+            nodes=nodes,
+            edges=edges,
+            blocked=row.blocked if at is None else None,
+        ),
+        waiting=await waiting_of(kernel, row) if at is None else _waited(run),
+        seq=last,
+        at=at,
+        actions=_actions(row) if at is None else ["fork"],
+    )
+
+
+async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
+    if row.status != "running":
+        return []
+    if row.blocked is not None:
+        return [Reason("blocked", f"blocked: {row.blocked.message}")]
+    run = await kernel.peek(row)
+    if run.state.rolling_back:
+        return [await _undoing(kernel, run)]
+    found = run.machine.waiting(run.state.tasks.facts())
+    return found or [Reason("starting", "not started yet: no engine has taken it up")]
+
+
+def _waited(run: Run) -> list[Reason]:
+    if run.state.status != "running" or run.state.rolling_back:
+        return []
+    return run.machine.waiting(run.state.tasks.facts())
+
+
+async def _undoing(kernel: Kernel, run: Run) -> Reason:
+    stuck = run.state.rollback.stuck if run.state.rollback is not None else None
+    if stuck is not None:
+        letters = await kernel.store.dead_letters(None, run.id)
+        label = next((letter.label for letter in letters if letter.token == stuck), str(stuck))
+        return Reason("rollback", f"{label} failed: retry or discard its dead letter", stuck)
+    open_tasks = [task for token in run.state.tasks if (task := run.state.tasks.get(token)) is not None]
+    return Reason("rollback", f"{open_tasks[0].task.label} running" if open_tasks else "rolling back")
+
+
+def _output(run: Run) -> Any:
+    final = run.state.final
+    match final:
+        case RunCompleted():
+            return values.decode(final.output)
+        case RunFailed() | _:
+            return None
+
+
+def _actions(row: RunRow) -> list[Action]:
+    """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
+    if row.status == "running":
+        going: list[Action] = ["cancel", "message", "fork", "rewind"]
+        return [*going, "resume"] if row.blocked is not None else going
+    return ["fork", "rewind", "compensate"] if row.status == "completed" else ["retry", "fork", "rewind", "compensate"]

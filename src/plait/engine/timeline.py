@@ -1,0 +1,113 @@
+"""When what happened: the nodes of a run as bars, each with its attempts; a pure function of picture and log."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Recorded
+from plait.kernel.ids import Millis
+from plait.kernel.view import Node, NodeStatus
+
+Outcome = Literal["running", "completed", "failed", "cancelled", "timed_out"]
+
+RETRIED = "task.retry_scheduled"
+
+
+class Try(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One attempt. Before it began it may have waited for a worker; after it failed, the next one waits."""
+
+    number: int
+    started_at: Millis
+    outcome: Outcome
+    queued_at: Millis | None = None
+    ended_at: Millis | None = None
+    retry_at: Millis | None = None
+    error: ErrorInfo | None = None
+
+
+class Bar(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    node: str
+    label: str
+    kind: str
+    status: NodeStatus
+    parent: str | None = None
+    started_at: Millis | None = None
+    ended_at: Millis | None = None
+    tries: list[Try]
+
+
+def bars(nodes: Iterable[Node], events: Iterable[Recorded], now: Millis) -> list[Bar]:
+    failures: dict[str, list[Recorded]] = defaultdict(list)
+    for event in events:
+        if event.type == RETRIED:
+            failures[event.data["token"]].append(event)
+    return [
+        Bar(
+            node=node.id,
+            label=node.label,
+            kind=node.kind,
+            status=node.status,
+            parent=node.parent,
+            started_at=node.started_at,
+            ended_at=node.ended_at,
+            tries=_tries(node, failures.get(node.token, ()) if node.token is not None else (), now),
+        )
+        for node in nodes
+    ]
+
+
+def _tries(node: Node, failures: Sequence[Recorded], now: Millis) -> list[Try]:
+    if node.token is None or node.started_at is None:
+        return []
+    found: list[Try] = []
+    due = node.started_at
+    for failure in failures:
+        if failure.at < node.started_at:
+            continue  # of a try that a rewind took back
+        data = failure.data
+        error = msgspec.convert(data["error"], ErrorInfo)
+        found.append(
+            _try(len(found) + 1, due, data, outcome_of(error), ended_at=failure.at, retry_at=data["due"], error=error)
+        )
+        due = Millis(data["due"])
+    if node.ended_at is None and due > now:
+        return found  # it waits for the next one
+    last = _outcome(node)
+    facts = {"queued": node.queued} if node.ended_at is not None else {}
+    error = node.error if last in _BAD else None
+    return [*found, _try(len(found) + 1, due, facts, last, ended_at=node.ended_at, error=error)]
+
+
+def _try(number: int, due: Millis, facts: dict[str, Any], outcome: Outcome, **more: Any) -> Try:
+    queued = facts.get("queued", 0)
+    return Try(
+        number=number,
+        started_at=Millis(due + queued),
+        queued_at=due if queued else None,
+        outcome=outcome,
+        **more,
+    )
+
+
+_BAD = ("failed", "timed_out")
+
+
+def _outcome(node: Node) -> Outcome:
+    match node.status:
+        case "completed" | "skipped":
+            return "completed"
+        case "cancelled":
+            return "cancelled"
+        case "failed" | "blocked":
+            return "failed" if node.error is None else outcome_of(node.error)
+        case "pending" | "running" | "waiting" | "retrying":
+            return "running"
+
+
+def outcome_of(error: ErrorInfo) -> Outcome:
+    return "timed_out" if error.kind in ("timeout", "heartbeat") else "failed"
