@@ -1,35 +1,43 @@
-# Every target sets up what it needs: a machine with Python 3.11, pip and make is enough.
+# Every target sets up what it needs: a machine with Python 3.11, pip, node, npm and make is enough.
 
 UV := $(shell uv --version >/dev/null 2>&1 && command -v uv || echo .tools/bin/uv)
 BIN := .venv/bin
 READY := .venv/.ready
+UI_READY := ui/node_modules/.ready
+UI := src/plait/server/static/index.html
 SEEDS ?= 1000
+SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint fmt sim bench clean
+.PHONY: help setup run ui test lint fmt sim bench bench-api chromium clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Install everything into .venv (the other targets do this by themselves)
 
-run: $(READY) ## Watch a small demo in the terminal
-	$(BIN)/plait demo
+run: $(READY) $(UI) ## Start engine, API and web UI with a demo: http://127.0.0.1:8080
+	$(BIN)/plait dev $(ARGS)
 
-test: lint ## Check everything: lint, then all tests
+ui: $(UI) ## Build the web UI
+
+test: lint $(UI) chromium ## Check everything: lint, then all tests
+	npm --prefix ui test
 	$(BIN)/pytest
 
-lint: $(READY) ## Check style, types, borders between modules, and the lock file
+lint: $(READY) $(UI_READY) ## Check style, types, borders between modules, and the lock files
+	npm --prefix ui run lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.support.lockfile
 
-fmt: $(READY) ## Format the code and fix what can be fixed
+fmt: $(READY) $(UI_READY) ## Format the code and fix what can be fixed
+	npm --prefix ui run fmt
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
@@ -39,8 +47,12 @@ sim: $(READY) ## Simulate crashes and bad luck: make sim SEEDS=1000
 bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench $(ARGS)
 
+bench-api: $(READY) ## Measure the HTTP API under load: make bench-api ARGS="--seconds 10"
+	$(BIN)/python -m bench.api $(ARGS)
+
 clean: ## Remove everything that was installed or built
 	rm -rf .venv .tools dist bench/.venvs bench/.data .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf ui/node_modules src/plait/server/static tests/artefacts
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml uv.lock | $(UV)
@@ -49,3 +61,15 @@ $(READY): pyproject.toml uv.lock | $(UV)
 
 .tools/bin/uv:
 	python3 -m pip install --quiet --disable-pip-version-check --target .tools uv
+
+$(UI_READY): ui/package.json ui/package-lock.json
+	npm --prefix ui ci --no-audit --no-fund
+	@touch $@
+
+$(UI): $(UI_READY) ui/index.html ui/vite.config.ts $(shell find ui/src ui/public -type f 2>/dev/null)
+	npm --prefix ui run build
+
+# The browser of the tests; where there is no apt, install it by hand or name it in PLAIT_CHROMIUM.
+chromium:
+	@test -n "$$PLAIT_CHROMIUM" || command -v chromium >/dev/null || \
+	  { $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends chromium; }

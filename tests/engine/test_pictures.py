@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plait import Context, Retry, step_log, workflow
+from plait import Context, Retry, Undo, step, step_log, workflow
 from plait.engine.comparing import MOST, changes
 from plait.engine.timeline import bars
 from plait.errors import InvalidInput, PlaitError
@@ -65,6 +65,61 @@ async def test_what_can_be_done_depends_on_how_the_run_stands(place: Place):
 async def _ended(run: Any) -> Any:
     picture = await run.picture()
     return picture if picture.row.status != "running" else None
+
+
+# -- rollback --------------------------------------------------------------------------------------------------------
+
+
+@step
+async def book() -> int:
+    return 1
+
+
+@step(max_attempts=1)
+async def unbook(undo: Undo) -> None:
+    if Phone.dead:
+        raise ConnectionError("nobody answers")
+
+
+class Phone:
+    dead = False
+
+
+@workflow
+async def regrets(ctx: Context) -> None:
+    await ctx.step("hotel", book, rollback=unbook)
+    await ctx.step("flight", book, rollback=unbook)
+    raise ValueError("it rains")
+
+
+async def test_what_was_undone_is_shown_beside_the_steps(place: Place):
+    async with place.engine(regrets) as engine:
+        run = await engine.start(regrets)
+        await soon(lambda: _ended(run))
+        view = await run.view()
+        undone = [node for node in view.nodes if node.kind == "rollback"]
+        assert [(node.label, node.status) for node in undone] == [
+            ("rollback of `flight`", "completed"),
+            ("rollback of `hotel`", "completed"),
+        ]
+        assert {(edge.source, edge.target) for edge in view.edges if edge.label} == {
+            ("flight", undone[0].id),
+            ("hotel", undone[1].id),
+        }
+
+
+async def test_a_rollback_that_is_stuck_shows_where(place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Phone, "dead", True)
+    async with place.engine(regrets) as engine:
+        run = await engine.start(regrets)
+        [letter] = await soon(engine.dlq.list)
+        nodes = {node.label: node for node in (await run.view()).nodes if node.kind == "rollback"}
+        assert nodes["rollback of `flight`"].status == "failed"
+        assert nodes["rollback of `hotel`"].status == "pending"
+        monkeypatch.setattr(Phone, "dead", False)
+        await engine.dlq.retry(letter.id)
+        await soon(lambda: _ended(run))
+        assert {node.status for node in (await run.view()).nodes} == {"completed"}
 
 
 # -- timeline --------------------------------------------------------------------------------------------------------

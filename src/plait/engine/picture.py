@@ -16,6 +16,8 @@ from plait.kernel.run import Run
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunView
 
+from .undone import undo_nodes
+
 Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind"]
 
 
@@ -38,6 +40,9 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         raise InvalidInput("kernel.bad_moment", f"there is no event {at}", fix=f"use 1 to {last}")
     run = await kernel.peek(row) if at is None else await kernel.loader.load(row, Epoch(0), at)
     nodes, edges = run.machine.nodes(run.state.tasks.facts())
+    if run.state.rollback is not None:
+        more, lines = undo_nodes(run, await recorded(kernel.store, row.id, upto=at))
+        nodes, edges = [*nodes, *more], [*edges, *lines]
     begun = await recorded(kernel.store, row.id, limit=1)
     return Picture(
         row=row,

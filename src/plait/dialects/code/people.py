@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from plait.conditions import schema
 from plait.kernel import values
@@ -42,12 +43,15 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
     title: str = ""
     form: Raw = ABSENT
     evidence: Raw = ABSENT
+    answer: Any = Any
+    """The type of the data that comes back."""
 
 
-def asked(name: str, by: str, title: str, form: object, evidence: object) -> Asked:
+def asked(name: str, by: str, title: str, form: Any, evidence: Any) -> Asked:
     checked_text(f"by of approve `{name}`", by)
     checked_text(f"title of approve `{name}`", title)
-    return Asked(by, title, _form(name, form), _evidence(name, evidence))
+    answer = Any if form is None or isinstance(form, dict) else form
+    return Asked(by, title, _form(name, cast("object", form)), _evidence(name, evidence), answer)
 
 
 def _evidence(name: str, evidence: object) -> Raw:
@@ -95,4 +99,7 @@ class ApproveOp(Op[Verdict]):
             playback.effect(SetTimer(self.token, state.deadline))
 
     def value(self, state: OpState) -> Verdict:
-        return values.decode(state.output, Verdict) if state.output else Verdict("timeout")
+        verdict = values.decode(state.output, Verdict) if state.output else Verdict("timeout")
+        if verdict.data is None or self._question.answer is Any:
+            return verdict
+        return replace(verdict, data=values.decode(values.encode(verdict.data), self._question.answer))
