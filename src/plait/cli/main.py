@@ -20,6 +20,8 @@ from . import exits
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
         "run": ("running:run", "Run a workflow to its end, with live progress."),
+        "dev": ("serving:dev", "Engine, API and web UI on this machine, with a demo."),
+        "serve": ("serving:serve", "Engine, API and web UI in one process."),
         "demo": ("demo.command:demo", "Watch a few runs, a crash and a recovery."),
         "check": ("checking:check", "Does the code fit the live runs? And lint it."),
     },
@@ -27,6 +29,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "runs": ("looking:runs", "List runs, newest first."),
         "show": ("looking:show", "Show a run: input, operations, output."),
         "events": ("looking:events", "Print the event log of a run."),
+        "logs": ("logs:logs", "Print what the tasks of a run said."),
+        "diff": ("comparing:diff", "Say what differs between two runs."),
+        "definitions": ("defined:definitions", "List what can be started, with versions and tags."),
         "why": ("looking:why", "Say why a run is not moving, and what to do."),
     },
     "Tell": {
@@ -38,7 +43,8 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Care": {
         "dlq": ("dead_letters:dlq", "Tasks that used up their attempts: list, show, retry, discard."),
-        "doctor": ("doctor:doctor", "Examine the database and what works on it."),
+        "keys": ("keys:keys", "API keys of the server: create, list, revoke."),
+        "doctor": ("doctor:doctor", "Examine the database and what works on it, or a server."),
         "version": ("versions:version", "Print the versions of Plait and its parts."),
     },
 }

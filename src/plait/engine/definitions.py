@@ -100,6 +100,7 @@ class Definitions:
         return await self.get(name, namespace)
 
     async def untag(self, name: str, tag: str, namespace: str = DEFAULT_NAMESPACE) -> Definition:
+        await self.get(name, namespace)
         if not await self._records.remove(_TAG, namespace, f"{name}@{tag}"):
             raise NotFound("definitions.no_tag", f"`{name}` has no tag {tag}")
         return await self.get(name, namespace)
@@ -131,9 +132,12 @@ class Definitions:
     async def _by_name(self) -> dict[str, Sequence[tuple[Description, Version]]]:
         """Every version that is known, oldest first."""
         loaded = {_id(description): description for description in self._loaded()}
+        order = {id: place for place, id in enumerate(loaded)}
         seen = {record.id: record for record in await self._remembered()}
         found: dict[str, list[tuple[Description, Version]]] = defaultdict(list)
-        for id in {**seen, **loaded}:
+        for id in sorted(
+            {**seen, **loaded}, key=lambda id: order.get(id, -1)
+        ):  # of one age, the last declared is newest
             record = seen.get(id)
             description = loaded.get(id) or _description.decode(cast("Record", record).body)
             at = record.at if record is not None else self._clock.now()

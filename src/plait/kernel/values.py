@@ -200,3 +200,12 @@ _encoder = msgspec.json.Encoder(enc_hook=_enc_hook)
 _plain = msgspec.json.Encoder()
 _any = msgspec.json.Decoder()
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+
+_PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
+
+
+def pointer(path: str) -> str:
+    """A place as msgspec names it, `$.a[0].b`, as a JSON pointer, `/a/0/b`; a key of a mapping has no name there: `-`."""
+    found = "".join(f"/{name or index}" for name, index in _PART.findall(path.removeprefix("$")))
+    return found.replace("...", "-")

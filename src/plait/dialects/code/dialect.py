@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.definitions import Description, Plan
-from plait.kernel.errors import Conflict, InvalidInput
+from plait.kernel.errors import Conflict, Flaw, InvalidInput
 from plait.kernel.ids import caller_id
 from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
 
@@ -59,9 +59,10 @@ class CodeDialect:
         try:
             definition.arguments(raw)
         except (msgspec.ValidationError, TypeError, ValueError) as error:
-            raise InvalidInput(
-                "CODE_INPUT_INVALID", f"the input does not fit `{definition.label}`", why=str(error)
-            ) from None
+            text, _, place = str(error).partition(" - at `$")
+            flaw = Flaw("CODE_INPUT_INVALID", f"/input{values.pointer(place.rstrip('`'))}", text)
+            what = f"the input does not fit `{definition.label}`"
+            raise InvalidInput("CODE_INPUT_INVALID", what, why=str(error), flaws=[flaw]) from None
 
     def plan(self, definition: object, input: object) -> Plan:
         prepared = self.prepare(definition, input)

@@ -1,0 +1,155 @@
+"""`plait keys`: API keys of the server, made on the database itself: so the first one needs no other."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.text import Text
+
+from plait.engine import Engine
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
+from plait.server.auth import Audit, Key, Keys
+from plait.server.auth.known import Known
+from plait.server.caller import EVERYWHERE
+
+from . import words
+from .options import DEFAULT_DB, Db, Json
+from .output import emit, note, say, table
+from .session import do, looking, must_exist, refuse_server, sqlite_file
+
+keys = typer.Typer(
+    add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+)
+
+Owned = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="The key's; '*' for all of them.")]
+Only = Annotated[
+    str | None, typer.Option("--namespace", "-n", metavar="NAME", help="Keys of one namespace.", show_default=False)
+]
+_DAY = 86_400
+
+
+@keys.callback(invoke_without_command=True)
+def default(ctx: typer.Context, db: Db = DEFAULT_DB, json: Json = False) -> None:
+    """API keys of the server. Without a command: list."""
+    if ctx.invoked_subcommand is None:
+        _show(do(_all(db, None)), json=json)
+
+
+@keys.command()
+def create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Who or what will use it.", show_default=False)],
+    role: Annotated[
+        str, typer.Option(metavar="ROLE", help="viewer, operator, editor, approver, worker or admin.")
+    ] = "viewer",
+    namespace: Owned = DEFAULT_NAMESPACE,
+    days: Annotated[
+        float | None, typer.Option(metavar="DAYS", help="How long it is good; without it, until it is revoked.")
+    ] = None,
+    db: Db = DEFAULT_DB,
+    json: Json = False,
+) -> None:
+    """Make a key. It is printed this once, and can't be shown again."""
+    key, text = do(_create(db, name, role, namespace, days))
+    if json:
+        emit(msgspec.to_builtins(key) | {"key": text})
+        return
+    say(text)
+    until = f"until {words.clock(key.expires_at)}" if key.expires_at is not None else "until it is revoked"
+    note(f"key {key.id} for {key.name}: {key.role} in {_where(key)}, {until}")
+    note("keep it now: it can't be shown again", "yellow")
+
+
+@keys.command("list")
+def list_(namespace: Only = None, db: Db = DEFAULT_DB, json: Json = False) -> None:
+    """List keys, newest first; the keys themselves are not shown."""
+    _show(do(_all(db, namespace)), json=json)
+
+
+@keys.command()
+def revoke(
+    key: Annotated[str, typer.Argument(metavar="ID", help="The key.", show_default=False)],
+    db: Db = DEFAULT_DB,
+    json: Json = False,
+) -> None:
+    """End a key and its browser sessions: within seconds, in every server."""
+    found = do(_revoke(db, key))
+    if json:
+        emit(found)
+    else:
+        say(f"key {found.id} ({found.name}) is revoked")
+
+
+def _show(found: list[Key], *, json: bool) -> None:
+    if json:
+        emit(found)
+    elif found:
+        now = words.now()
+        rows = [(key.id, key.name, key.role, _where(key), _state(key, now), _used(key, now)) for key in found]
+        table(("ID", "NAME", "ROLE", "NAMESPACE", "STATE", "USED"), rows, fold=("ID", "NAME"))
+    else:
+        say("no keys")
+
+
+def _where(key: Key) -> str:
+    return "all namespaces" if key.namespace == EVERYWHERE else key.namespace
+
+
+def _state(key: Key, now: Millis) -> Text:
+    if key.revoked_at is not None:
+        return Text("revoked", "bright_black")
+    if key.expires_at is not None and key.expires_at <= now:
+        return Text("expired", "bright_black")
+    return Text("good", "green")
+
+
+def _used(key: Key, now: Millis) -> str:
+    return "never" if key.last_used_at is None else words.ago(key.last_used_at, now)
+
+
+async def _create(db: str, name: str, role: str, namespace: str, days: float | None) -> tuple[Key, str]:
+    refuse_server(db)
+    if db == "memory:":
+        must_exist(db)  # says why not
+    path = sqlite_file(db)
+    fresh = path is not None and not path.exists()
+    async with Engine(db, work=False) as engine:  # makes the database if need be: a key may come before anything else
+        made = await Keys(engine.records, engine.kernel.clock).create(
+            name, role, namespace, None if days is None else days * _DAY
+        )
+        await _note(engine, "keys.create", made[0])
+    if fresh:
+        note(f"made a new database at {path}")
+    return made
+
+
+async def _all(db: str, namespace: str | None) -> list[Key]:
+    async with _opened(db) as (_, kept):
+        return await kept.list(namespace)
+
+
+async def _revoke(db: str, id: str) -> Key:
+    async with _opened(db) as (engine, kept):
+        found = await kept.revoke(id)
+        await _note(engine, "keys.revoke", found)
+        return found
+
+
+@asynccontextmanager
+async def _opened(db: str) -> AsyncGenerator[tuple[Engine, Keys]]:
+    async with looking(db) as engine:
+        yield engine, Keys(engine.records, engine.kernel.clock)
+
+
+async def _note(engine: Engine, action: str, key: Key) -> None:
+    """Who works on the database itself is in the audit trail, too, by the name the system knows him by."""
+    try:
+        me = getpass.getuser()
+    except (KeyError, OSError):
+        me = "somebody"
+    caller = Known(me, "admin", EVERYWHERE, "open", id="cli")
+    await Audit(engine.records, engine.kernel.clock).record(caller, action, key.id, "ok", namespace=key.namespace)

@@ -1,0 +1,143 @@
+"""What the numbers are called: every metric that Plait gives, with its help text, in one place.
+
+Times are seconds. Names end in `_total` where a number only grows. `docs/guides/observability.md` lists them.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+
+from plait.engine import Engine
+
+from .store_facts import StoreFacts
+from .tally import Tally
+
+if TYPE_CHECKING:
+    from .metrics import Metrics
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    counted: Metrics
+    engine: Engine
+    store: StoreFacts | None
+
+
+def families(facts: Snapshot) -> Iterator[Metric]:
+    yield _build()
+    yield from _runs(facts.counted)
+    yield from _tasks(facts.counted)
+    yield from _commits(facts.counted)
+    yield from _engine(facts.engine, facts.counted)
+    yield from _store(facts.store)
+    yield from _http(facts.counted)
+
+
+def _build() -> Metric:
+    try:
+        ours = version("plait")
+    except PackageNotFoundError:  # run from a source tree that is not installed
+        ours = "unknown"
+    family = GaugeMetricFamily("plait_build_info", "What runs here; always 1.", labels=["version", "python"])
+    family.add_metric([ours, platform.python_version()], 1)
+    return family
+
+
+def _runs(counted: Metrics) -> Iterator[Metric]:
+    started = CounterMetricFamily(
+        "plait_runs_started", "Runs that began, or were reopened.", labels=["dialect", "definition", "how"]
+    )
+    ended = CounterMetricFamily("plait_runs_ended", "Runs that ended.", labels=["dialect", "definition", "status"])
+    for (dialect, definition, step), number in counted.runs.items():
+        family = started if step in ("started", "reopened") else ended
+        family.add_metric([dialect, definition, step], number)
+    yield started
+    yield ended
+    seconds = HistogramMetricFamily("plait_run_seconds", "From a run's creation to its end.", labels=["status"])
+    for status, tally in counted.durations.items():
+        seconds.add_metric([status], list(tally.buckets()), tally.total)
+    yield seconds
+
+
+def _tasks(counted: Metrics) -> Iterator[Metric]:
+    yield _counter("plait_task_attempts_started", "Attempts of tasks that began here.", counted.attempts)
+    ended = CounterMetricFamily(
+        "plait_task_attempts_ended", "Attempts that ended; stopped: cancelled or out of time.", labels=["outcome"]
+    )
+    ended.add_metric(["succeeded"], counted.succeeded)
+    ended.add_metric(["failed"], counted.failed)
+    ended.add_metric(["stopped"], counted.stopped)
+    yield ended
+    yield _counter("plait_task_retries", "Attempts that failed and will be made again.", counted.retries)
+    yield _counter("plait_task_dead_letters", "Tasks that used up their attempts.", counted.dead_letters)
+    yield _counter("plait_task_late_results", "Results that came too late to count.", counted.late)
+
+
+def _commits(counted: Metrics) -> Iterator[Metric]:
+    yield _counter("plait_decisions", "Decisions of runs that are on disk.", counted.decisions)
+    yield _counter("plait_events", "Events that are on disk.", counted.events)
+    yield _histogram("plait_commit_seconds", "How long a group commit takes.", counted.commits)
+    yield _histogram("plait_commit_writes", "How many writes one group commit carries.", counted.groups)
+    yield _counter("plait_store_errors", "Times that the store could not do what was asked.", counted.store_errors)
+
+
+def _engine(engine: Engine, counted: Metrics) -> Iterator[Metric]:
+    kernel = engine.kernel
+    live = kernel.roster.all()
+    waiting = sum(len(run.mailbox) for run in live)
+    yield _gauge("plait_runs_in_memory", "Runs in the memory of this engine.", len(live))
+    yield _gauge("plait_runs_parked", "Of those, runs that wait for their next input.", kernel.roster.parked)
+    yield _gauge("plait_tasks_running", "Attempts under way in this engine.", kernel.running)
+    yield _gauge("plait_inputs_waiting", "Inputs that runs of this engine have not taken yet.", waiting)
+    yield _gauge("plait_shards_owned", "Shards that this engine owns.", kernel.shards)
+    yield _counter("plait_shards_lost", "Shards that another engine took over.", counted.lost_shards)
+    yield _gauge("plait_feed_watchers", "Who watches runs live.", kernel.feed.watchers)
+    yield _counter("plait_lines_dropped", "Lines that tasks said and that were not kept.", kernel.notebook.dropped)
+    yield _gauge(
+        "plait_loop_lag_max_seconds", "Most the event loop was late within the last minute.", counted.lag.worst
+    )
+    yield _histogram("plait_loop_lag_seconds", "How late the event loop is, four times a second.", counted.lag.seconds)
+
+
+def _store(facts: StoreFacts | None) -> Iterator[Metric]:
+    """Of the whole store, so that every engine gives the same: take the maximum, not the sum."""
+    yield _gauge("plait_store_up", "Whether the store answered this scrape.", int(facts is not None))
+    if facts is None:
+        return  # better no number than an old one
+    yield _gauge("plait_engines", "Engines that hold shards.", facts.engines)
+    yield _gauge("plait_shards_unowned", "Shards that no living engine holds.", facts.unowned)
+    yield _gauge("plait_inbox_waiting", "Inputs that no engine has taken yet.", facts.census.inbox)
+    yield _gauge("plait_approvals_open", "Questions that wait for a person.", facts.census.approvals)
+    yield _gauge("plait_dead_letters_pending", "Dead letters that wait for a person.", facts.census.dead_letters)
+    yield _gauge("plait_runs_blocked", "Runs that can't go on with the code that is loaded.", facts.census.blocked)
+    yield _gauge("plait_timer_lag_seconds", "How long the oldest timer is overdue.", facts.timer_lag)
+
+
+def _http(counted: Metrics) -> Iterator[Metric]:
+    requests = CounterMetricFamily("plait_http_requests", "HTTP requests answered.", labels=["route", "status"])
+    for (route, status), number in counted.http.requests.items():
+        requests.add_metric([route, str(status)], number)
+    yield requests
+    seconds = HistogramMetricFamily("plait_http_request_seconds", "Until the answer begins.", labels=["route"])
+    for route, tally in counted.http.seconds.items():
+        seconds.add_metric([route], list(tally.buckets()), tally.total)
+    yield seconds
+
+
+def _counter(name: str, help: str, value: float) -> Metric:
+    return CounterMetricFamily(name, help, value=value)
+
+
+def _gauge(name: str, help: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, help, value=value)
+
+
+def _histogram(name: str, help: str, tally: Tally) -> Metric:
+    return HistogramMetricFamily(name, help, buckets=list(tally.buckets()), sum_value=tally.total)

@@ -1,0 +1,60 @@
+"""What only the store knows, looked up when metrics are asked for, and not more often than every few seconds."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from plait.engine import Engine
+from plait.kernel.errors import PlaitError
+from plait.kernel.ids import SHARDS
+from plait.kernel.store import Census
+
+_FRESH = 5.0
+_PATIENCE = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoreFacts:
+    """Of the whole store, not of this engine alone."""
+
+    census: Census
+    engines: int
+    unowned: int
+    """Shards that no living engine holds: their runs stand still."""
+    timer_lag: float
+    """Seconds that the oldest timer is overdue."""
+
+
+class Counting:
+    """Keeps what the store said for a moment; several scrapers cost it no more than one."""
+
+    def __init__(self) -> None:
+        self._last: StoreFacts | None = None
+        self._until = 0.0
+        self._asking = asyncio.Lock()
+
+    async def take(self, engine: Engine) -> StoreFacts | None:
+        """None when the store does not answer in time."""
+        async with self._asking:
+            now = asyncio.get_running_loop().time()
+            if self._last is None or now >= self._until:
+                self._last = await _ask(engine)
+                self._until = now + _FRESH
+            return self._last
+
+
+async def _ask(engine: Engine) -> StoreFacts | None:
+    store, now = engine.kernel.store, engine.kernel.clock.now()
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            census = await store.census()
+            owners = [owner for owner in await store.owners() if owner.expires > now]
+    except (PlaitError, TimeoutError):
+        return None
+    return StoreFacts(
+        census=census,
+        engines=len(owners),
+        unowned=max(0, SHARDS - sum(owner.shards for owner in owners)),
+        timer_lag=0.0 if census.due is None else max(0.0, (now - census.due) / 1000),
+    )

@@ -1,0 +1,56 @@
+"""OpenTelemetry traces, when they are wanted: the door to `spans`, which needs the extra `otel`.
+
+Where to is said by the standard variables: OTEL_EXPORTER_OTLP_ENDPOINT (OTLP over HTTP), OTEL_SERVICE_NAME,
+OTEL_RESOURCE_ATTRIBUTES, OTEL_TRACES_SAMPLER, OTEL_TRACES_EXPORTER=otlp|console|none, OTEL_SDK_DISABLED.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from plait.kernel.errors import InvalidInput, PlaitError
+
+if TYPE_CHECKING:
+    from .spans import Traces
+
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_EXPORTERS = ("otlp", "console")
+
+
+class NoTelemetry(PlaitError):
+    """Traces were asked for, and OpenTelemetry is not installed."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            "observe.no_otel",
+            "traces need OpenTelemetry",
+            why=why,
+            fix="pip install 'plait[otel]', or unset the OTEL_* variables",
+        )
+
+
+def wanted(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether the environment asks for traces: it names an exporter, or where to send them."""
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    exporter = environ.get("OTEL_TRACES_EXPORTER", "")
+    if exporter:
+        return exporter.lower() != "none"
+    return any(environ.get(name) for name in _ENDPOINTS)
+
+
+def from_environment(environ: Mapping[str, str] = os.environ) -> Traces:
+    """Traces that go where the OTEL_* variables say. For processes of ours: makes the tracer provider of the process
+    if it has none, so that instrumented clients in steps report to the same place."""
+    exporter = environ.get("OTEL_TRACES_EXPORTER", "").lower() or "otlp"
+    if exporter not in _EXPORTERS:
+        raise InvalidInput(
+            "observe.bad_exporter", f"OTEL_TRACES_EXPORTER={exporter}", fix="use otlp (over HTTP), console or none"
+        )
+    try:
+        from .spans import Traces, provider_of_process
+    except ImportError as error:
+        raise NoTelemetry(str(error)) from error
+    return Traces(provider_of_process(exporter))

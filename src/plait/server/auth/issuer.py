@@ -1,0 +1,174 @@
+"""The public keys of an OIDC issuer, found by discovery and kept.
+
+A token whose key is known never waits for the issuer: keys that are due for a look are fetched beside. An unknown key
+causes a fetch, but not more often than `PAUSE`, whoever sends it. While the issuer is away, the keys it gave last stay
+good for `STALE`; tokens of unknown keys are answered with 503.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import httpx
+import jwt
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+
+from plait.kernel import values
+from plait.kernel.clock import Clock
+from plait.kernel.errors import InvalidInput, PlaitError
+
+from . import errors
+from .opening import is_loopback
+
+log = logging.getLogger("plait.server.auth")
+
+ALGORITHMS = ("RS256", "ES256", "EdDSA")
+"""Signatures only: with a shared secret (HS256) the public key would be enough to forge a token."""
+TIMEOUT = 5.0
+PAUSE = 10.0
+RENEW = 600.0
+STALE = 86_400.0
+"""Seconds."""
+
+_CURVES = {"ES256": "P-256", "EdDSA": "Ed25519"}
+_MOST_BYTES = 1_000_000
+_MOST_KEYS = 100
+_SHORTEST_RSA = 2048
+_WELL_KNOWN = "/.well-known/openid-configuration"
+
+
+class Issuer:
+    def __init__(self, url: str, clock: Clock, algorithms: tuple[str, ...] = ALGORITHMS) -> None:
+        self.url = url
+        _must_be_safe(url)
+        self._clock = clock
+        self._algorithms = _allowed(algorithms)
+        self._client = httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=False)
+        self._keys: dict[str, jwt.PyJWK] = {}
+        self._fetched_at = self._tried_at = float("-inf")
+        self._failed = False
+        self._fetching: asyncio.Task[None] | None = None
+
+    async def key(self, kid: str, algorithm: str) -> jwt.PyJWK:
+        """The key that a token says it is signed with. Raises `auth.bad_key` or `auth.issuer_away`."""
+        if algorithm not in self._algorithms:
+            raise errors.bad_key()
+        if self._age() > STALE:
+            self._keys = {}
+        if (known := self._keys.get(kid)) is not None:
+            if self._age() > RENEW:
+                self._fetch_beside()
+            return _fitting(known, algorithm)
+        if (fetching := self._fetch_beside()) is not None:
+            await asyncio.shield(fetching)
+        if (known := self._keys.get(kid)) is not None:
+            return _fitting(known, algorithm)
+        raise errors.IssuerAway() if self._failed else errors.bad_key()
+
+    async def close(self) -> None:
+        if self._fetching is not None:
+            self._fetching.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._fetching
+        await self._client.aclose()
+
+    def _age(self) -> float:
+        return self._clock.monotonic() - self._fetched_at
+
+    def _fetch_beside(self) -> asyncio.Task[None] | None:
+        """The fetch that is under way, or a new one; None when the last is not long ago."""
+        if self._fetching is not None and not self._fetching.done():
+            return self._fetching
+        now = self._clock.monotonic()
+        if now - self._tried_at < PAUSE:
+            return None
+        self._tried_at = now
+        self._fetching = asyncio.get_running_loop().create_task(self._fetch(), name="plait.auth.issuer")
+        return self._fetching
+
+    async def _fetch(self) -> None:
+        try:
+            async with asyncio.timeout(2 * TIMEOUT):
+                found = await self._discover()
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, PlaitError, TypeError, ValueError) as error:
+            self._failed = True
+            log.warning("the keys of the issuer %s can't be had: %s", self.url, error or type(error).__name__)
+            return
+        self._keys, self._failed, self._fetched_at = found, False, self._clock.monotonic()
+
+    async def _discover(self) -> dict[str, jwt.PyJWK]:
+        about = await self._get(self.url.rstrip("/") + _WELL_KNOWN)
+        if about.get("issuer") != self.url:
+            raise ValueError(f"it calls itself {str(about.get('issuer'))[:200]!r}")
+        where = str(about.get("jwks_uri"))
+        _must_be_safe(where)
+        listed = (await self._get(where)).get("keys")
+        if not isinstance(listed, list):
+            raise ValueError("its key set has no `keys`")
+        return _usable(cast("list[Any]", listed)[:_MOST_KEYS])
+
+    async def _get(self, url: str) -> dict[str, Any]:
+        body = b""
+        async with self._client.stream("GET", url, headers={"accept": "application/json"}) as response:
+            response.raise_for_status()
+            async for chunk in response.aiter_bytes():
+                body += chunk
+                if len(body) > _MOST_BYTES:
+                    raise ValueError(f"{url} has more than {_MOST_BYTES:,} bytes")
+        document = values.parse(body)
+        if response.status_code != 200 or not isinstance(document, dict):
+            raise ValueError(f"{url} is no JSON object")
+        return cast("dict[str, Any]", document)
+
+
+def _usable(listed: list[Any]) -> dict[str, jwt.PyJWK]:
+    """Keys for signatures we can take; others, of other uses or kinds, are passed over."""
+    found: dict[str, jwt.PyJWK] = {}
+    for each in listed:
+        if not isinstance(each, dict):
+            continue
+        data = cast("dict[str, Any]", each)
+        kid = data.get("kid", "")
+        with contextlib.suppress(jwt.PyJWTError, KeyError, TypeError, ValueError):
+            key = jwt.PyJWK(data)
+            if isinstance(kid, str) and data.get("use", "sig") == "sig" and _is_strong(data, key):
+                found[kid] = key
+    return found
+
+
+def _is_strong(data: dict[str, Any], key: jwt.PyJWK) -> bool:
+    if key.algorithm_name == "RS256":
+        return isinstance(key.key, RSAPublicKey) and key.key.key_size >= _SHORTEST_RSA
+    curve = _CURVES.get(key.algorithm_name)
+    return curve is not None and data.get("crv") == curve
+
+
+def _fitting(key: jwt.PyJWK, algorithm: str) -> jwt.PyJWK:
+    """A key is for one algorithm: what the token says does not choose it."""
+    if key.algorithm_name != algorithm:
+        raise errors.bad_key()
+    return key
+
+
+def _must_be_safe(url: str) -> None:
+    parts = urlsplit(url)
+    name = parts.hostname or ""
+    if not name or not (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(name))):
+        raise InvalidInput(
+            "auth.bad_issuer",
+            f"the issuer's address {url[:200]!r} can't be used",
+            why="keys that came without TLS could be anyone's",
+            fix="use https://…",
+        )
+
+
+def _allowed(algorithms: tuple[str, ...]) -> tuple[str, ...]:
+    if not algorithms or set(algorithms) - set(ALGORITHMS):
+        raise InvalidInput(
+            "auth.bad_algorithm", f"algorithms {', '.join(algorithms)}", fix=f"use some of {', '.join(ALGORITHMS)}"
+        )
+    return algorithms

@@ -1,0 +1,189 @@
+"""Definitions: what can be started, in which versions, under which tags; and what a run of one would do."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta
+
+from plait.engine.definitions import Definition
+from plait.kernel.errors import InvalidInput, NotFound
+from plait.kernel.ids import Millis
+
+from .missing import missing
+from .routes import Answer, Body, Call, Fault, Reply, Route, Scoped
+from .runs import must_know
+from .shapes import Shape
+
+T = TypeVar("T")
+
+Name = Annotated[str, Meta(min_length=1, max_length=400)]
+Dialect = Annotated[str, Meta(min_length=1, max_length=40)]
+
+
+class ListDefinitions(Scoped, frozen=True, kw_only=True):
+    dialect: Dialect | None = None
+
+
+class Definitions(Shape, frozen=True, kw_only=True):
+    definitions: list[Definition]
+
+
+class DefinitionVersion(Shape, frozen=True, kw_only=True):
+    name: str
+    dialect: str
+    version: str
+    hash: str
+    created_at: Millis
+    """When it was first seen."""
+    loaded: bool
+    doc: str = ""
+    source: str = ""
+    file: str = ""
+    input_schema: Any = None
+    output_schema: Any = None
+
+
+class NewDefinition(Body, frozen=True, kw_only=True):
+    dialect: Dialect
+    name: Name | None = None
+    definition: Any
+
+
+class Tag(Body, frozen=True, kw_only=True):
+    version: Name
+
+
+async def list_definitions(call: Call[ListDefinitions, None]) -> Answer:
+    found = await call.engine.definitions.list(call.query.dialect, call.namespace)
+    return Answer(Definitions(definitions=found))
+
+
+async def show(call: Call[Scoped, None]) -> Answer:
+    name = call.params["name"]
+    return Answer(await _known(name, call.engine.definitions.get(name, call.namespace)))
+
+
+async def show_version(call: Call[Scoped, None]) -> Answer:
+    name, version = call.params["name"], call.params["version"]
+    found, facts = await _known(name, call.engine.definitions.version(name, version, call.namespace))
+    return Answer(
+        DefinitionVersion(
+            name=found.name,
+            dialect=found.dialect,
+            version=found.version,
+            hash=found.hash,
+            created_at=facts.created_at,
+            loaded=facts.loaded,
+            doc=found.doc,
+            source=found.source,
+            file=found.file,
+            input_schema=found.input_schema,
+            output_schema=found.output_schema,
+        )
+    )
+
+
+async def save(call: Call[Scoped, NewDefinition]) -> Answer:
+    """No dialect of this release is kept as text; those that are add themselves here."""
+    must_know(call.engine, call.body.dialect)
+    raise InvalidInput(
+        "definitions.not_saved_here",
+        f"definitions of `{call.body.dialect}` can't be saved through the API",
+        why="code is deployed with its program",
+        fix="give the module to the server: plait serve MODULE",
+    )
+
+
+async def tag(call: Call[Scoped, Tag]) -> Answer:
+    name = call.params["name"]
+    tagging = call.engine.definitions.tag(name, call.params["tag"], call.body.version, call.namespace)
+    return Answer(await _known(name, tagging))
+
+
+async def untag(call: Call[Scoped, None]) -> Answer:
+    name = call.params["name"]
+    return Answer(await _known(name, call.engine.definitions.untag(name, call.params["tag"], call.namespace)))
+
+
+async def _known(name: str, asking: Awaitable[T]) -> T:
+    """An unknown name has the same words as one that the caller may not see."""
+    try:
+        return await asking
+    except NotFound as error:
+        if error.code == "definitions.unknown":
+            raise missing("definition", name) from None
+        raise
+
+
+ROUTES = (
+    Route(
+        method="GET",
+        path="/definitions",
+        name="definitions.list",
+        role="viewer",
+        summary="What can be started",
+        handler=list_definitions,
+        query=ListDefinitions,
+        replies=(Reply(200, Definitions, "The definitions, by name."),),
+    ),
+    Route(
+        method="POST",
+        path="/definitions",
+        name="definitions.save",
+        role="editor",
+        summary="Save a definition, where its dialect is kept as text",
+        handler=save,
+        query=Scoped,
+        body=NewDefinition,
+        replies=(Reply(201, Definition, "It is saved."),),
+        faults=(Fault(422, "definitions.not_saved_here", "Code is deployed with its program."),),
+    ),
+    Route(
+        method="GET",
+        path="/definitions/{name}",
+        name="definitions.show",
+        role="viewer",
+        summary="One definition, with its versions and tags",
+        handler=show,
+        query=Scoped,
+        replies=(Reply(200, Definition, "The definition."),),
+        noun="definition",
+    ),
+    Route(
+        method="GET",
+        path="/definitions/{name}/versions/{version}",
+        name="definitions.version",
+        role="viewer",
+        summary="One version, by its label, hash or tag, with its source",
+        handler=show_version,
+        query=Scoped,
+        replies=(Reply(200, DefinitionVersion, "The version."),),
+        noun="definition",
+    ),
+    Route(
+        method="PUT",
+        path="/definitions/{name}/tags/{tag}",
+        name="definitions.tag",
+        role="editor",
+        summary="Put a tag on a version, or move it there",
+        handler=tag,
+        query=Scoped,
+        body=Tag,
+        replies=(Reply(200, Definition, "The definition, with its tags."),),
+        noun="definition",
+        example={"version": "2"},
+    ),
+    Route(
+        method="DELETE",
+        path="/definitions/{name}/tags/{tag}",
+        name="definitions.untag",
+        role="editor",
+        summary="Take a tag away",
+        handler=untag,
+        query=Scoped,
+        replies=(Reply(200, Definition, "The definition, with its tags."),),
+        noun="definition",
+    ),
+)

@@ -1,0 +1,114 @@
+"""What every answer has, and what no request gets past: request ids, security headers, the checks of an open server.
+
+An open server trusts whoever reaches it, and a web page in a browser on the same machine reaches it, too. So it
+only answers to its own names (a page whose name was pointed at 127.0.0.1 is refused) and takes changes only from
+its own pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
+
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from plait.observe import context
+
+from . import problem
+from .auth.opening import is_loopback
+from .auth.origins import SAFE, foreign, origin_of
+from .errors import Forbidden
+from .site import Site
+
+_HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; "
+        b"base-uri 'none'; form-action 'self'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+_NO_STORE = (b"cache-control", b"no-store")
+_PORT = re.compile(r":[0-9]*\Z")
+
+
+class Front:
+    def __init__(self, site: Site, app: ASGIApp) -> None:
+        self._site = site
+        self._app = app
+        self._names = _Names(site.settings.public_url)
+        self._tls = site.settings.public_url.startswith("https://")
+        """A proxy ends TLS in front of us: cookies must still be for TLS only."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":  # websockets and lifespan are not ours
+            return
+        headers = Headers(scope=scope)
+        request_id = context.request_id(headers.get("x-request-id"))
+        if self._tls:
+            scope["scheme"] = "https"
+        scope["state"] = {"request_id": request_id}
+        sending = _with_headers(send, request_id)
+        try:
+            if self._site.settings.open:
+                self._names.check(scope["method"], headers)
+        except Forbidden as error:
+            await _refuse(error, request_id, sending)
+            return
+        with context.in_request(request_id):
+            await self._app(scope, receive, sending)
+
+
+def _with_headers(send: Send, request_id: str) -> Callable[[Message], Awaitable[None]]:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given: list[tuple[bytes, bytes]] = message["headers"]
+            given += [*_HEADERS, (b"x-request-id", request_id.encode())]
+            if not any(name == b"cache-control" for name, _ in given):
+                given.append(_NO_STORE)
+        await send(message)
+
+    return sending
+
+
+async def _refuse(error: Forbidden, request_id: str, send: Send) -> None:
+    body = msgspec.json.encode(problem.problem_of(error, request_id))
+    headers = [(b"content-type", problem.MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": error.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+class _Names:
+    """The names an open server answers to: those of this machine, and the one it was told."""
+
+    def __init__(self, public_url: str) -> None:
+        self._public = urlsplit(public_url).netloc.lower()
+        self._origins = (origin_of(public_url),) if public_url else ()
+
+    def check(self, method: str, headers: Headers) -> None:
+        host = headers.get("host", "").lower()
+        if not self._ours(host):
+            raise Forbidden(
+                "http.foreign_host",
+                f"this server does not answer to {host[:80]!r}",
+                why="it is open to everybody on this machine, and to nobody else",
+                fix="use http://127.0.0.1, or name the address with --public-url",
+            )
+        if method not in SAFE and (why := foreign(headers, self._origins)):
+            raise Forbidden(
+                "http.foreign_origin",
+                "a page of another site may not change anything here",
+                why=why,
+                fix="use the page this server gives",
+            )
+
+    def _ours(self, host: str) -> bool:
+        name = _PORT.sub("", host)
+        return is_loopback(name) or name.endswith(".localhost") or (bool(self._public) and host == self._public)

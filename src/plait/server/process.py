@@ -1,0 +1,131 @@
+"""One server process: listen, serve, and stop without losing anything.
+
+To stop: readiness says no, the listening socket closes, streams end, requests under way finish within a bound,
+and only then is the engine closed, which gives up its shards. A second signal quits at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import signal
+import socket
+from collections.abc import Callable, Generator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from plait.kernel.errors import InvalidInput, Unavailable
+
+from .site import Site
+
+_BACKLOG = 2048
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_AT_ONCE = 130
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Takes the address now, so that whoever starts the server is told at once when it can't be had."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    except (OSError, UnicodeError) as error:
+        raise InvalidInput("server.bad_host", f"{host!r} is no address", why=str(error), fix="use --host") from None
+    # With its protocol named, asyncio sends small answers at once (TCP_NODELAY)
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind(address)
+        found.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        found.close()
+        raise _not_listening(host, port, error) from None
+    found.setblocking(False)
+    return found
+
+
+def _not_listening(host: str, port: int, error: Exception) -> Unavailable:
+    taken = getattr(error, "errno", None) == errno.EADDRINUSE
+    return Unavailable(
+        "server.port_in_use" if taken else "server.cannot_listen",
+        f"can't listen on {host}:{port}",
+        why="another program does" if taken else str(error),
+        fix="stop it, or choose another --port" if taken else "choose another --host or --port",
+    )
+
+
+class Server(uvicorn.Server):
+    """Signals are ours: uvicorn would take them away from the engine's process."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+class Process:
+    def __init__(self, site: Site, app: ASGIApp, sock: socket.socket) -> None:
+        self._site = site
+        self._sock = sock
+        config = uvicorn.Config(
+            app,
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=bool(site.settings.trusted_proxies),
+            forwarded_allow_ips=site.settings.trusted_proxies,
+            timeout_keep_alive=75,
+            timeout_graceful_shutdown=max(1, round(site.settings.drain_seconds)),
+        )
+        self._server = Server(config)
+
+    @property
+    def url(self) -> str:
+        host, port = self._sock.getsockname()[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    async def serve(self) -> None:
+        """Until `stop` is called."""
+        await self._server.serve(sockets=[self._sock])
+
+    @property
+    def started(self) -> bool:
+        return self._server.started
+
+    def stop(self) -> None:
+        """Lets what is under way finish, within a bound; `serve` then returns."""
+        self._site.stopping.set()
+        self._server.should_exit = True
+
+
+class Signals:
+    """SIGINT and SIGTERM, for the life of the process: the first one stops it properly, the second one at once."""
+
+    def __init__(self) -> None:
+        self._stop: Callable[[], None] | None = None
+        self._came = False
+
+    def __enter__(self) -> Signals:
+        for each in _SIGNALS:
+            asyncio.get_running_loop().add_signal_handler(each, self._take)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in _SIGNALS:
+            asyncio.get_running_loop().remove_signal_handler(each)
+
+    def on_first(self, stop: Callable[[], None]) -> None:
+        """What the first one does; done now if it has come already."""
+        self._stop = stop
+        if self._came:
+            stop()
+
+    def _take(self) -> None:
+        if self._came:
+            os._exit(_AT_ONCE)  # as `kill -9` would: what was acknowledged is on disk
+        self._came = True
+        if self._stop is not None:
+            self._stop()
