@@ -62,8 +62,9 @@ $(READY): pyproject.toml uv.lock | $(UV)
 .tools/bin/uv:
 	python3 -m pip install --quiet --disable-pip-version-check --target .tools uv
 
+# Not `npm ci`: it wants the binaries of every platform in the lock file, which a registry may not have.
 $(UI_READY): ui/package.json ui/package-lock.json
-	npm --prefix ui ci --no-audit --no-fund
+	cd ui && npm install --no-save --no-audit --no-fund
 	@touch $@
 
 $(UI): $(UI_READY) ui/index.html ui/vite.config.ts $(shell find ui/src ui/public -type f 2>/dev/null)

@@ -27,6 +27,7 @@ PLAIT = [
     "heartbeat",
     "step",
     "step_info",
+    "step_log",
     "workflow",
 ]
 CODE = ["Message", "Op", "Results", "Step", "StepInfo", "StepOptions", "Undo", "Verdict", "Won", "Workflow"]

@@ -32,7 +32,6 @@ class Notebook:
         self._clock = clock
         self._append = append
         self._waiting: list[Line] = []
-        self._said: dict[tuple[RunId, str, int], int] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
         self.dropped = 0
@@ -50,6 +49,12 @@ class Notebook:
         loop = self._loop
         if loop is None:
             return
+        job.said += 1
+        if job.said > MAX_LINES:
+            self.dropped += 1
+            if job.said > MAX_LINES + 1:  # here, because a thread in a tight loop must not fill the event loop's queue
+                return
+            level, text = "warning", f"more than {MAX_LINES:,} lines: the rest is not kept"
         line = Line(job.run_id, job.task.node or job.task.token, job.attempt, self._clock.now(), level, _clean(text))
         if _here() is loop:
             self._add(line)
@@ -57,15 +62,9 @@ class Notebook:
             loop.call_soon_threadsafe(self._add, line)
 
     def _add(self, line: Line) -> None:
-        place = (line.run_id, line.node, line.attempt)
-        if len(self._said) > _MOST:
-            self._said.clear()  # attempts that have ended, most of them
-        said = self._said[place] = self._said.get(place, 0) + 1
-        if said > MAX_LINES or len(self._waiting) >= _MOST:
+        if len(self._waiting) >= _MOST:
             self.dropped += 1
-            if said != MAX_LINES + 1:
-                return
-            line = Line(*place, line.at, "warning", f"more than {MAX_LINES:,} lines: the rest is not kept")
+            return
         self._waiting.append(line)
         if self._writing is None and self._loop is not None:
             self._writing = self._loop.create_task(self._soon(), name="plait.notebook")

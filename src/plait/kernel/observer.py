@@ -62,7 +62,10 @@ class Observers:
 
     def committed(self, run: RunInfo, events: Sequence[Event], at: Millis) -> None:
         for observer in self._observers:
-            self._tell(observer.committed, run, events, at)
+            try:
+                observer.committed(run, events, at)
+            except Exception:
+                self._complain(observer.committed.__qualname__)
 
     def grouped(self, writes: int, seconds: float) -> None:
         for observer in self._observers:

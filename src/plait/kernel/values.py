@@ -206,6 +206,6 @@ _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 
 def pointer(path: str) -> str:
-    """A place as msgspec names it, `$.a[0].b`, as a JSON pointer, `/a/0/b`; a key of a mapping has no name there: `-`."""
+    """A place as msgspec names it, `$.a[0].b`, as a JSON pointer, `/a/0/b`. A key of a mapping has no name: `-`."""
     found = "".join(f"/{name or index}" for name, index in _PART.findall(path.removeprefix("$")))
     return found.replace("...", "-")

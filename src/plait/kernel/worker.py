@@ -28,6 +28,8 @@ class Job(msgspec.Struct, gc=False):
     report: Callable[[RunId, TaskResult], None]
     note: Callable[[Job, LineLevel, str], None]
     """Keeps a line that the attempt says, from any thread."""
+    said: int = 0
+    """How many lines so far."""
 
 
 class Worker(Protocol):
