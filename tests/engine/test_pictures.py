@@ -345,6 +345,15 @@ async def test_definitions_are_described_for_people_and_forms(place: Place):
         assert facts.loaded
 
 
+async def test_an_input_that_may_be_left_out_is_described_with_its_default(place: Place):
+    @workflow
+    async def waits(ctx: Context, parcel: Parcel = Parcel("tea")) -> None:  # noqa: B008
+        return None
+
+    async with place.engine(waits) as engine:
+        assert (await engine.definitions.get("waits")).input_schema["default"] == {"sku": "tea", "count": 1}
+
+
 async def test_versions_that_are_not_loaded_any_more_are_remembered(place: Place):
     async with place.engine(version("v1", 1)) as engine:
         await engine.definitions.remember()

@@ -7,7 +7,9 @@ from typing import Any
 
 import msgspec
 
+from plait.kernel import values
 from plait.kernel.definitions import Description
+from plait.kernel.errors import PlaitError
 
 from .definition import Workflow
 
@@ -23,7 +25,7 @@ def describe(definition: Workflow[..., Any]) -> Description:
         doc=inspect.getdoc(definition.fn) or "",
         file=definition.where,
         source=_source(definition),
-        input_schema=_schema(definition.input_type) if definition.takes_input else _NO_INPUT,
+        input_schema=_input_schema(definition) if definition.takes_input else _NO_INPUT,
         output_schema=_schema(definition.returns),
     )
 
@@ -33,6 +35,18 @@ def _source(definition: Workflow[..., Any]) -> str:
         return inspect.getsource(definition.fn)
     except (OSError, TypeError):  # typed at a prompt, or only compiled code is there
         return ""
+
+
+def _input_schema(definition: Workflow[..., Any]) -> Any:
+    """With its default, where the input may be left out."""
+    found = _schema(definition.input_type)
+    if found is None or definition.needs_input:
+        return found
+    default = list(inspect.signature(definition.fn).parameters.values())[1].default
+    try:
+        return {**found, "default": values.decode(values.encode(default))}
+    except PlaitError:
+        return found
 
 
 def _schema(type: Any) -> Any:
