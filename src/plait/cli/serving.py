@@ -143,11 +143,12 @@ def _run(plan: Plan) -> None:
 
 async def _serve(plan: Plan, sock: socket.socket) -> None:
     watch = Observability()
+    engine = Engine(plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers)
     with Signals() as signals:
         async with (
-            Engine(plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers) as engine,
             watch.on(engine),
-            site_of(engine, plan.settings, plan.options, watch.metrics) as site,
+            engine,
+            site_of(engine, plan.settings, plan.options, watch.metrics, watch.traces) as site,
         ):
             await engine.definitions.remember()
             if plan.seed is not None:

@@ -33,12 +33,14 @@ async def read_body(scope: Scope, receive: Receive, settings: Settings, shape: A
     raw = await _read_bytes(headers, receive, settings)
     if not raw and optional:
         return None if shape is Any else shape()
-    _must_be_json(headers.get(b"content-type", b""))
+    _must_be_json(headers.get(b"content-type", b""), headers.get(b"content-encoding", b"identity"))
     value = await asyncio.to_thread(parse, raw) if len(raw) > _LARGE else parse(raw)
     return fit(value, shape)
 
 
-def _must_be_json(content_type: bytes) -> None:
+def _must_be_json(content_type: bytes, encoding: bytes) -> None:
+    if encoding.lower() != b"identity":
+        raise NotJson("http.not_json", "the body is packed", fix="send it plain, without Content-Encoding")
     kind = content_type.partition(b";")[0].strip().lower()
     if kind != b"application/json" and not (kind.startswith(b"application/") and kind.endswith(b"+json")):
         raise NotJson(
@@ -135,6 +137,7 @@ def fit(value: Any, shape: Any) -> Any:
 
 
 def _misfit(message: str, where: str) -> InvalidInput:
+    message = _PATTERN.sub("Has not the form that is asked for here", message)
     why = f"{where}: {message}" if where else message
     flaw = Flaw("http.bad_body", where, message)
     return InvalidInput("http.bad_body", "the body has not the right shape", why=why, flaws=[flaw])
@@ -152,6 +155,8 @@ def _made_whole(value: Any, where: str) -> bool:
 
 _NOT_WHOLE = re.compile(r"Expected `int\b.*, got `float`")
 _MOST_FLOATS = 10
+_PATTERN = re.compile(r"Expected `str` matching regex .*", re.DOTALL)
+"""A regular expression helps nobody who fills in a form."""
 _PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -20,7 +21,7 @@ from .caller import NOBODY, Caller, Outcome
 from .errors import NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
 from .missing import missing, usable
 from .query import read_query
-from .routes import Answer, AnyRoute, Call, Content, Query, Scoped, Stream
+from .routes import NO_STORE, Answer, AnyRoute, Call, Content, Query, Scoped, Stream
 from .site import Site
 from .table import Match, Table
 
@@ -125,7 +126,8 @@ class Dispatcher:
         case.namespace = namespace = _namespace(route, case.params, caller, query)
         body: Any = None
         if route.body is not None:
-            body = await read_body(request.scope, receive, site.settings, route.body, optional=route.body_optional)
+            with site.stranger() if route.role == "public" else nullcontext():
+                body = await read_body(request.scope, receive, site.settings, route.body, optional=route.body_optional)
         return await route.handler(
             Call(
                 site=site,
@@ -196,6 +198,7 @@ async def _send(answer: Answer | Content, method: str, send: Send, linger: Recei
         body, headers = _json(answer)
     if answer.status != 204:
         headers.append((b"content-length", b"%d" % len(body)))
+    headers.append(NO_STORE)
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     if linger is not None:
         await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -95,6 +95,17 @@ class BodyTooLarge(TooLarge):
         )
 
 
+class HeadTooLarge(HttpError):
+    """The path and headers of a request are over the limit."""
+
+    status: ClassVar[int] = 431
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            "http.head_too_large", f"the head of the request has more than {limit:,} bytes", fix="send less in headers"
+        )
+
+
 class NotJson(HttpError):
     """The body is of a type we don't read."""
 

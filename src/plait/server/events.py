@@ -39,10 +39,10 @@ class End(Shape, frozen=True, kw_only=True):
 
 async def read(call: Call[ReadEvents, None]) -> Answer | Stream:
     handle = await call.engine.get(call.params["id"], call.namespace)
+    after, limit = _start(call), call.query.limit
     if call.wants_stream:
-        return Stream(_live(handle, _start(call)))
-    limit = call.query.limit
-    found = await handle.events(call.query.after, limit + 1)
+        return Stream(_live(handle, after))
+    found = await handle.events(after, limit + 1)
     return Answer(Events(events=found[:limit], next=found[limit - 1].seq if len(found) > limit else None))
 
 

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 import msgspec
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from structlog.contextvars import bind_contextvars
 
 from plait.observe import context
 
 from . import problem
 from .auth.opening import is_loopback
 from .auth.origins import SAFE, foreign, origin_of
-from .errors import Forbidden
+from .errors import BadRequest, Forbidden, HttpError
+from .routes import NO_STORE
 from .site import Site
 
-_HEADERS = [
+HEADERS = [
     (
         b"content-security-policy",
         b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; "
@@ -35,7 +38,6 @@ _HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
-_NO_STORE = (b"cache-control", b"no-store")
 _PORT = re.compile(r":[0-9]*\Z")
 
 
@@ -57,30 +59,34 @@ class Front:
         scope["state"] = {"request_id": request_id}
         sending = _with_headers(send, request_id)
         try:
+            _must_have_one_name(headers)
             if self._site.settings.open:
                 self._names.check(scope["method"], headers)
-        except Forbidden as error:
+        except HttpError as error:
             await _refuse(error, request_id, sending)
             return
-        with context.in_request(request_id):
-            await self._app(scope, receive, sending)
+        bind_contextvars(request_id=request_id)  # for the logs; each request is a task with a context of its own
+        await self._app(scope, receive, sending)
+
+
+def _must_have_one_name(headers: Headers) -> None:
+    """Of two, whoever stands before us may have believed the other one."""
+    if len(headers.getlist("host")) > 1:
+        raise BadRequest("http.two_hosts", "the request names two hosts", fix="send one Host header")
 
 
 def _with_headers(send: Send, request_id: str) -> Callable[[Message], Awaitable[None]]:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            given: list[tuple[bytes, bytes]] = message["headers"]
-            given += [*_HEADERS, (b"x-request-id", request_id.encode())]
-            if not any(name == b"cache-control" for name, _ in given):
-                given.append(_NO_STORE)
+            message["headers"] += [*HEADERS, (b"x-request-id", request_id.encode())]
         await send(message)
 
     return sending
 
 
-async def _refuse(error: Forbidden, request_id: str, send: Send) -> None:
+async def _refuse(error: HttpError, request_id: str, send: Send) -> None:
     body = msgspec.json.encode(problem.problem_of(error, request_id))
-    headers = [(b"content-type", problem.MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body))]
+    headers = [(b"content-type", problem.MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)), NO_STORE]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
@@ -91,6 +97,7 @@ class _Names:
     def __init__(self, public_url: str) -> None:
         self._public = urlsplit(public_url).netloc.lower()
         self._origins = (origin_of(public_url),) if public_url else ()
+        self._ours = lru_cache(256)(self._is_ours)
 
     def check(self, method: str, headers: Headers) -> None:
         host = headers.get("host", "").lower()
@@ -109,6 +116,6 @@ class _Names:
                 fix="use the page this server gives",
             )
 
-    def _ours(self, host: str) -> bool:
+    def _is_ours(self, host: str) -> bool:
         name = _PORT.sub("", host)
         return is_loopback(name) or name.endswith(".localhost") or (bool(self._public) and host == self._public)

@@ -155,7 +155,7 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
 def _header_parameters(route: AnyRoute) -> list[dict[str, Any]]:
     if route.streams is None or route.noun is None:
         return []
-    schema = {"type": "string", "pattern": "^[0-9]{1,15}$"}
+    schema = {"type": "string", "pattern": "^[0-9]{0,15}$"}
     return [{"name": "Last-Event-ID", "in": "header", "required": False, "schema": schema}]
 
 

@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import os
 import signal
 import socket
 from collections.abc import Callable, Generator
+from functools import partial
+from typing import Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -20,8 +23,13 @@ from starlette.types import ASGIApp
 from plait.kernel.errors import InvalidInput, Unavailable
 
 from .site import Site
+from .wire import Wire
 
 _BACKLOG = 2048
+_SHUT = 5
+"""Turns of the event loop after which no accepted connection is on its way any more."""
+_DOORS = 32
+"""Handles on the listening socket."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _AT_ONCE = 130
 
@@ -67,9 +75,11 @@ class Process:
     def __init__(self, site: Site, app: ASGIApp, sock: socket.socket) -> None:
         self._site = site
         self._sock = sock
+        host, port = sock.getsockname()[:2]
+        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         config = uvicorn.Config(
             app,
-            http="httptools",
+            http=cast("Any", partial(Wire, site.settings)),
             ws="none",
             lifespan="off",
             log_config=None,
@@ -81,19 +91,25 @@ class Process:
             timeout_graceful_shutdown=max(1, round(site.settings.drain_seconds)),
         )
         self._server = Server(config)
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it warns of every bad request
 
     @property
-    def url(self) -> str:
-        host, port = self._sock.getsockname()[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    def listening(self) -> bool:
+        """False as soon as nobody new is let in."""
+        return self._sock.fileno() != -1
 
     async def serve(self) -> None:
         """Until `stop` is called."""
-        await self._server.serve(sockets=[self._sock])
+        # uvloop accepts one connection a socket in each turn of its loop, and turns are long under load
+        await self._server.serve(sockets=[self._sock, *(self._sock.dup() for _ in range(_DOORS - 1))])
+        await self._hang_up()
 
-    @property
-    def started(self) -> bool:
-        return self._server.started
+    async def _hang_up(self) -> None:
+        """Closes connections that slipped in while the door was being shut, and those that would not end."""
+        for _ in range(_SHUT):
+            await asyncio.sleep(0)
+            for left in list(self._server.server_state.connections):
+                left.transport.abort()
 
     def stop(self) -> None:
         """Lets what is under way finish, within a bound; `serve` then returns."""

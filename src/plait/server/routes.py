@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .site import Site
 
 API = "/api/v1"
+NO_STORE = (b"cache-control", b"no-store")
+"""What the API says is true at that moment only."""
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
 Noun = Literal["run", "definition", "approval", "dead_letter", "key", "link", "hook"]

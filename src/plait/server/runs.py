@@ -41,8 +41,8 @@ class StartRun(Body, frozen=True, kw_only=True):
     namespace: NamespaceName | None = None
     deadline_ms: Annotated[int, Meta(ge=1, le=_LONGEST_MS)] | None = None
     """A span from now, after which the run fails."""
-    labels: dict[Annotated[str, Meta(min_length=1, max_length=200)], Text] = msgspec.field(
-        default_factory=dict[str, str]
+    labels: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Text], Meta(max_length=64)] = (
+        msgspec.field(default_factory=dict[str, str])
     )
 
 
@@ -58,6 +58,8 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
         deadline=None if body.deadline_ms is None else body.deadline_ms / 1000,
         labels=body.labels or None,
     )
+    if call.site.traces is not None:
+        call.site.traces.requested(run_key(namespace, handle.id), str(body.definition)[:400], call.request.headers)
     if handle.created:
         return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201)
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()))

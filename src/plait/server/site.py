@@ -6,13 +6,17 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from plait.engine import Engine
 from plait.observe.metrics import Metrics
 
 from .auth import AuthOptions, KeyGuard
 from .caller import Guard, OpenGuard
-from .errors import Stopping, TooManyWatchers
+from .errors import Overloaded, Stopping, TooManyWatchers
+
+if TYPE_CHECKING:  # an extra
+    from plait.observe.spans import Traces
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,10 @@ class Settings:
     """Where people reach it, if that is not the address it listens on: for links, and for checks of Host and Origin."""
     trusted_proxies: str = ""
     """Addresses whose `X-Forwarded-For` is believed, divided by commas."""
+    head_bytes: int = 64 * 1024
+    """Of a request's path and headers."""
+    head_seconds: float = 20.0
+    """How long a head may take to come."""
     max_body: int = 4 * 1024 * 1024
     """Bytes of a request's body."""
     body_seconds: float = 20.0
@@ -51,9 +59,24 @@ class Site:
     guard: Guard
     settings: Settings
     metrics: Metrics
+    traces: Traces | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     in_flight: int = 0
+    strangers: int = 0
     watchers: int = 0
+
+    @contextmanager
+    def stranger(self) -> Generator[None]:
+        """A place for the body of someone nobody knows. There are few: who sends slowly, from many connections and
+        without a key, must not keep those out who have one."""
+        limit = self.settings.max_in_flight // 4
+        if self.strangers >= limit:
+            raise Overloaded(limit)
+        self.strangers += 1
+        try:
+            yield
+        finally:
+            self.strangers -= 1
 
     @contextmanager
     def watching(self) -> Generator[None]:
@@ -71,12 +94,16 @@ class Site:
 
 @asynccontextmanager
 async def site_of(
-    engine: Engine, settings: Settings, options: AuthOptions | None = None, metrics: Metrics | None = None
+    engine: Engine,
+    settings: Settings,
+    options: AuthOptions | None = None,
+    metrics: Metrics | None = None,
+    traces: Traces | None = None,
 ) -> AsyncGenerator[Site]:
     """A site on an engine that is open."""
     auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url))
     guard = OpenGuard() if settings.open else auth
     try:
-        yield Site(engine, auth, guard, settings, metrics or Metrics())
+        yield Site(engine, auth, guard, settings, metrics or Metrics(), traces)
     finally:
         await auth.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
@@ -16,10 +17,13 @@ from starlette.types import Receive, Send
 
 from plait.kernel.errors import PlaitError
 
+from .routes import NO_STORE
 from .site import Site
 
+log = logging.getLogger("plait.server")
+
 ALIVE = b": alive\n\n"
-HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no")]
+HEADERS = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"x-accel-buffering", b"no"), NO_STORE]
 
 
 def frame(data: Any, *, event: str = "", id: int | None = None) -> bytes:
@@ -57,10 +61,21 @@ async def _finish(pumping: asyncio.Future[None], send: Send) -> None:
         pumping.cancel()
         await asyncio.wait((pumping,))
     elif (error := pumping.exception()) is not None:
-        raise error
+        _say(error)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(1):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _say(error: BaseException) -> None:
+    """The head is sent, so the watcher can't be told; he connects again, and is told then."""
+    match error:
+        case TimeoutError():
+            log.info("a watcher took nothing for too long")
+        case PlaitError():
+            log.warning("a live stream ended early: %s", error)
+        case _:
+            log.error("a live stream ended by a bug", exc_info=error)
 
 
 async def _pump(site: Site, frames: AsyncIterator[bytes], send: Send, allowed: Check) -> None:

@@ -38,17 +38,19 @@ class Ui:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] not in ("GET", "HEAD"):
-            await _send(send, 405, [(b"allow", b"GET, HEAD")], b"")
+            await _send(send, 405, [(b"allow", b"GET, HEAD"), _NO_CACHE], b"")
             return
         path: str = scope["path"]
         found = self._file(path.lstrip("/"))
         if found is None and not _is_page(path, scope):
-            await _send(send, 404, [(b"content-type", b"text/plain; charset=utf-8")], b"there is no such file\n")
+            await _send(
+                send, 404, [(b"content-type", b"text/plain; charset=utf-8"), _NO_CACHE], b"there is no such file\n"
+            )
             return
         if found is None:
             found = self._file("index.html")
         if found is None:
-            await _send(send, 503, [(b"content-type", b"text/html; charset=utf-8")], _NOT_BUILT)
+            await _send(send, 503, [(b"content-type", b"text/html; charset=utf-8"), _NO_CACHE], _NOT_BUILT)
             return
         await _give(found, hashed=path.startswith("/assets/"), scope=scope, send=send)
 
@@ -95,6 +97,9 @@ async def _give(file: File, *, hashed: bool, scope: Scope, send: Send) -> None:
         body = file.packed
         headers.append((b"content-encoding", b"gzip"))
     await _send(send, 200, headers, body, head=scope["method"] == "HEAD")
+
+
+_NO_CACHE = (b"cache-control", b"no-cache")
 
 
 async def _send(

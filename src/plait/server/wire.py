@@ -1,0 +1,104 @@
+"""One connection: uvicorn's protocol, with bounds on what a client may do before it has said what it wants.
+
+uvicorn waits for ever for the head of a request and takes one of any size. Here a head has to come in time and within
+a size, and what is not HTTP is answered as every other error is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from plait.observe import context
+
+from . import problem
+from .errors import BadRequest, HeadTooLarge, HttpError, TooSlow
+from .front import HEADERS
+from .routes import NO_STORE
+from .site import Settings
+
+
+class Wire(HttpToolsProtocol):
+    def __init__(self, settings: Settings, **given: Any) -> None:
+        super().__init__(**given)
+        self._settings = settings
+        self._in_head = False
+        self._seen = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._in_head:
+            self._seen += len(data)
+            if self._seen > self._settings.head_bytes:
+                self._refuse(HeadTooLarge(self._settings.head_bytes))
+                return
+        cycle: Any = self.cycle  # None before the first request
+        idle = cycle is None or cycle.response_complete
+        if idle and self._timer is None and self.timeout_keep_alive_task is None:
+            self._wait_for_head()  # a part of the next head, or line breaks before it
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._in_head, self._seen = True, 0
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._stop_waiting()
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > self._settings.head_bytes:
+            self._refuse(HeadTooLarge(self._settings.head_bytes))
+            raise ValueError("refused")  # ends the parser's work on it
+        super().on_headers_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        fix = "send HTTP/1.1, with one Host and one Content-Length"
+        self._refuse(BadRequest("http.bad_request", "this is no HTTP request that can be read", fix=fix))
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Nothing to warn of: the request is answered as it is."""
+
+    def _wait_for_head(self) -> None:
+        self._timer = self.loop.call_later(self._settings.head_seconds, self._too_slow)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _too_slow(self) -> None:
+        self._timer = None
+        if not self._in_head:  # nothing was asked: browsers open connections that they may never use
+            self.transport.close()
+            return
+        seconds = self._settings.head_seconds
+        self._refuse(TooSlow("http.slow_head", f"the request did not come within {seconds:g} s", fix="send it at once"))
+
+    def _refuse(self, error: HttpError) -> None:
+        if self.transport.is_closing():
+            return
+        id = context.request_id()
+        body = msgspec.json.encode(problem.problem_of(error, id))
+        headers = [
+            *HEADERS,
+            NO_STORE,
+            (b"content-type", problem.MEDIA_TYPE.encode()),
+            (b"content-length", b"%d" % len(body)),
+            (b"connection", b"close"),
+            (b"x-request-id", id.encode()),
+        ]
+        status = HTTPStatus(error.status)
+        lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
+        self.transport.write(b"HTTP/1.1 %d %s\r\n%s\r\n%s" % (status, status.phrase.encode(), lines, body))
+        self.transport.close()

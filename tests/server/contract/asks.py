@@ -1,0 +1,118 @@
+"""For each operation of the API, a call that works: what it is sent, to what, and what it then answers.
+
+An operation that is not here makes the tests fail: whoever adds a route says here how it is called.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from .world import World
+
+
+@dataclass(frozen=True)
+class Ask:
+    status: int = 200
+    """When the caller may do it."""
+    body: Any = None
+    run: Callable[[World], str] = lambda world: world.running
+    query: Callable[[World], dict[str, str]] = lambda _: {}
+    everywhere: bool = False
+    """Only for a caller of all namespaces."""
+
+
+ORDER = {"definition": "quick", "input": {"customer": "Ann"}}
+
+ASKS: dict[str, Ask] = {
+    "runs.start": Ask(201, ORDER),
+    "runs.list": Ask(),
+    "runs.show": Ask(),
+    "runs.events": Ask(),
+    "runs.timeline": Ask(),
+    "runs.logs": Ask(),
+    "runs.diff": Ask(query=lambda world: {"with": world.ended}),
+    "runs.cancel": Ask(body={"reason": "enough"}),
+    "runs.retry": Ask(body={}, run=lambda world: world.failed),
+    "runs.compensate": Ask(body={}, run=lambda world: world.ended),
+    "runs.patch": Ask(409, {"operations": [{"op": "remove", "node": "ship"}]}),  # code can't be patched
+    "runs.message": Ask(body={"name": "go"}),
+    "runs.fork": Ask(201, {}, run=lambda world: world.ended),
+    "definitions.list": Ask(),
+    "definitions.show": Ask(),
+    "definitions.version": Ask(),
+    "definitions.save": Ask(422, {"dialect": "code", "definition": "x"}),  # code is deployed
+    "definitions.tag": Ask(body={"version": "{version}"}),
+    "definitions.untag": Ask(),
+    "plan.make": Ask(body=ORDER),
+    "approvals.list": Ask(),
+    "approvals.show": Ask(),
+    "approvals.decide": Ask(body={"decision": "approve"}),
+    "approvals.link": Ask(201, {}),
+    "dlq.list": Ask(),
+    "dlq.retry": Ask(body={}),
+    "dlq.discard": Ask(body={}),
+    "hooks.create": Ask(201, {"message": "go"}),
+    "hooks.call": Ask(body={"paid": True}),
+    "links.show": Ask(),
+    "links.answer": Ask(body={"decision": "approve"}),
+    "me.show": Ask(),
+    "session.sign_in": Ask(401, {"key": "plait_nobody"}),
+    "session.sign_out": Ask(204),
+    "keys.list": Ask(),
+    "keys.create": Ask(201, {"name": "new", "role": "viewer"}),
+    "keys.revoke": Ask(),
+    "audit.list": Ask(),
+    "server.metrics": Ask(everywhere=True),
+    "server.health": Ask(),
+    "server.ready": Ask(),
+    "server.openapi": Ask(),
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the OpenAPI document."""
+
+    name: str
+    method: str
+    path: str
+    role: str
+    scoped: bool
+    """Whether a namespace can be stated."""
+
+    @property
+    def ask(self) -> Ask:
+        return ASKS[self.name]
+
+    @property
+    def names_something(self) -> bool:
+        return "{" in self.path
+
+    def target(self, world: World) -> str:
+        """The path, with the ids of a world."""
+        ids = world.ids(self.path) if self.names_something else {}
+        if self.path.startswith("/api/v1/runs/{id}"):
+            ids = {"id": self.ask.run(world)}
+        return self.path.format(**{name: quote(id, safe="") for name, id in ids.items()})
+
+    def body(self, world: World) -> Any:
+        text = json.dumps(self.ask.body).replace("{version}", world.version)
+        return json.loads(text)
+
+
+def operations(document: dict[str, Any]) -> list[Operation]:
+    return [
+        Operation(
+            name=found["operationId"],
+            method=method.upper(),
+            path=path,
+            role=found["x-plait-role"],
+            scoped=any(each["name"] == "namespace" for each in found["parameters"]),
+        )
+        for path, methods in document["paths"].items()
+        for method, found in methods.items()
+    ]

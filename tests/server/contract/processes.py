@@ -1,0 +1,144 @@
+"""Real `plait serve` processes on one database, which a test may kill, and a client that is patient with them.
+
+async with serving(database, ledger) as server:
+    server.kill()                       # kill -9
+    await server.start()                # same port, same database
+    code = await server.stop()          # SIGTERM
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import random
+import socket
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.faults.work import LEDGER
+from tests.server.serving import API, Frame, frames
+
+PATIENCE = 30.0
+REPOSITORY = Path(__file__).parents[3]
+PORTS = range(32_000, 32_700)
+"""Below those that systems give to outgoing connections: nobody takes ours while the server is down."""
+
+
+class ServeProcess:
+    def __init__(self, database: str, ledger: Path) -> None:
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._command = (
+            *(sys.executable, "-m", "plait.cli.main", "serve", "tests.faults.work", "--open", "--json"),
+            *("--log-level", "warning", "--db", database, "--port", str(self.port)),
+        )
+        self._environment = {**os.environ, LEDGER: str(ledger)}
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Returns when it listens."""
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._command,
+            cwd=REPOSITORY,
+            env=self._environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        async with asyncio.timeout(PATIENCE):
+            while not (line := await process.stdout.readline()).startswith(b"{"):  # steps of before write there, too
+                assert line, "it did not start"
+        assert json.loads(line)["url"] == self.url
+        self._reading = asyncio.ensure_future(process.stdout.read())
+
+    async def kill(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+            await self._process.wait()
+
+    def signal(self) -> None:
+        assert self._process is not None
+        self._process.terminate()
+
+    async def ended(self) -> int:
+        """Its exit code."""
+        assert self._process is not None
+        return await asyncio.wait_for(self._process.wait(), PATIENCE)
+
+
+def _free_port() -> int:
+    for port in random.sample(PORTS, 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"no free port from {PORTS.start} to {PORTS.stop}")
+
+
+@contextlib.asynccontextmanager
+async def serving(database: str, ledger: Path) -> AsyncGenerator[ServeProcess]:
+    server = ServeProcess(database, ledger)
+    try:
+        await server.start()
+        yield server
+    finally:
+        await server.kill()
+
+
+@contextlib.asynccontextmanager
+async def client_of(server: ServeProcess) -> AsyncGenerator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=server.url + API, timeout=PATIENCE) as client:
+        yield client
+
+
+async def start_run(client: httpx.AsyncClient, number: int) -> httpx.Response:
+    body = {"definition": "summing", "input": number, "id": f"sum-{number}"}
+    return await client.post("/runs", json=body)
+
+
+async def start_surely(client: httpx.AsyncClient, number: int) -> None:
+    """Sends the same start until it is acknowledged, whatever becomes of the server meanwhile."""
+    while True:
+        with contextlib.suppress(httpx.TransportError):
+            answer = await start_run(client, number)
+            if answer.status_code in (200, 201):
+                return
+            assert answer.status_code in (429, 503), answer.text
+        await asyncio.sleep(0.02)
+
+
+async def finished(client: httpx.AsyncClient, number: int) -> Any:
+    """The output of a run, once it has one."""
+    while True:
+        found = (await client.get(f"/runs/sum-{number}")).json()
+        if found["run"]["status"] != "running":
+            assert found["run"]["status"] == "completed", found
+            return found["output"]
+        await asyncio.sleep(0.02)
+
+
+async def follow(client: httpx.AsyncClient, id: str, after: int = 0) -> AsyncIterator[Frame]:
+    """Frames of one connection; ends when it does, however it does."""
+    headers = {"accept": "text/event-stream"} | ({"last-event-id": str(after)} if after else {})
+    with contextlib.suppress(httpx.TransportError):
+        async with client.stream("GET", f"/runs/{id}/events", headers=headers) as answer:
+            if answer.status_code == 200:
+                async for frame in frames(answer.aiter_lines()):
+                    yield frame
+
+
+async def follow_to_the_end(client: httpx.AsyncClient, id: str, seen: list[int]) -> None:
+    """As a browser does: connects again with the last number it had, until the end is told."""
+    while True:
+        async with contextlib.aclosing(follow(client, id, seen[-1] if seen else 0)) as found:  # type: ignore[type-var]
+            async for frame in found:
+                if frame.event == "end":
+                    return
+                seen.append(frame.data["seq"])
+        await asyncio.sleep(0.02)

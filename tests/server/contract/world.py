@@ -1,0 +1,98 @@
+"""Things that a namespace can hold, one of each kind, for tests that go through all routes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from plait.engine import Handle
+from plait.server.site import Site
+from tests.server import flows
+from tests.server.serving import soon
+
+TEA = flows.Order("Ann")
+
+
+@dataclass(frozen=True)
+class World:
+    """The ids of what is in one namespace. Each can be told to do what its name says."""
+
+    namespace: str
+    running: str
+    ended: str
+    failed: str
+    approval: str
+    letter: str
+    key: str
+    hook: str
+    link: str
+    definition: str = "order"
+    version: str = "1"
+    tag: str = "prod"
+
+    def ids(self, path: str, draw: int = 0) -> dict[str, str]:
+        """What the parameters of a path can be here; `draw` chooses among runs."""
+        match path.removeprefix("/api/v1").split("/")[1]:
+            case "runs":
+                return {"id": (self.running, self.ended, self.failed)[draw % 3]}
+            case "approvals":
+                return {"id": self.approval}
+            case "dlq":
+                return {"id": self.letter}
+            case "keys":
+                return {"id": self.key}
+            case "hooks":
+                return {"token": self.hook}
+            case "links":
+                return {"token": self.link}
+            case "definitions":
+                return {"name": self.definition, "version": self.version, "tag": self.tag}
+            case other:
+                raise AssertionError(f"what does {{…}} in {path} ({other}) stand for?")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What no answer to somebody else may hold."""
+        return (self.namespace, self.running, self.ended, self.failed, self.approval, self.letter, self.key, self.tag)
+
+
+async def make_world(site: Site, namespace: str) -> World:
+    engine = site.engine
+
+    async def start(what: Any, input: object, name: str) -> Handle[Any]:
+        return await engine.start(what, input, id=f"{namespace}-{name}", namespace=namespace)
+
+    running = await start(flows.order, TEA, "running")
+    ended = await start(flows.quick, TEA, "ended")
+    failed = await start(flows.failing, None, "failed")
+    asking = await start(flows.asking, None, "asking")
+    await soon(lambda: _has(ended, "completed"))
+    await soon(lambda: _has(failed, "failed"))
+    [question] = await soon(lambda: engine.approvals.list(namespace, run_id=asking.id))
+    [letter] = await soon(lambda: engine.dlq.list(namespace, run_id=failed.id))
+    version = (await engine.definitions.get("order", namespace)).versions[0].version
+    await engine.definitions.tag("order", f"{namespace}-tag", version, namespace)
+    key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
+    return World(
+        namespace=namespace,
+        running=running.id,
+        ended=ended.id,
+        failed=failed.id,
+        approval=question.id,
+        letter=letter.id,
+        key=key.id,
+        hook=site.auth.links.mint("hook", namespace, running.id, name="go").token,
+        link=site.auth.links.mint("approval", namespace, question.id).token,
+        version=version,
+        tag=f"{namespace}-tag",
+    )
+
+
+async def _has(handle: Handle[Any], status: str) -> bool:
+    return await handle.status() == status
+
+
+async def key_header(site: Site, namespace: str = "*", role: str = "admin") -> dict[str, str]:
+    """The header of a new key."""
+    _, text = await site.auth.keys.create(f"{role} of {namespace}", role, namespace)
+    return {"Authorization": f"Bearer {text}"}

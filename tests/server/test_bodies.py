@@ -1,0 +1,153 @@
+"""The door for bodies: what is not JSON, too large, too slow or of the wrong shape gets a clear answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from plait.server.body import pointer
+from plait.server.site import Settings
+from tests.server.serving import API, problem, serving
+
+JSON = {"content-type": "application/json"}
+RUNS = API + "/runs"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"{'a': 1}",
+        b'{"definition": "quick"} x',
+        b'{"definition": "quick", "definition": "quick"}',
+        b'{"definition": "echo", "input": {"a": 1, "a": 2}}',
+        b'{"definition": "echo", "input": NaN}',
+        b'{"definition": "echo", "input": 1e999}',
+        b'{"definition": "echo", "input": "\\u0000"}',
+        b'{"definition": "echo", "input": "\\ud800"}',
+        b'{"definition": "echo", "input": ' + b"[" * 200 + b"]" * 200 + b"}",
+        b'{"definition": "echo", "input": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        b'{"definition": "echo", "input": ' + b"9" * 5000 + b"}",
+        b"\xff\xfe{\x00}\x00",
+        '{"definition": "quick"}'.encode("utf-16"),
+        b"\xef\xbb\xbf{}",
+    ],
+)
+async def test_what_is_not_strict_json_is_refused(body: bytes):
+    async with serving() as served:
+        answer = await served.client.post(RUNS, content=body, headers=JSON)
+        assert problem(answer, 400, "http.malformed_json")["why"]
+        assert (await served.get("/runs")).json() == {"runs": []}
+
+
+async def test_a_duplicate_key_is_named():
+    async with serving() as served:
+        answer = await served.client.post(RUNS, content=b'{"id": "a", "id": "b"}', headers=JSON)
+        assert "'id' stands twice" in problem(answer, 400, "http.malformed_json")["why"]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+async def test_a_body_that_is_not_said_to_be_json_is_refused(kind: str):
+    async with serving() as served:
+        headers = {"content-type": kind} if kind else {}
+        answer = await served.client.post(RUNS, content=b'{"definition": "quick"}', headers=headers)
+        problem(answer, 415, "http.not_json")
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON", "application/vnd.x+json"])
+async def test_json_has_several_names(kind: str):
+    async with serving() as served:
+        body = b'{"definition": "echo", "input": "tea"}'
+        answer = await served.client.post(RUNS, content=body, headers={"content-type": kind})
+        assert answer.status_code == 201
+
+
+async def test_a_large_body_within_the_limit_is_taken(db: str):
+    async with serving(db) as served:
+        text = "x" * 3_000_000
+        id = await served.start("echo", text)
+        assert (await served.ended(id))["output"] == text
+
+
+async def test_a_body_that_says_it_is_too_large_is_not_read():
+    async with serving(settings=Settings(max_body=1000)) as served:
+        problem(await served.post("/runs", {"definition": "echo", "input": "x" * 1000}), 413, "http.body_too_large")
+
+
+async def test_a_body_that_turns_out_too_large_is_refused():
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(100):
+            yield b" " * 65_536
+
+    async with serving(settings=Settings(max_body=100_000)) as served:
+        problem(await served.client.post(RUNS, content=pieces(), headers=JSON), 413, "http.body_too_large")
+
+
+async def test_a_body_without_end_is_not_read_on():
+    async with serving(settings=Settings(max_body=100_000)) as served:
+        host, port = served.url.removeprefix("http://").split(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" % RUNS.encode())
+        writer.write(b"transfer-encoding: chunked\r\n\r\n")
+        with pytest.raises(ConnectionError):
+            await _write_for_ever(writer)
+        writer.close()
+        assert served.site.in_flight == 0
+
+
+async def _write_for_ever(writer: asyncio.StreamWriter) -> None:
+    while True:
+        writer.write(b"10000\r\n" + b" " * 65_536 + b"\r\n")
+        await writer.drain()
+
+
+async def test_a_body_that_does_not_come_in_time_is_given_up():
+    async with serving(settings=Settings(body_seconds=0.1)) as served:
+        host, port = served.url.removeprefix("http://").split(":")
+        for head in (b"content-length: 100\r\n\r\n", b"content-length: 100\r\n\r\n{"):
+            reader, writer = await asyncio.open_connection(host, int(port))
+            writer.write(b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" % RUNS.encode())
+            writer.write(head)
+            status = await reader.readline()
+            assert b" 408 " in status
+            assert b"http.slow_body" in await reader.read()  # and the connection is closed
+            writer.close()
+
+
+async def test_a_client_that_goes_away_while_it_sends_leaves_nothing_behind():
+    async with serving() as served:
+        host, port = served.url.removeprefix("http://").split(":")
+        _, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"POST %s HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n" % RUNS.encode())
+        writer.write(b"content-length: 100\r\n\r\n{")
+        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
+        assert (await served.get("/runs")).json() == {"runs": []}
+        assert served.site.in_flight == 0
+
+
+async def test_an_optional_body_may_be_left_out(db: str):
+    async with serving(db) as served:
+        id = await served.start("order", {"customer": "Ann"})
+        assert (await served.client.post(f"{RUNS}/{id}/cancel")).status_code == 200
+
+
+async def test_a_whole_number_may_be_written_with_a_point(db: str):
+    async with serving(db) as served:
+        body = b'{"definition": "echo", "input": 1.5, "deadline_ms": 60000.0}'
+        answer = await served.client.post(RUNS, content=body, headers=JSON)
+        assert answer.status_code == 201
+        assert (await served.ended(answer.json()["id"]))["input"] == 1.5
+        body = b'{"definition": "echo", "deadline_ms": 60000.5}'
+        problem(await served.client.post(RUNS, content=body, headers=JSON), 422, "http.bad_body")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"), [("", ""), ("$", ""), ("$.a", "/a"), ("$.a[0].b", "/a/0/b"), ("$.labels[...]", "/labels/-")]
+)
+def test_places_are_json_pointers(path: str, expected: str):
+    assert pointer(path) == expected
