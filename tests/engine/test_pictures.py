@@ -15,8 +15,9 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.kernel.view import Node
+from plait.workers.local import THREADS
 from tests.engine.flows import echo, listener
-from tests.engine.places import Place, soon
+from tests.engine.places import Place, soon, until
 
 
 @workflow
@@ -189,24 +190,24 @@ async def test_the_timeline_of_a_real_run_counts_its_attempts(place: Place):
 
 
 async def test_a_step_that_waits_for_a_thread_says_how_long(place: Place):
-    gate = threading.Event()
+    gate, inside = threading.Event(), list[int]()
+
+    def wait() -> bool:
+        inside.append(1)
+        return gate.wait()
 
     @workflow
     async def wide(ctx: Context) -> None:
-        await ctx.join("all", **{f"b{n}": lambda c, n=n: c.step(f"s{n}", gate.wait) for n in range(33)})
+        await ctx.join("all", **{f"b{n}": lambda c, n=n: c.step(f"s{n}", wait) for n in range(THREADS + 1)})
 
     async with place.engine(wide) as engine:
         run = await engine.start(wide)
-        await soon(lambda: _running(run))
-        threading.Timer(0.1, gate.set).start()
+        await until(lambda: len(inside) == THREADS)
+        threading.Timer(0.05, gate.set).start()
         await run.result()
         waited = [node.queued for node in (await run.view()).nodes if node.queued]
         assert len(waited) == 1
         assert waited[0] >= 10
-
-
-async def _running(run: Any) -> bool:
-    return len((await run.view()).nodes) == 34
 
 
 # -- logs ------------------------------------------------------------------------------------------------------------
