@@ -205,9 +205,7 @@ async def test_a_step_that_waits_for_a_thread_says_how_long(place: Place):
         await until(lambda: len(inside) == THREADS)
         threading.Timer(0.05, gate.set).start()
         await run.result()
-        waited = [node.queued for node in (await run.view()).nodes if node.queued]
-        assert len(waited) == 1
-        assert waited[0] >= 10
+        assert max(node.queued for node in (await run.view()).nodes) >= 40
 
 
 # -- logs ------------------------------------------------------------------------------------------------------------
