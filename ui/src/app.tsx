@@ -1,0 +1,76 @@
+/** Which page a path shows. Pages are loaded when first opened. */
+
+import { type ComponentType, useEffect } from "react";
+import { Catch } from "./shell/Catch";
+import { Layout } from "./shell/Layout";
+import { type Later, later } from "./shell/later";
+import { MeProvider } from "./shell/me";
+import type { PageProps } from "./shell/page";
+import { Loading, NotFound } from "./shell/plain";
+import { location, match, navigate, useLocation } from "./shell/router";
+import { Toasts } from "./shell/toasts";
+
+interface Route {
+  pattern: string;
+  page: Later<PageProps>;
+  /** Works without signing in, and without the navigation around it. */
+  bare: boolean;
+}
+
+function route(
+  pattern: string,
+  load: () => Promise<{ default: ComponentType<PageProps> }>,
+  { bare = false } = {},
+): Route {
+  return { pattern, page: later(load), bare };
+}
+
+const routes: readonly Route[] = [
+  route("/runs", () => import("./pages/runs")),
+  route("/runs/new", () => import("./pages/start")),
+  route("/runs/:id", () => import("./pages/run")),
+  route("/compare", () => import("./pages/compare")),
+  route("/approvals", () => import("./pages/approvals")),
+  route("/approvals/:id", () => import("./pages/approvals")),
+  route("/approve/:token", () => import("./pages/approve"), { bare: true }),
+  route("/dlq", () => import("./pages/dead-letters")),
+  route("/definitions", () => import("./pages/definitions")),
+  route("/definitions/:name", () => import("./pages/definitions")),
+  route("/settings", () => import("./pages/settings")),
+  route("/login", () => import("./pages/login"), { bare: true }),
+];
+
+// The first page's code is fetched while it is still being asked who is looking.
+void routes.find(({ pattern }) => match(pattern, location().path))?.page.preload();
+
+export function App() {
+  return (
+    <>
+      <Catch>
+        <Routes />
+      </Catch>
+      <Toasts />
+    </>
+  );
+}
+
+function Routes() {
+  const { path } = useLocation();
+  useEffect(() => {
+    if (path === "/") navigate("/runs", { replace: true });
+  }, [path]);
+  for (const { pattern, page: Page, bare } of routes) {
+    const params = match(pattern, path);
+    if (!params) continue;
+    const shown = <Page params={params} />;
+    if (bare) return shown;
+    return (
+      <MeProvider>
+        <Layout>
+          <Catch key={path}>{shown}</Catch>
+        </Layout>
+      </MeProvider>
+    );
+  }
+  return path === "/" ? <Loading /> : <NotFound />;
+}

@@ -1,0 +1,17 @@
+import { absolute, span } from "../../parts/format";
+import { Icon } from "../../parts/Icon";
+import { useNow } from "../../parts/Time";
+
+const SOON = 15 * 60_000;
+
+/** Counts down to the moment when a question is no longer asked. */
+export function Deadline({ at }: { at: number }) {
+  const left = at - useNow();
+  const words = left <= 0 ? "deadline passed" : `${span(Math.ceil(left / 1000) * 1000)} left`;
+  return (
+    <span className={left < SOON ? "deadline soon" : "deadline"} title={`until ${absolute(at)}`}>
+      <Icon name="clock" size={14} />
+      {words}
+    </span>
+  );
+}

@@ -1,0 +1,65 @@
+/** What is asked: title, who is asked, until when, and what to look at before deciding. */
+
+import type { ReactNode } from "react";
+import type { Approval } from "../../api/types";
+import { Json } from "../../parts/Json";
+import { Ago } from "../../parts/Time";
+import { Link } from "../../shell/router";
+import { Deadline } from "./Deadline";
+
+interface Props {
+  approval: Approval;
+  /** People without an account can't open the run. */
+  linked?: boolean;
+  actions?: ReactNode;
+}
+
+export function Question({ approval, linked = true, actions }: Props) {
+  const { title, by, run_id, node, asked_at, deadline, evidence } = approval;
+  return (
+    <div className="stack">
+      <header className="question-head">
+        <h2>{title}</h2>
+        {actions}
+      </header>
+      <dl className="facts">
+        <div>
+          <dt>Asked</dt>
+          <dd>
+            <Ago at={asked_at} />
+          </dd>
+        </div>
+        <div>
+          <dt>Who is asked</dt>
+          <dd>{by || "anyone who may approve"}</dd>
+        </div>
+        {deadline !== undefined && (
+          <div>
+            <dt>Deadline</dt>
+            <dd>
+              <Deadline at={deadline} />
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Run</dt>
+          <dd className="mono">
+            {linked ? (
+              <Link to={`/runs/${encodeURIComponent(run_id)}?node=${encodeURIComponent(node)}`}>{run_id}</Link>
+            ) : (
+              run_id
+            )}
+          </dd>
+        </div>
+      </dl>
+      <section className="stack tight" aria-label="Evidence">
+        <h3>Evidence</h3>
+        {evidence === undefined || evidence === null ? (
+          <p className="faint">The run gives none. {linked && "Its page shows what happened so far."}</p>
+        ) : (
+          <Json value={evidence} label="evidence" />
+        )}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+/** A signed link by which a person without an account can decide, once. */
+
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { Approval, SignedLink } from "../../api/types";
+import { Button } from "../../parts/Button";
+import { copyText } from "../../parts/clipboard";
+import { Dialog } from "../../parts/Dialog";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { SelectField, TextField } from "../../parts/Field";
+import { absolute } from "../../parts/format";
+import { useSending } from "./sending";
+
+const HOUR = 3600;
+const SPANS: [number, string][] = [
+  [HOUR, "1 hour"],
+  [24 * HOUR, "1 day"],
+  [7 * 24 * HOUR, "7 days"],
+];
+
+export function ShareLink({ approval, onClose }: { approval: Approval; onClose: () => void }) {
+  const [expires, setExpires] = useState(24 * HOUR);
+  const [link, setLink] = useState<SignedLink>();
+  const { busy, error, send } = useSending();
+  const make = async () => {
+    const path = `/approvals/${encodeURIComponent(approval.id)}/link`;
+    setLink(await api.post<SignedLink>(path, { expires_in: expires }, { namespace: approval.namespace }));
+  };
+  const url = link && new URL(link.url, window.location.origin).href;
+  return (
+    <Dialog
+      title="Share a link"
+      onClose={onClose}
+      onSubmit={() => (url ? void copyText(url, "the link") : send(make))}
+      footer={
+        <>
+          <span className="grow" />
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" look="primary" icon={url ? "copy" : undefined} busy={busy}>
+            {url ? "Copy the link" : "Make the link"}
+          </Button>
+        </>
+      }
+    >
+      <p className="muted">Whoever opens it can decide “{approval.title}” without signing in. It works once.</p>
+      {link && url ? (
+        <TextField
+          label="Link"
+          hint={`until ${absolute(link.expires_at)}`}
+          readOnly
+          value={url}
+          onFocus={(event) => event.target.select()}
+        />
+      ) : (
+        <SelectField label="Works for" value={expires} onChange={(event) => setExpires(Number(event.target.value))}>
+          {SPANS.map(([seconds, words]) => (
+            <option key={seconds} value={seconds}>
+              {words}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      {error && <ErrorBox error={error} />}
+    </Dialog>
+  );
+}

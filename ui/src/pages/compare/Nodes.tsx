@@ -1,0 +1,112 @@
+/** Each node of both runs in one row; a row opens to what differs inside. */
+
+import { Fragment, useId, useState } from "react";
+import type { Node, NodeDiff } from "../../api/types";
+import { Empty } from "../../parts/Empty";
+import { CheckField } from "../../parts/Field";
+import { span } from "../../parts/format";
+import { JsonDiff } from "../../parts/JsonDiff";
+import { StatusIcon } from "../../parts/Status";
+import { CHANGE_WORDS, compared, slower, tally, tookOf } from "./words";
+
+export function Nodes({ nodes }: { nodes: NodeDiff[] }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? nodes : nodes.filter(({ change }) => change !== "same");
+  return (
+    <section className="stack tight" aria-labelledby="nodes">
+      <div className="row wrap">
+        <h2 id="nodes">Nodes</h2>
+        <span className="muted grow">{tally(nodes)}</span>
+        <CheckField
+          label="Also those that are the same"
+          checked={all}
+          onChange={(event) => setAll(event.target.checked)}
+        />
+      </div>
+      {shown.length === 0 ? (
+        <Empty icon="check" title="Every node did the same in both">
+          Times and ids are not compared. Tick the box to see the durations.
+        </Empty>
+      ) : (
+        <NodeTable nodes={shown} />
+      )}
+    </section>
+  );
+}
+
+function NodeTable({ nodes }: { nodes: NodeDiff[] }) {
+  return (
+    <div className="card compare-scroll">
+      <table className="table compare-table">
+        <thead>
+          <tr>
+            <th scope="col">Node</th>
+            <th scope="col">A</th>
+            <th scope="col">B</th>
+            <th scope="col">B took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {nodes.map((node) => (
+            <NodeRow key={node.id} node={node} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function NodeRow({ node }: { node: NodeDiff }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const { sign, word } = CHANGE_WORDS[node.change];
+  return (
+    <Fragment>
+      <tr className={`compare-row ${node.change}`}>
+        <td>
+          <button
+            type="button"
+            className="compare-open"
+            aria-expanded={open}
+            aria-controls={open ? id : undefined}
+            onClick={() => setOpen(!open)}
+          >
+            <span className="compare-sign" aria-hidden="true">
+              {sign}
+            </span>
+            <span className="grow">
+              <strong>{node.label || node.id}</strong> <span className="faint">{node.kind}</span>
+              <span className="compare-word">{word}</span>
+            </span>
+          </button>
+        </td>
+        <td>
+          <Side node={node.a} />
+        </td>
+        <td>
+          <Side node={node.b} />
+        </td>
+        <td className="mono">{slower(node.a, node.b)}</td>
+      </tr>
+      {open && (
+        <tr id={id}>
+          <td colSpan={4} className="compare-inside">
+            <JsonDiff a={compared(node.a)} b={compared(node.b)} />
+          </td>
+        </tr>
+      )}
+    </Fragment>
+  );
+}
+
+function Side({ node }: { node: Node | undefined }) {
+  if (!node) return <span className="faint">not there</span>;
+  const took = tookOf(node);
+  return (
+    <span className="compare-cell">
+      <StatusIcon status={node.status} />
+      <span>{took === undefined ? <span className="faint">no time</span> : span(took)}</span>
+      {(node.attempts ?? 1) > 1 && <span className="muted">{node.attempts} attempts</span>}
+    </span>
+  );
+}

@@ -1,0 +1,49 @@
+/** Asks for the two runs, by id. */
+
+import { useState } from "react";
+import type { RunPage } from "../../api/types";
+import { useResource } from "../../api/use";
+import { Button } from "../../parts/Button";
+import { TextField } from "../../parts/Field";
+import { Link } from "../../shell/router";
+
+interface Props {
+  a: string;
+  b: string;
+  onPick: (runs: { a: string; b: string }) => void;
+}
+
+export function PickRuns({ a: firstA, b: firstB, onPick }: Props) {
+  const [a, setA] = useState(firstA);
+  const [b, setB] = useState(firstB);
+  const { data } = useResource<RunPage>("/runs?limit=50");
+  const ready = a.trim() !== "" && b.trim() !== "";
+  return (
+    <form
+      className="card pad stack compare-pick"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (ready) onPick({ a: a.trim(), b: b.trim() });
+      }}
+    >
+      <h2>Which two runs?</h2>
+      <p className="muted">
+        Give their ids, or tick two in the <Link to="/runs">list of runs</Link> and press Compare there.
+      </p>
+      <TextField label="Run A" list="compare-runs" autoFocus value={a} onChange={(event) => setA(event.target.value)} />
+      <TextField label="Run B" list="compare-runs" value={b} onChange={(event) => setB(event.target.value)} />
+      <datalist id="compare-runs">
+        {data?.runs.map((run) => (
+          <option key={run.id} value={run.id}>
+            {run.definition} {run.status}
+          </option>
+        ))}
+      </datalist>
+      <div>
+        <Button type="submit" look="primary" icon="compare" disabled={!ready}>
+          Compare
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,83 @@
+/** One definition: what it takes and gives, its versions, their source and the difference of any two, its tags. */
+
+import { useState } from "react";
+import type { Definition } from "../../api/types";
+import { useResource } from "../../api/use";
+import { Button, LinkButton } from "../../parts/Button";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { allows, useMe } from "../../shell/me";
+import { Page } from "../../shell/page";
+import { Loading } from "../../shell/plain";
+import { Link } from "../../shell/router";
+import { Loaded } from "./Loaded";
+import { SchemaTable } from "./SchemaTable";
+import { Tags } from "./Tags";
+import { Versions } from "./Versions";
+
+export function DefinitionPage({ name }: { name: string }) {
+  const { data, error, reload } = useResource<Definition>(`/definitions/${encodeURIComponent(name)}`);
+  // An answer to a change of tags is the newest there is.
+  const [changed, setChanged] = useState<Definition>();
+  const definition = changed ?? data;
+  const may = allows(useMe(), "operator");
+  return (
+    <Page
+      title={name}
+      head={
+        <div className="row grow definition-head">
+          <Link className="text" to="/definitions">
+            Definitions
+          </Link>
+          <span className="faint">/</span>
+          <h1 className="clip">{name}</h1>
+          {definition && <span className="chip">{definition.dialect}</span>}
+          {definition && <Loaded loaded={definition.loaded} />}
+        </div>
+      }
+      actions={
+        definition && (
+          <>
+            <LinkButton to={`/runs?definition=${encodeURIComponent(name)}`} icon="runs">
+              Its runs
+            </LinkButton>
+            {may && definition.loaded && (
+              <LinkButton to={`/runs/new?definition=${encodeURIComponent(name)}`} look="primary" icon="play">
+                Start a run
+              </LinkButton>
+            )}
+          </>
+        )
+      }
+    >
+      {error && !definition && (
+        <ErrorBox error={error}>
+          <Button onClick={reload}>Try again</Button>
+        </ErrorBox>
+      )}
+      {!definition && !error && <Loading what={name} />}
+      {definition && <Body definition={definition} onChange={setChanged} />}
+    </Page>
+  );
+}
+
+function Body({ definition, onChange }: { definition: Definition; onChange: (next: Definition) => void }) {
+  return (
+    <>
+      {definition.doc ? (
+        <p className="definitions-text">{definition.doc.trim()}</p>
+      ) : (
+        <p className="faint">It says nothing about itself: its docstring would stand here.</p>
+      )}
+      <div className="definitions-schemas">
+        <SchemaTable
+          schema={definition.input_schema}
+          title="Input"
+          none="Nothing is said about its input: any JSON is taken."
+        />
+        <SchemaTable schema={definition.output_schema} title="Output" none="Nothing is said about its output." />
+      </div>
+      <Tags definition={definition} onChange={onChange} />
+      <Versions definition={definition} />
+    </>
+  );
+}

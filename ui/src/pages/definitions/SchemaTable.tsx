@@ -1,0 +1,49 @@
+/** A JSON Schema to be read: its fields as a table, and the schema itself folded away. */
+
+import { useMemo } from "react";
+import type { Schema } from "../../api/types";
+import { Json } from "../../parts/Json";
+import "../../parts/SchemaForm.css";
+import { linesOfSchema, typeText } from "../../parts/SchemaFormWords";
+
+export function SchemaTable({ schema, title, none }: { schema: Schema | undefined; title: string; none: string }) {
+  const lines = useMemo(() => (schema ? linesOfSchema(schema) : []), [schema]);
+  return (
+    <section className="stack tight" aria-label={title}>
+      <h2>{title}</h2>
+      {!schema && <p className="muted">{none}</p>}
+      {schema && lines.length === 0 && <p>{typeText(schema, schema)}</p>}
+      {lines.length > 0 && (
+        <div className="card definitions-scroll">
+          <table className="table">
+            <thead>
+              <tr>
+                <th scope="col">Field</th>
+                <th scope="col">Type</th>
+                <th scope="col">About</th>
+              </tr>
+            </thead>
+            <tbody>
+              {lines.map((line) => (
+                <tr key={line.pointer}>
+                  <td className="mono" style={{ paddingLeft: 12 + line.depth * 16 }}>
+                    {line.name}
+                    {!line.required && <span className="schema-optional"> optional</span>}
+                  </td>
+                  <td>{line.type}</td>
+                  <td className="muted">{line.text}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {schema && (
+        <details>
+          <summary className="muted">JSON Schema</summary>
+          <Json value={schema} label={`${title} schema`} />
+        </details>
+      )}
+    </section>
+  );
+}

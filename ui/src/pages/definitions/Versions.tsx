@@ -1,0 +1,244 @@
+/** The versions of a definition, the source of one, and the difference of two. The URL says which. */
+
+import type { Definition, DefinitionVersion, Version } from "../../api/types";
+import { useResource } from "../../api/use";
+import { Button } from "../../parts/Button";
+import { copyText } from "../../parts/clipboard";
+import { Empty } from "../../parts/Empty";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { Json } from "../../parts/Json";
+import { JsonDiff } from "../../parts/JsonDiff";
+import { TextDiff } from "../../parts/TextDiff";
+import { Ago } from "../../parts/Time";
+import { Loading } from "../../shell/plain";
+import { useQuery } from "../../shell/router";
+import { Loaded } from "./Loaded";
+import { asJson, tagsOf, versionKey, versionsOf } from "./words";
+
+export function Versions({ definition }: { definition: Definition }) {
+  const [query, setQuery] = useQuery();
+  const versions = versionsOf(definition);
+  const keys = versions.map((version) => versionKey(version, versions));
+  const newest = versions.findIndex(({ version }) => version === definition.version);
+  const shown = query.get("version") ?? keys[Math.max(newest, 0)];
+  const against = query.get("against") ?? undefined;
+  if (versions.length === 0 || shown === undefined) return null;
+  return (
+    <section className="stack" aria-labelledby="versions">
+      <h2 id="versions">Versions</h2>
+      <Table
+        definition={definition}
+        keys={keys}
+        shown={shown}
+        onShow={(key) => setQuery({ version: key, against: undefined })}
+        onCompare={(key) => setQuery({ version: shown, against: key })}
+      />
+      {against !== undefined && against !== shown ? (
+        <Difference
+          name={definition.name}
+          from={against}
+          to={shown}
+          keys={keys}
+          onPick={(from, to) => setQuery({ version: to, against: from })}
+          onClose={() => setQuery({ against: undefined })}
+        />
+      ) : (
+        <Source name={definition.name} version={shown} />
+      )}
+    </section>
+  );
+}
+
+interface TableProps {
+  definition: Definition;
+  /** Of the versions, newest first. */
+  keys: string[];
+  shown: string;
+  onShow: (key: string) => void;
+  onCompare: (key: string) => void;
+}
+
+function Table({ definition, keys, shown, onShow, onCompare }: TableProps) {
+  return (
+    <div className="card definitions-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col">First seen</th>
+            <th scope="col">Here</th>
+            <th scope="col">Tags</th>
+            <th scope="col">
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {versionsOf(definition).map((version, index) => (
+            <Row
+              key={version.hash}
+              version={version}
+              tags={tagsOf(definition, version)}
+              shown={keys[index] === shown}
+              onShow={() => onShow(keys[index] ?? "")}
+              onCompare={() => onCompare(keys[index] ?? "")}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowProps {
+  version: Version;
+  tags: string[];
+  shown: boolean;
+  onShow: () => void;
+  onCompare: () => void;
+}
+
+function Row({ version, tags, shown, onShow, onCompare }: RowProps) {
+  return (
+    <tr className={shown ? "definitions-shown" : undefined} aria-current={shown ? "true" : undefined}>
+      <td>
+        <span className="mono">{version.version}</span>
+        {version.hash !== version.version && <span className="mono faint"> {version.hash.slice(0, 12)}</span>}
+      </td>
+      <td>
+        <Ago at={version.created_at} />
+      </td>
+      <td>
+        <Loaded loaded={version.loaded} />
+      </td>
+      <td>
+        <span className="row wrap">
+          {tags.map((tag) => (
+            <span key={tag} className="chip">
+              {tag}
+            </span>
+          ))}
+        </span>
+      </td>
+      <td className="definitions-act">
+        {shown ? (
+          <span className="faint">shown</span>
+        ) : (
+          <>
+            <Button className="small" look="ghost" onClick={onShow} aria-label={`Show version ${version.version}`}>
+              Show
+            </Button>
+            <Button
+              className="small"
+              look="ghost"
+              onClick={onCompare}
+              aria-label={`Compare with version ${version.version}`}
+            >
+              Compare
+            </Button>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function versionPath(name: string, version: string): string {
+  return `/definitions/${encodeURIComponent(name)}/versions/${encodeURIComponent(version)}`;
+}
+
+function Source({ name, version }: { name: string; version: string }) {
+  const { data, error } = useResource<DefinitionVersion>(versionPath(name, version));
+  if (error) return <ErrorBox error={error} />;
+  if (!data) return <Loading what="The source" />;
+  const { source, file } = data;
+  const json = source ? asJson(source) : undefined;
+  return (
+    <section className="stack tight" aria-label={`Source of ${version}`}>
+      <div className="row">
+        <h3 className="grow">
+          Source of {version} {file && <span className="mono faint">{file}</span>}
+        </h3>
+        {source && (
+          <Button className="small" look="ghost" icon="copy" onClick={() => void copyText(source, "the source")}>
+            Copy
+          </Button>
+        )}
+      </div>
+      {!source && (
+        <Empty title="Its source is not kept">Only versions that this server has loaded once have one.</Empty>
+      )}
+      {json !== undefined && <Json value={json} label="definition" />}
+      {source && json === undefined && <pre className="definitions-source">{source}</pre>}
+    </section>
+  );
+}
+
+interface DifferenceProps {
+  name: string;
+  from: string;
+  to: string;
+  keys: string[];
+  onPick: (from: string, to: string) => void;
+  onClose: () => void;
+}
+
+function Difference({ name, from, to, keys, onPick, onClose }: DifferenceProps) {
+  const a = useResource<DefinitionVersion>(versionPath(name, from));
+  const b = useResource<DefinitionVersion>(versionPath(name, to));
+  const error = a.error ?? b.error;
+  return (
+    <section className="stack tight" aria-label="Difference">
+      <div className="row wrap">
+        <h3>From</h3>
+        <Pick label="From version" value={from} keys={keys} onPick={(version) => onPick(version, to)} />
+        <h3>to</h3>
+        <Pick label="To version" value={to} keys={keys} onPick={(version) => onPick(from, version)} />
+        <span className="grow" />
+        <Button className="small" look="ghost" icon="close" onClick={onClose}>
+          Show the source
+        </Button>
+      </div>
+      {error && <ErrorBox error={error} />}
+      {(a.loading || b.loading) && !error && <Loading what="The two versions" />}
+      {a.data && b.data && <SourceDiff a={a.data} b={b.data} />}
+    </section>
+  );
+}
+
+function Pick({
+  label,
+  value,
+  keys,
+  onPick,
+}: {
+  label: string;
+  value: string;
+  keys: string[];
+  onPick: (key: string) => void;
+}) {
+  return (
+    <select
+      className="input definitions-pick mono"
+      aria-label={label}
+      value={value}
+      onChange={(event) => onPick(event.target.value)}
+    >
+      {keys.includes(value) ? null : <option>{value}</option>}
+      {keys.map((key) => (
+        <option key={key}>{key}</option>
+      ))}
+    </select>
+  );
+}
+
+function SourceDiff({ a, b }: { a: DefinitionVersion; b: DefinitionVersion }) {
+  if (!a.source || !b.source) {
+    return (
+      <Empty title="There is nothing to compare">The source of {a.source ? b.version : a.version} is not kept.</Empty>
+    );
+  }
+  const [left, right] = [asJson(a.source), asJson(b.source)];
+  if (left !== undefined && right !== undefined) return <JsonDiff a={left} b={right} />;
+  return <TextDiff a={a.source} b={b.source} nameA={a.version} nameB={b.version} />;
+}

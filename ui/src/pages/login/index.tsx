@@ -1,0 +1,72 @@
+/** Signing in: an API key becomes a session of this browser. */
+
+import { useState } from "react";
+import { api } from "../../api/client";
+import { keepNamespace } from "../../api/namespace";
+import type { Me } from "../../api/types";
+import { Button } from "../../parts/Button";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { TextField } from "../../parts/Field";
+import { useTitle } from "../../shell/page";
+import { navigate, useQuery } from "../../shell/router";
+import { useSending } from "../approvals/sending";
+import { safeNext } from "./next";
+import "./login.css";
+
+export default function Login() {
+  useTitle("Sign in");
+  const [query] = useQuery();
+  const [key, setKey] = useState("");
+  const { busy, error, send } = useSending();
+  const signIn = async () => {
+    await api.post<Me>("/session", { key: key.trim() }, { namespace: null });
+    // The namespace that someone else looked at here may not be this key's.
+    keepNamespace(undefined);
+    navigate(safeNext(query.get("next")), { replace: true });
+  };
+  return (
+    <main className="login">
+      <form
+        className="card login-card stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          send(signIn);
+        }}
+      >
+        <header className="row">
+          <img src="/icon.svg" alt="" width={28} height={28} />
+          <h1>Sign in to Plait</h1>
+        </header>
+        <TextField
+          label="API key"
+          hint="Stays in this browser as a session; the key itself is not kept."
+          type="password"
+          autoComplete="current-password"
+          placeholder="plait_…"
+          autoFocus
+          required
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
+        />
+        {error && <ErrorBox error={error} title="Not signed in" />}
+        <Button type="submit" look="primary" busy={busy} disabled={key.trim() === ""}>
+          Sign in
+        </Button>
+        <Where />
+      </form>
+    </main>
+  );
+}
+
+function Where() {
+  return (
+    <details className="muted">
+      <summary>Where do I get a key?</summary>
+      <div className="stack tight login-help">
+        <p>Someone with the role admin makes one under Settings. The first one is made on the server:</p>
+        <code className="login-command">plait keys create me --role admin -n '*'</code>
+        <p>It is shown once. On your own machine, plait dev is open and needs none.</p>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,113 @@
+import type { Run, RunDetail, RunPage } from "../../api/types";
+import { useResource } from "../../api/use";
+import { IconButton } from "../../parts/Button";
+import { copyText } from "../../parts/clipboard";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { shortId } from "../../parts/format";
+import { Icon } from "../../parts/Icon";
+import { Status, StatusIcon, shownStatus } from "../../parts/Status";
+import { Ago, Duration } from "../../parts/Time";
+import { Link } from "../../shell/router";
+import { ActionButtons } from "./actions/ActionButtons";
+import type { Asked } from "./actions/describe";
+
+interface HeaderProps {
+  detail: RunDetail;
+  shown: RunDetail;
+  past: boolean;
+  onAction: (asked: Asked) => void;
+}
+
+export function Header({ detail, shown, past, onAction }: HeaderProps) {
+  const { run } = detail;
+  // Of the past the picture tells: the record is always today's.
+  const status = shownStatus(past ? shown.view : run);
+  return (
+    <header className="run-head">
+      <div className="run-title">
+        <Link to="/runs" className="run-back" aria-label="Back to the runs" title="Back to the runs">
+          <Icon name="left" />
+        </Link>
+        <h1 className="clip" title={run.id}>
+          {run.id}
+        </h1>
+        <IconButton icon="copy" label="Copy the id" className="small" onClick={() => void copyText(run.id, "the id")} />
+        <Status status={status} />
+        <div className="grow" />
+        {!past && <ActionButtons detail={detail} onAction={onAction} />}
+      </div>
+      <Facts run={run} />
+      {run.error && status === "failed" && <ErrorBox error={run.error} />}
+      {run.error?.message && status === "cancelled" && <p className="muted">Cancelled: {run.error.message}</p>}
+    </header>
+  );
+}
+
+function Facts({ run }: { run: Run }) {
+  const { definition, version } = run;
+  const link = `/definitions/${encodeURIComponent(definition)}${version ? `?version=${encodeURIComponent(version)}` : ""}`;
+  return (
+    <div className="run-facts">
+      <span>
+        <Link to={link} className="text">
+          {definition}
+          {version && <span className="faint">@{version.slice(0, 12)}</span>}
+        </Link>
+      </span>
+      <span className="chip">{run.dialect}</span>
+      <span className="muted">
+        started <Ago at={run.created_at} />
+      </span>
+      <span className="muted">
+        {run.ended_at === undefined ? "running for " : "took "}
+        <Duration from={run.created_at} to={run.ended_at} />
+      </span>
+      {run.deadline !== undefined && run.ended_at === undefined && (
+        <span className="muted">
+          deadline <Ago at={run.deadline} />
+        </span>
+      )}
+      {Object.entries(run.labels ?? {}).map(([key, value]) => (
+        <Link key={key} className="chip" to={`/runs?label=${encodeURIComponent(`${key}:${value}`)}`}>
+          <span className="faint">{key}</span>
+          {value}
+        </Link>
+      ))}
+      <Family run={run} />
+    </div>
+  );
+}
+
+const FEW = 4;
+
+function Family({ run }: { run: Run }) {
+  // A child that starts or ends is an event of the parent, and brings a new `run`.
+  const children = useResource<RunPage>(`/runs?parent=${encodeURIComponent(run.id)}&limit=${FEW + 1}`);
+  const found = children.data?.runs ?? [];
+  return (
+    <>
+      {run.parent && (
+        <Link
+          className="chip"
+          to={`/runs/${encodeURIComponent(run.parent)}?node=${encodeURIComponent(run.parent_node ?? "")}`}
+        >
+          <Icon name="parent" size={12} />
+          <span className="faint">parent</span>
+          {shortId(run.parent)}
+        </Link>
+      )}
+      {found.slice(0, FEW).map((child) => (
+        <Link key={child.id} className="chip" to={`/runs/${encodeURIComponent(child.id)}`}>
+          <Icon name="child" size={12} />
+          <StatusIcon status={shownStatus(child)} size={12} />
+          {shortId(child.id)}
+        </Link>
+      ))}
+      {found.length > FEW && (
+        <Link className="chip" to={`/runs?parent=${encodeURIComponent(run.id)}`}>
+          all children
+        </Link>
+      )}
+    </>
+  );
+}

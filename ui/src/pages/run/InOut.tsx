@@ -1,0 +1,29 @@
+import type { RunDetail } from "../../api/types";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { Json } from "../../parts/Json";
+
+export function InOut({ detail }: { detail: RunDetail }) {
+  const { run, input, output, view } = detail;
+  const { status } = view;
+  return (
+    <div className="inout">
+      <section className="stack tight">
+        <h2>Input</h2>
+        <Json value={input ?? null} label="input" />
+      </section>
+      <section className="stack tight">
+        <h2>Output</h2>
+        {status === "completed" ? (
+          <Json value={output ?? null} label="output" />
+        ) : (
+          <p className="muted">
+            {status === "running"
+              ? "Not yet: the run goes on."
+              : `None: the run ${status === "failed" ? "failed" : "was cancelled"}.`}
+          </p>
+        )}
+        {run.error && status !== "running" && <ErrorBox error={run.error} />}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,204 @@
+/** The dialogs of the actions: each says what will happen, asks for what is missing, and can be copied instead. */
+
+import { type ReactNode, useState } from "react";
+import { api } from "../../../api/client";
+import type { RunDetail } from "../../../api/types";
+import { asProblem } from "../../../api/use";
+import { Button } from "../../../parts/Button";
+import { CopyAs } from "../../../parts/CopyAs";
+import type { CopyAction } from "../../../parts/copy";
+import { Dialog } from "../../../parts/Dialog";
+import { ErrorBox } from "../../../parts/ErrorBox";
+import { CheckField, TextArea, TextField } from "../../../parts/Field";
+import { toast } from "../../../shell/toasts";
+import { type Asked, cancelling, compensating, messaging, retrying } from "./describe";
+import { ForkDialog } from "./ForkDialog";
+import { parsed } from "./parsed";
+
+export interface ActionProps {
+  detail: RunDetail;
+  onClose: () => void;
+  onDone: () => void;
+}
+
+export function ActionDialog({ asked, ...props }: ActionProps & { asked: Asked }) {
+  switch (asked.action) {
+    case "cancel":
+      return <CancelDialog {...props} />;
+    case "retry":
+    case "resume":
+      return <RetryDialog {...props} resume={asked.action === "resume"} />;
+    case "compensate":
+      return <CompensateDialog {...props} />;
+    case "rewind":
+      return <RewindDialog {...props} node={asked.node.id} />;
+    case "message":
+      return <MessageDialog {...props} name={asked.name} />;
+    case "fork":
+      return <ForkDialog {...props} asked={asked} />;
+  }
+}
+
+interface FormProps<T> extends ActionProps {
+  title: string;
+  /** Undefined while something is missing. */
+  action: CopyAction | undefined;
+  confirm: string;
+  danger?: boolean;
+  done: (answer: T) => string;
+  then?: (answer: T) => void;
+  children: ReactNode;
+}
+
+export function ActionForm<T>({ title, action, confirm, danger, done, then, onClose, onDone, children }: FormProps<T>) {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ReturnType<typeof asProblem>>();
+  const submit = async () => {
+    if (!action || busy) return;
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const answer = await api.post<T>(action.path, action.body, { namespace: null });
+      toast({ kind: "ok", text: done(answer) });
+      onClose();
+      onDone();
+      then?.(answer);
+    } catch (error) {
+      setProblem(asProblem(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      onSubmit={() => void submit()}
+      footer={
+        <>
+          {action && <CopyAs action={action} up />}
+          <span className="grow" />
+          <Button onClick={onClose}>Close</Button>
+          <Button look={danger ? "danger" : "primary"} type="submit" busy={busy} disabled={!action}>
+            {confirm}
+          </Button>
+        </>
+      }
+    >
+      {children}
+      {problem && <ErrorBox error={problem} />}
+    </Dialog>
+  );
+}
+
+function CancelDialog(props: ActionProps) {
+  const { run } = props.detail;
+  const [reason, setReason] = useState("");
+  const [compensate, setCompensate] = useState(false);
+  return (
+    <ActionForm
+      {...props}
+      title="Cancel this run"
+      action={cancelling(run, reason, compensate)}
+      confirm="Cancel the run"
+      danger
+      done={() => `${run.id} is told to end`}
+    >
+      <p className="muted">Steps under way are cancelled, children too. What has been done stays done.</p>
+      <TextField
+        label="Reason"
+        hint="Kept with the run."
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+      />
+      <CheckField
+        label="Compensate first"
+        hint="Undo what the steps did, newest first, where they say how."
+        checked={compensate}
+        onChange={(event) => setCompensate(event.target.checked)}
+      />
+    </ActionForm>
+  );
+}
+
+function RetryDialog({ resume, ...props }: ActionProps & { resume: boolean }) {
+  const { run } = props.detail;
+  return (
+    <ActionForm
+      {...props}
+      title={resume ? "Resume this run" : "Retry this run"}
+      action={retrying(run)}
+      confirm={resume ? "Resume" : "Retry"}
+      done={() => `${run.id} ${resume ? "is tried again" : "goes on"}`}
+    >
+      <p className="muted">
+        {resume
+          ? "It is tried again where it got blocked. If the cause is still there it will be blocked again; nothing is lost."
+          : "What failed is tried again. What succeeded is kept and not done a second time."}
+      </p>
+    </ActionForm>
+  );
+}
+
+function RewindDialog({ node, ...props }: ActionProps & { node: string }) {
+  const { run } = props.detail;
+  return (
+    <ActionForm
+      {...props}
+      title="Retry from here"
+      action={retrying(run, node)}
+      confirm="Retry from here"
+      danger
+      done={() => `${run.id} goes on from ${node}`}
+    >
+      <p className="muted">
+        The run is taken back to before <code>{node}</code>; it and all after it are done again. What they did outside
+        is not undone. To keep this run as it is, fork it instead.
+      </p>
+    </ActionForm>
+  );
+}
+
+function CompensateDialog(props: ActionProps) {
+  const { run } = props.detail;
+  return (
+    <ActionForm
+      {...props}
+      title="Compensate this run"
+      action={compensating(run)}
+      confirm="Undo what was done"
+      danger
+      done={() => `${run.id} undoes what it did`}
+    >
+      <p className="muted">
+        The compensators of the steps that succeeded are run, newest first. A run that has undone its work can't be
+        retried, only forked.
+      </p>
+    </ActionForm>
+  );
+}
+
+function MessageDialog({ name: given = "", ...props }: ActionProps & { name?: string }) {
+  const { run } = props.detail;
+  const [name, setName] = useState(given);
+  const [text, setText] = useState("");
+  const body = parsed(text || "null");
+  return (
+    <ActionForm
+      {...props}
+      title="Send a message"
+      action={name.trim() && body.ok ? messaging(run, name.trim(), body.value) : undefined}
+      confirm="Send"
+      done={() => `Message ${name.trim()} is sent`}
+    >
+      <p className="muted">It is kept until the run listens for it.</p>
+      <TextField label="Name" value={name} required onChange={(event) => setName(event.target.value)} />
+      <TextArea
+        label="Body, as JSON"
+        placeholder="null"
+        value={text}
+        error={body.ok ? undefined : body.error}
+        onChange={(event) => setText(event.target.value)}
+      />
+    </ActionForm>
+  );
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import type { Node, Run } from "../../../api/types";
+import { curl, py, sh } from "../../../parts/copy";
+import { closingEvent } from "./closing";
+import { cancelling, compensating, forking, messaging, retrying } from "./describe";
+import { parsed } from "./parsed";
+
+const run: Run = {
+  id: "o-1",
+  namespace: "default",
+  dialect: "code",
+  definition: "order",
+  status: "running",
+  created_at: 0,
+};
+
+test("a cancel with a reason is the same for all three tools", () => {
+  const action = cancelling(run, "it's late", true);
+  expect(JSON.parse(JSON.stringify(action.body))).toEqual({ reason: "it's late", compensate: true });
+  expect(action.cli).toBe(`plait cancel o-1 --reason 'it'\\''s late' --compensate`);
+  expect(action.python).toContain(`await run.cancel("it's late", compensate=True)`);
+  expect(curl(action, "http://localhost:8080")).toBe(
+    [
+      "curl -X POST http://localhost:8080/api/v1/runs/o-1/cancel \\",
+      `  -H "Authorization: Bearer $PLAIT_KEY" \\`,
+      "  -H 'Content-Type: application/json' \\",
+      `  -d '{"reason":"it'\\''s late","compensate":true}'`,
+    ].join("\n"),
+  );
+});
+
+test("what is not given is not said", () => {
+  const action = cancelling(run, "", false);
+  expect(action.cli).toBe("plait cancel o-1");
+  expect(action.python).toContain("await run.cancel()");
+  expect(JSON.stringify(action.body)).toBe("{}");
+});
+
+test("another namespace is named everywhere", () => {
+  const action = retrying({ ...run, namespace: "shop" }, "items/~0/ship");
+  expect(action.path).toBe("/runs/o-1/retry?namespace=shop");
+  expect(action.cli).toBe("plait retry o-1 --from 'items/~0/ship' --namespace shop");
+  expect(action.python).toContain('engine.get("o-1", namespace="shop")');
+});
+
+test("a fork names its place, its edits and its id", () => {
+  const action = forking(run, { at: 12, edits: { price: { cents: 5, ok: true } }, id: "o-2" });
+  expect(action.cli).toBe(`plait fork o-1 --at 12 --set 'price={"cents":5,"ok":true}' --id o-2`);
+  expect(action.python).toContain('fork = await run.fork(at=12, edits={"price": {"cents": 5, "ok": True}}, id="o-2")');
+  expect(action.body).toEqual({ at: 12, edits: { price: { cents: 5, ok: true } }, id: "o-2" });
+});
+
+test("a message of null needs no body on the command line", () => {
+  expect(messaging(run, "yes", null).cli).toBe("plait message o-1 yes");
+  expect(messaging(run, "yes", { by: "me" }).cli).toBe(`plait message o-1 yes '{"by":"me"}'`);
+});
+
+test("what the command line can't do is not offered for it", () => {
+  expect(compensating(run).cli).toBeUndefined();
+});
+
+test("an id with odd characters is safe in a path and in a shell", () => {
+  const action = retrying({ ...run, id: "a b?$(rm)" });
+  expect(action.path).toBe("/runs/a%20b%3F%24(rm)/retry");
+  expect(action.cli).toBe("plait retry 'a b?$(rm)'");
+});
+
+test("words are quoted for the shell only where needed, values are Python's", () => {
+  expect(sh("plain-1.2/x:y")).toBe("plain-1.2/x:y");
+  expect(sh("")).toBe("''");
+  expect(py([null, true, 1.5, 'a"b\n', { k: [] }])).toBe('[None, True, 1.5, "a\\"b\\n", {"k": []}]');
+});
+
+test("typed JSON is read, and a bare word gets a hint", () => {
+  expect(parsed('{"a": 1}')).toEqual({ ok: true, value: { a: 1 } });
+  expect(parsed("hello")).toMatchObject({ ok: false, error: expect.stringContaining('"hello"') });
+});
+
+test("the closing event is found, whichever it is", async () => {
+  for (let closed = 1; closed <= 9; closed++) {
+    const look = async (at: number): Promise<Node[]> => [
+      { id: "x", kind: "step", label: "x", status: at >= closed ? "completed" : "running" },
+    ];
+    expect(await closingEvent("x", 9, look)).toBe(closed);
+  }
+});

@@ -1,0 +1,13 @@
+import type { Json } from "../../../api/types";
+
+export type Parsed = { ok: true; value: Json } | { ok: false; error: string };
+
+/** JSON that a person typed. */
+export function parsed(text: string): Parsed {
+  try {
+    return { ok: true, value: JSON.parse(text) as Json };
+  } catch {
+    const word = /^[\w-]+$/.test(text.trim()) ? `; a string is written "${text.trim()}"` : "";
+    return { ok: false, error: `this is not JSON${word}` };
+  }
+}

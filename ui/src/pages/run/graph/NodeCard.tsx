@@ -1,0 +1,130 @@
+/** A node of the graph: status, name, kind, attempts, time. */
+
+import { type Node as FlowNode, type NodeProps, type ReactFlowState, useStore } from "@xyflow/react";
+import { memo } from "react";
+import type { Node, NodeStatus } from "../../../api/types";
+import { Icon } from "../../../parts/Icon";
+import { StatusIcon } from "../../../parts/Status";
+import { Duration } from "../../../parts/Time";
+import { Link } from "../../../shell/router";
+
+export interface CardData extends Record<string, unknown> {
+  node: Node;
+  /** Tells it from its siblings. */
+  name: string;
+  /** Statuses of what is inside, when it is a scope. */
+  inside?: { [status: string]: number };
+  onFold?: (id: string) => void;
+}
+export type CardNode = FlowNode<CardData, "card" | "scope">;
+
+/** From far away only the name and the status can be made out: the rest is left out, hundreds are in view then. */
+const isFar = (state: ReactFlowState) => state.transform[2] < 0.5;
+
+export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
+  const { node, name, inside, onFold } = data;
+  const far = useStore(isFar);
+  if (far) {
+    return (
+      <div className={`card-node far edge-${node.status}${selected ? " selected" : ""}${inside ? " stacked" : ""}`}>
+        {name}
+      </div>
+    );
+  }
+  return (
+    <div className={`card-node edge-${node.status}${selected ? " selected" : ""}${inside ? " stacked" : ""}`}>
+      <div className="card-line">
+        <StatusIcon status={node.status} />
+        <span className="clip card-label" title={node.id}>
+          {name}
+        </span>
+        {(node.attempts ?? 0) > 1 && (
+          <span className="card-attempts" title={`${node.attempts} attempts`}>
+            ×{node.attempts}
+          </span>
+        )}
+        {node.child && <ChildLink id={node.child} />}
+        {inside && onFold && <FoldButton node={node} folded onFold={onFold} />}
+      </div>
+      <div className="card-line card-foot">
+        {inside ? <Tally inside={inside} /> : <span className="clip">{node.skip_reason ?? node.kind}</span>}
+        <Took node={node} />
+      </div>
+    </div>
+  );
+});
+
+export const ScopeBox = memo(function ScopeBox({ data, selected }: NodeProps<CardNode>) {
+  const { node, name, onFold } = data;
+  return (
+    <div className={`scope-node edge-${node.status}${selected ? " selected" : ""}`}>
+      <div className="card-line scope-head">
+        <StatusIcon status={node.status} />
+        <span className="clip card-label" title={node.id}>
+          {name}
+        </span>
+        <span className="faint">{node.kind}</span>
+        <span className="grow" />
+        <Took node={node} />
+        {onFold && <FoldButton node={node} folded={false} onFold={onFold} />}
+      </div>
+    </div>
+  );
+});
+
+function Took({ node }: { node: Node }) {
+  if (node.started_at === undefined) return null;
+  const open = node.ended_at === undefined;
+  if (open && !OPEN.has(node.status)) return null;
+  return (
+    <span className="card-took">
+      <Duration from={node.started_at} to={node.ended_at} bare />
+    </span>
+  );
+}
+const OPEN: ReadonlySet<NodeStatus> = new Set(["running", "waiting", "retrying", "blocked"]);
+
+function ChildLink({ id }: { id: string }) {
+  return (
+    <Link
+      to={`/runs/${encodeURIComponent(id)}`}
+      className="card-button nodrag"
+      aria-label={`Open the child run ${id}`}
+      title={id}
+    >
+      <Icon name="child" size={14} />
+    </Link>
+  );
+}
+
+function FoldButton({ node, folded, onFold }: { node: Node; folded: boolean; onFold: (id: string) => void }) {
+  return (
+    <button
+      type="button"
+      className="card-button nodrag"
+      aria-label={`${folded ? "Unfold" : "Fold"} ${node.label}`}
+      title={`${folded ? "Unfold" : "Fold"} (f)`}
+      onClick={(event) => {
+        event.stopPropagation();
+        onFold(node.id);
+      }}
+    >
+      <Icon name={folded ? "unfold" : "fold"} size={14} />
+    </button>
+  );
+}
+
+const ORDER: readonly NodeStatus[] = ["failed", "blocked", "retrying", "running", "waiting", "pending", "completed"];
+
+function Tally({ inside }: { inside: { [status: string]: number } }) {
+  return (
+    <span className="tally">
+      {ORDER.filter((status) => inside[status]).map((status) => (
+        <span key={status} className="tally-one">
+          <StatusIcon status={status} size={11} />
+          {inside[status]}
+        </span>
+      ))}
+    </span>
+  );
+}

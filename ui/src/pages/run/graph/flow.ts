@@ -1,0 +1,75 @@
+/** The laid-out picture as what the canvas takes. Objects stay the same while what they show does. */
+
+import type { Node, View } from "../../../api/types";
+import { distinctNames } from "../names";
+import type { Box, Layout } from "./layout";
+import type { CardData, CardNode } from "./NodeCard";
+
+export interface FlowInput {
+  view: View;
+  layout: Layout;
+  selected: string | undefined;
+  insides: ReadonlyMap<string, { [status: string]: number }>;
+  onFold: (id: string) => void;
+}
+
+export function flowNodes(
+  { view, layout, selected, insides, onFold }: FlowInput,
+  before: readonly CardNode[],
+): CardNode[] {
+  const old = new Map(before.map((node) => [node.id, node]));
+  const names = distinctNames(view.nodes);
+  const nodes: CardNode[] = [];
+  for (const node of view.nodes) {
+    const box = layout.boxes.get(node.id);
+    if (!box) continue;
+    const inside = insides.get(node.id);
+    const name = names.get(node.id) ?? node.label;
+    const data: CardData = { node, name, inside, onFold: inside ? onFold : undefined };
+    const next = flowNode(node, box, data, node.id === selected);
+    const same = old.get(node.id);
+    nodes.push(same && looksSame(same, next) ? same : next);
+  }
+  // Scopes first: what is inside must lie above them.
+  return nodes.sort((a, b) => (a.zIndex ?? 0) - (b.zIndex ?? 0));
+}
+
+function flowNode(node: Node, box: Box, data: CardData, selected: boolean): CardNode {
+  return {
+    id: node.id,
+    type: box.scope ? "scope" : "card",
+    position: { x: box.x, y: box.y },
+    width: box.width,
+    height: box.height,
+    // The size is known: nothing has to be measured before it is shown.
+    measured: { width: box.width, height: box.height },
+    // None: edges are drawn apart. But said, as the canvas draws all nodes at first whose ends it would have to find.
+    handles: [],
+    data,
+    selected,
+    zIndex: box.depth * 2,
+    ariaLabel: described(node),
+  };
+}
+
+function described(node: Node): string {
+  const attempts = (node.attempts ?? 0) > 1 ? `, ${node.attempts} attempts` : "";
+  return `${node.label}, ${node.kind}, ${node.status}${attempts}`;
+}
+
+/** Input and output are not drawn: that they come anew with each answer changes nothing. */
+function looksSame(a: CardNode, b: CardNode): boolean {
+  return (
+    a.selected === b.selected && a.zIndex === b.zIndex && a.type === b.type && sameBox(a, b) && drawn(a) === drawn(b)
+  );
+}
+
+function sameBox(a: CardNode, b: CardNode): boolean {
+  return a.position.x === b.position.x && a.position.y === b.position.y && a.width === b.width && a.height === b.height;
+}
+
+function drawn({ data }: CardNode): string {
+  const { node, name, inside } = data;
+  const { kind, status, attempts, started_at, ended_at, skip_reason, child } = node;
+  return JSON.stringify([name, kind, status, attempts, started_at, ended_at, skip_reason, child, inside]);
+}

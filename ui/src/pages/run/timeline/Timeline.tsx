@@ -1,0 +1,237 @@
+/** The run over time: a row a node; attempts, waits between them, queue time and waits for others each look different. */
+
+import { type CSSProperties, useEffect, useMemo, useRef, useState } from "react";
+import type { RunStatus, Timeline as TimelineData } from "../../../api/types";
+import { useResource } from "../../../api/use";
+import { Button, IconButton } from "../../../parts/Button";
+import { Empty } from "../../../parts/Empty";
+import { ErrorBox } from "../../../parts/ErrorBox";
+import { clock, span as spanWords } from "../../../parts/format";
+import { StatusIcon } from "../../../parts/Status";
+import { useNow } from "../../../parts/Time";
+import { Window, type WindowHandle } from "../../../parts/Window";
+import { useKey } from "../../../shell/keys";
+import { Loading } from "../../../shell/plain";
+import { usePoll } from "../../../shell/poll";
+import { distinctNames } from "../names";
+import { runPath } from "../use-run";
+import { extent, type Piece, percent, type Row, rows, type Span, ticks } from "./gantt";
+import "./timeline.css";
+
+interface TimelineProps {
+  id: string;
+  seq: number;
+  status: RunStatus;
+  selected: string | undefined;
+  onSelect: (id: string) => void;
+}
+
+const ROW = 28;
+const MOST_ZOOM = 256;
+
+export default function Timeline({ id, seq, status, selected, onSelect }: TimelineProps) {
+  const { data, error, reload } = useResource<TimelineData>(runPath(id, "/timeline"));
+  const live = status === "running";
+  useReloads(reload, seq, live);
+  const now = useServerNow(data, live);
+  const all = useMemo(() => (data ? rows(data.bars, now) : []), [data, now]);
+  const names = useMemo(() => distinctNames((data?.bars ?? []).map((bar) => ({ ...bar, id: bar.node }))), [data]);
+  const span = useMemo(() => extent(all, now, live), [all, now, live]);
+  const [zoom, setZoom] = useState(1);
+  const list = useRef<WindowHandle>(null);
+  const chosen = all.findIndex((row) => row.bar.node === selected);
+  useKey("+", () => setZoom((old) => Math.min(old * 2, MOST_ZOOM)), { label: "Zoom in", group: "Timeline" });
+  useKey("-", () => setZoom((old) => Math.max(old / 2, 1)), { label: "Zoom out", group: "Timeline" });
+  useKey("0", () => setZoom(1), { label: "Show all", group: "Timeline" });
+  const step = (by: number) => () => {
+    const next = all[Math.min(Math.max(chosen + by, 0), all.length - 1)];
+    if (!next) return;
+    onSelect(next.bar.node);
+    list.current?.show(all.indexOf(next));
+  };
+  useKey("j", step(1), { label: "Next node", group: "Timeline" });
+  useKey("k", step(-1), { label: "Previous node", group: "Timeline" });
+  if (error && !data) return <ErrorBox error={error} />;
+  if (!data) return <Loading what="Loading the timeline" />;
+  if (all.length === 0) {
+    return (
+      <Empty icon="clock" title="Nothing has begun yet">
+        Each node gets a row here when it starts.
+      </Empty>
+    );
+  }
+  return (
+    <div className="gantt">
+      <div className="gantt-tools">
+        <Legend />
+        <span className="grow" />
+        <IconButton
+          icon="minus"
+          className="small"
+          label="Zoom out (-)"
+          disabled={zoom <= 1}
+          onClick={() => setZoom(zoom / 2)}
+        />
+        <IconButton
+          icon="plus"
+          className="small"
+          label="Zoom in (+)"
+          disabled={zoom >= MOST_ZOOM}
+          onClick={() => setZoom(zoom * 2)}
+        />
+        <Button look="ghost" className="small" disabled={zoom === 1} onClick={() => setZoom(1)}>
+          Fit
+        </Button>
+      </div>
+      <Window
+        ref={list}
+        className="gantt-rows"
+        label="Timeline, a row a node"
+        count={all.length}
+        rowHeight={ROW}
+        width={`calc(var(--names) + (100% - var(--names)) * ${zoom})`}
+        head={<Axis span={span} zoom={zoom} />}
+        over={live && <NowLine at={now} span={span} />}
+        row={(index, style) => {
+          const row = all[index];
+          return (
+            row && (
+              <RowLine
+                key={row.bar.node}
+                row={row}
+                name={names.get(row.bar.node) ?? row.bar.label}
+                span={span}
+                style={style}
+                selected={row.bar.node === selected}
+                onSelect={onSelect}
+              />
+            )
+          );
+        }}
+      />
+    </div>
+  );
+}
+
+function useReloads(reload: () => void, seq: number, live: boolean) {
+  const first = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each event may have moved something
+  useEffect(() => {
+    if (!first.current) reload();
+    first.current = false;
+  }, [seq, reload]);
+  usePoll(() => live && reload(), 5000);
+}
+
+/** The server's time, moved on by the page's clock: the two clocks may differ. */
+function useServerNow(data: TimelineData | undefined, live: boolean): number {
+  const here = useNow(live);
+  const ahead = useMemo(() => (data ? data.now - Date.now() : 0), [data]);
+  return live ? here + ahead : (data?.now ?? here);
+}
+
+interface RowLineProps {
+  row: Row;
+  name: string;
+  span: Span;
+  style: CSSProperties;
+  selected: boolean;
+  onSelect: (id: string) => void;
+}
+
+function RowLine({ row, name, span, style, selected, onSelect }: RowLineProps) {
+  const { bar, depth, pieces } = row;
+  return (
+    <div className={selected ? "gantt-row selected" : "gantt-row"} style={style}>
+      <button
+        type="button"
+        className="gantt-name"
+        style={{ paddingLeft: 8 + depth * 14 }}
+        aria-pressed={selected}
+        title={bar.node}
+        onClick={() => onSelect(bar.node)}
+      >
+        <StatusIcon status={bar.status} size={12} />
+        <span className="clip">{name}</span>
+        {bar.tries.length > 1 && <span className="faint">×{bar.tries.length}</span>}
+      </button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the name beside it is the button; this widens its target */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
+      <div className="gantt-track" onClick={() => onSelect(bar.node)}>
+        {pieces.map((piece) => (
+          <PieceBar key={`${piece.kind} ${piece.from}`} piece={piece} span={span} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function PieceBar({ piece, span }: { piece: Piece; span: Span }) {
+  const left = percent(piece.from, span);
+  const width = percent(piece.to, span) - left;
+  const look = piece.kind === "try" ? `try ${piece.outcome}` : piece.kind;
+  return (
+    <div
+      className={`piece ${look}${"open" in piece && piece.open ? " open" : ""}`}
+      style={{ left: `${left}%`, width: `max(${width}%, 2px)` }}
+      title={told(piece)}
+    />
+  );
+}
+
+const NAMES = { queue: "in the queue", backoff: "waiting to try again", wait: "waiting", scope: "" } as const;
+
+function told(piece: Piece): string {
+  const time = `${spanWords(piece.to - piece.from)}, ${clock(piece.from)} to ${"open" in piece && piece.open ? "now" : clock(piece.to)}`;
+  if (piece.kind !== "try") return [NAMES[piece.kind], time].filter(Boolean).join(": ");
+  const error = piece.attempt.error ? `\n${piece.attempt.error.message}` : "";
+  return `attempt ${piece.number} ${piece.outcome.replace("_", " ")}: ${time}${error}`;
+}
+
+function Axis({ span, zoom }: { span: Span; zoom: number }) {
+  const marks = ticks(span, (window.innerWidth < 720 ? 2 : 8) * zoom);
+  const width = `calc(var(--names) + (100% - var(--names)) * ${zoom})`;
+  return (
+    <div className="gantt-axis" style={{ width, minWidth: "100%" }} aria-hidden="true">
+      <div className="gantt-corner" />
+      <div className="gantt-track">
+        {marks.map((mark) => (
+          <span key={mark} className="gantt-tick" style={{ left: `${percent(span.from + mark, span)}%` }}>
+            {mark === 0 ? clock(span.from).slice(0, 8) : `+${spanWords(mark)}`}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function NowLine({ at, span }: { at: number; span: Span }) {
+  return (
+    <div className="gantt-now-box" aria-hidden="true">
+      <div className="gantt-now" style={{ left: `${percent(at, span)}%` }} />
+    </div>
+  );
+}
+
+function Legend() {
+  const kinds = [
+    ["try completed", "attempt"],
+    ["try failed", "failed attempt"],
+    ["backoff", "wait for the next"],
+    ["queue", "queue"],
+    ["wait", "wait for others"],
+    ["scope", "scope"],
+  ] as const;
+  return (
+    <ul className="legend" aria-label="Legend">
+      {kinds.map(([look, name]) => (
+        <li key={look}>
+          <span className="legend-piece">
+            <span className={`piece ${look}`} />
+          </span>
+          {name}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,113 @@
+import { memo } from "react";
+import type { Run } from "../../api/types";
+import { shortId } from "../../parts/format";
+import { Status, shownStatus } from "../../parts/Status";
+import { Ago, Duration } from "../../parts/Time";
+import { Link } from "../../shell/router";
+
+interface TableProps {
+  runs: Run[];
+  selected: string[];
+  onToggle: (id: string) => void;
+  onLabel: (label: string) => void;
+}
+
+export function RunTable({ runs, selected, onToggle, onLabel }: TableProps) {
+  return (
+    <table className="runs">
+      <caption className="visually-hidden">Runs, newest first</caption>
+      <thead>
+        <tr>
+          <th className="c-pick">
+            <span className="visually-hidden">Compare</span>
+          </th>
+          <th className="c-status">Status</th>
+          <th className="c-what">Definition</th>
+          <th className="c-id">Run</th>
+          <th className="c-more">Labels and errors</th>
+          <th className="c-dialect">Dialect</th>
+          <th className="c-age">Started</th>
+          <th className="c-took">Duration</th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <Row key={run.id} run={run} selected={selected.includes(run.id)} onToggle={onToggle} onLabel={onLabel} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+interface RowProps extends Pick<TableProps, "onToggle" | "onLabel"> {
+  run: Run;
+  selected: boolean;
+}
+
+// The callbacks are made anew by every render of the page, but do the same.
+const Row = memo(RowOf, (a, b) => a.run === b.run && a.selected === b.selected);
+
+function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
+  const status = shownStatus(run);
+  const error = run.error ?? run.blocked;
+  return (
+    <tr className={selected ? "selected" : undefined}>
+      <td className="c-pick">
+        <input
+          type="checkbox"
+          checked={selected}
+          onChange={() => onToggle(run.id)}
+          aria-label={`Select ${run.id} for comparing`}
+        />
+      </td>
+      <td className="c-status">
+        <Status status={status} />
+      </td>
+      <td className="c-what clip">
+        <span className="runs-definition">{run.definition}</span>
+        {run.version && <span className="faint"> @{run.version.slice(0, 8)}</span>}
+      </td>
+      <td className="c-id clip">
+        <Link
+          to={`/runs/${encodeURIComponent(run.id)}`}
+          data-run-row={run.id}
+          className="runs-link mono"
+          title={run.id}
+        >
+          <span className="visually-hidden">{run.definition} </span>
+          {shortId(run.id)}
+        </Link>
+      </td>
+      <td className="c-more">
+        <div className="runs-more-cell">
+          {Object.entries(run.labels ?? {}).map(([key, value]) => (
+            <button
+              key={key}
+              type="button"
+              className="chip runs-label"
+              title={`Only runs with ${key}:${value}`}
+              onClick={() => onLabel(`${key}:${value}`)}
+            >
+              <span className="faint">{key}</span>
+              {value}
+            </button>
+          ))}
+          {error && (
+            <span className={`clip runs-error st-${status}`} title={`${error.code}: ${error.message}`}>
+              {error.message}
+            </span>
+          )}
+        </div>
+      </td>
+      <td className="c-dialect">
+        <span className="chip">{run.dialect}</span>
+      </td>
+      <td className="c-age muted">
+        <Ago at={run.created_at} />
+      </td>
+      <td className="c-took muted">
+        <Duration from={run.created_at} to={run.ended_at} />
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,138 @@
+/** API keys: who has one, making one, taking one back. */
+
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { Key } from "../../api/types";
+import { useResource } from "../../api/use";
+import { Button } from "../../parts/Button";
+import { CopyAs } from "../../parts/CopyAs";
+import { sh } from "../../parts/copy";
+import { Dialog } from "../../parts/Dialog";
+import { Empty } from "../../parts/Empty";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { Ago, useNow } from "../../parts/Time";
+import { Loading } from "../../shell/plain";
+import { toast } from "../../shell/toasts";
+import { useSending } from "../approvals/sending";
+import { NewKeyDialog } from "./NewKeyDialog";
+
+/** `open`: nobody is asked for a key here, but the ones made now are good elsewhere. */
+export function Keys({ open }: { open: boolean }) {
+  const { data, error, reload } = useResource<{ keys: Key[] }>("/keys", { namespace: null });
+  const [making, setMaking] = useState(false);
+  const [revoking, setRevoking] = useState<Key>();
+  return (
+    <section className="stack tight" aria-labelledby="keys">
+      <header className="row">
+        <h2 id="keys" className="grow">
+          API keys
+        </h2>
+        <Button icon="plus" onClick={() => setMaking(true)}>
+          New key
+        </Button>
+      </header>
+      {open && (
+        <p className="muted">
+          This server is open, because it listens to this machine only. Keys are asked for by <code>plait serve</code>.
+        </p>
+      )}
+      {error && <ErrorBox error={error} />}
+      {!data && !error && <Loading what="Keys" />}
+      {data?.keys.length === 0 && (
+        <Empty title="There is no key yet">Make one for each person and each program that talks to this server.</Empty>
+      )}
+      {data && data.keys.length > 0 && <KeyTable keys={data.keys} onRevoke={setRevoking} />}
+      {making && <NewKeyDialog onClose={() => setMaking(false)} onMade={reload} />}
+      {revoking && <Revoke target={revoking} onClose={() => setRevoking(undefined)} onDone={reload} />}
+    </section>
+  );
+}
+
+function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => void }) {
+  return (
+    <div className="card settings-scroll">
+      <table className="table">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Role</th>
+            <th scope="col">Namespace</th>
+            <th scope="col">Made</th>
+            <th scope="col">Used</th>
+            <th scope="col">Expires</th>
+            <th scope="col">
+              <span className="visually-hidden">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <KeyRow key={key.id} entry={key} onRevoke={onRevoke} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function KeyRow({ entry, onRevoke }: { entry: Key; onRevoke: (key: Key) => void }) {
+  const expired = useNow() > (entry.expires_at ?? Number.POSITIVE_INFINITY);
+  const over = entry.revoked_at !== undefined ? "revoked" : expired ? "expired" : undefined;
+  return (
+    <tr className={over ? "settings-over" : undefined}>
+      <td>
+        {entry.name} {over && <span className="chip">{over}</span>}
+        <div className="mono faint">{entry.id}</div>
+      </td>
+      <td>{entry.role}</td>
+      <td>{entry.namespace === "*" ? "all" : entry.namespace}</td>
+      <td>
+        <Ago at={entry.created_at} />
+      </td>
+      <td>
+        {entry.last_used_at === undefined ? <span className="faint">never</span> : <Ago at={entry.last_used_at} />}
+      </td>
+      <td>{entry.expires_at === undefined ? <span className="faint">never</span> : <Ago at={entry.expires_at} />}</td>
+      <td>
+        {!over && (
+          <Button look="danger" className="small" onClick={() => onRevoke(entry)} aria-label={`Revoke ${entry.name}`}>
+            Revoke
+          </Button>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void; onDone: () => void }) {
+  const { busy, error, send } = useSending();
+  const path = `/keys/${encodeURIComponent(target.id)}`;
+  const revoke = async () => {
+    await api.delete(path, { namespace: null });
+    toast({ kind: "ok", text: `Revoked ${target.name}` });
+    onDone();
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Revoke the key?"
+      onClose={onClose}
+      onSubmit={() => send(revoke)}
+      footer={
+        <>
+          <CopyAs up action={{ method: "DELETE", path, cli: `plait keys revoke ${sh(target.id)}` }} />
+          <span className="grow" />
+          <Button onClick={onClose}>Back</Button>
+          <Button type="submit" look="danger" busy={busy} data-autofocus>
+            Revoke
+          </Button>
+        </>
+      }
+    >
+      <p>
+        <strong>{target.name}</strong> stops working at once, everywhere, and can't be brought back.
+      </p>
+      {error && <ErrorBox error={error} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,161 @@
+/** Makes a key and shows it, once. */
+
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { FieldProblem, NewKey, Role } from "../../api/types";
+import { Button } from "../../parts/Button";
+import { CopyAs } from "../../parts/CopyAs";
+import { copyText } from "../../parts/clipboard";
+import { sh } from "../../parts/copy";
+import { Dialog } from "../../parts/Dialog";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { SelectField, TextField } from "../../parts/Field";
+import { useMe } from "../../shell/me";
+import { useSending } from "../approvals/sending";
+import { ROLE_WORDS, ROLES } from "./roles";
+
+const DAY = 86_400;
+const SPANS: [number, string][] = [
+  [7 * DAY, "7 days"],
+  [30 * DAY, "30 days"],
+  [90 * DAY, "90 days"],
+  [365 * DAY, "1 year"],
+  [0, "does not expire"],
+];
+
+const NAMESPACE = /^([a-z0-9][a-z0-9_-]{0,62}|\*)$/;
+
+interface Props {
+  onClose: () => void;
+  onMade: () => void;
+}
+
+export function NewKeyDialog({ onClose, onMade }: Props) {
+  const [made, setMade] = useState<NewKey>();
+  const finish = (key: NewKey) => {
+    setMade(key);
+    onMade();
+  };
+  return made ? <Shown made={made} onClose={onClose} /> : <Ask onClose={onClose} onMade={finish} />;
+}
+
+interface Wanted {
+  name: string;
+  role: Role;
+  namespace: string;
+  /** Seconds; 0 for ever. */
+  expires: number;
+}
+
+function Ask({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) => void }) {
+  const me = useMe();
+  const namespace = me.namespace === "*" ? "default" : me.namespace;
+  const [wanted, setWanted] = useState<Wanted>({ name: "", role: "operator", namespace, expires: 90 * DAY });
+  const { busy, error, send } = useSending();
+  const { expires, ...rest } = wanted;
+  const body = { ...rest, expires_in: expires || undefined };
+  const make = async () => onMade(await api.post<NewKey>("/keys", body, { namespace: null }));
+  return (
+    <Dialog
+      title="New key"
+      onClose={onClose}
+      onSubmit={() => send(make)}
+      footer={
+        <>
+          <CopyAs up action={{ method: "POST", path: "/keys", body, cli: command(wanted) }} />
+          <span className="grow" />
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!NAMESPACE.test(wanted.namespace)}>
+            Make the key
+          </Button>
+        </>
+      }
+    >
+      <Fields wanted={wanted} onChange={setWanted} errors={error?.problem.errors ?? []} />
+      {error && <ErrorBox error={error} title="Not made" />}
+    </Dialog>
+  );
+}
+
+interface FieldsProps {
+  wanted: Wanted;
+  onChange: (wanted: Wanted) => void;
+  errors: FieldProblem[];
+}
+
+function Fields({ wanted, onChange, errors }: FieldsProps) {
+  const told = (pointer: string) => errors.find((one) => one.pointer === pointer)?.message;
+  const wrong = NAMESPACE.test(wanted.namespace) ? undefined : "Lower-case letters, digits, - and _; or * for all.";
+  return (
+    <>
+      <TextField
+        label="Name"
+        hint="The person or program that uses it; it signs what is done with the key."
+        error={told("/name")}
+        required
+        maxLength={100}
+        value={wanted.name}
+        onChange={(event) => onChange({ ...wanted, name: event.target.value })}
+      />
+      <SelectField
+        label="Role"
+        hint={ROLE_WORDS[wanted.role]}
+        error={told("/role")}
+        value={wanted.role}
+        onChange={(event) => onChange({ ...wanted, role: event.target.value as Role })}
+      >
+        {ROLES.map((one) => (
+          <option key={one}>{one}</option>
+        ))}
+      </SelectField>
+      <TextField
+        label="Namespace"
+        hint="* for all of them"
+        error={wrong ?? told("/namespace")}
+        required
+        value={wanted.namespace}
+        onChange={(event) => onChange({ ...wanted, namespace: event.target.value })}
+      />
+      <SelectField
+        label="Works for"
+        value={wanted.expires}
+        onChange={(event) => onChange({ ...wanted, expires: Number(event.target.value) })}
+      >
+        {SPANS.map(([seconds, words]) => (
+          <option key={seconds} value={seconds}>
+            {words}
+          </option>
+        ))}
+      </SelectField>
+    </>
+  );
+}
+
+function command({ name, role, namespace, expires }: Wanted): string {
+  const days = expires ? ` --days ${expires / DAY}` : "";
+  return `plait keys create ${sh(name || "NAME")} --role ${role} -n ${sh(namespace)}${days}`;
+}
+
+function Shown({ made, onClose }: { made: NewKey; onClose: () => void }) {
+  return (
+    <Dialog
+      title={`The key of ${made.name}`}
+      onClose={onClose}
+      onSubmit={() => void copyText(made.key, "the key")}
+      footer={
+        <>
+          <span className="grow" />
+          <Button onClick={onClose}>Done</Button>
+          <Button type="submit" look="primary" icon="copy" data-autofocus>
+            Copy the key
+          </Button>
+        </>
+      }
+    >
+      <p>
+        Copy it now: it is shown <strong>this once</strong> and kept only as a hash.
+      </p>
+      <code className="settings-key">{made.key}</code>
+    </Dialog>
+  );
+}

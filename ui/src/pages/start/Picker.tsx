@@ -1,0 +1,61 @@
+/** Picks a definition by typing a part of its name. */
+
+import { useState } from "react";
+import type { Definition } from "../../api/types";
+import { Empty } from "../../parts/Empty";
+import { Loaded } from "../definitions/Loaded";
+import { firstLine, matches } from "../definitions/words";
+
+interface Props {
+  definitions: Definition[];
+  /** A name that was asked for and is not there. */
+  missing: string;
+  onPick: (name: string) => void;
+}
+
+export function Picker({ definitions, missing, onPick }: Props) {
+  const [text, setText] = useState("");
+  const found = definitions.filter((definition) => matches(definition, text));
+  const first = found[0];
+  return (
+    <section className="stack tight start-picker" aria-labelledby="pick">
+      <h2 id="pick">What should run?</h2>
+      {missing && <p className="field-error">There is no definition called {missing}.</p>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (first) onPick(first.name);
+        }}
+      >
+        <input
+          type="search"
+          className="input"
+          placeholder="Find a definition, Enter takes the first"
+          aria-label="Find a definition"
+          // biome-ignore lint/a11y/noAutofocus: choosing is the one thing to do here
+          autoFocus
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </form>
+      {found.length === 0 ? (
+        <Empty icon="search" title={`No definition fits “${text}”`} />
+      ) : (
+        <ul className="card start-list">
+          {found.map((definition) => (
+            <li key={`${definition.dialect} ${definition.name}`}>
+              <button type="button" className="start-choice" onClick={() => onPick(definition.name)}>
+                <span className="grow">
+                  <strong>{definition.name}</strong>
+                  {definition.doc && <span className="muted start-doc">{firstLine(definition.doc)}</span>}
+                </span>
+                {!definition.loaded && <Loaded loaded={false} />}
+                <span className="chip">{definition.dialect}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,60 @@
+import type { Approval, DeadLetter } from "../api/types";
+import { useResource } from "../api/use";
+import { Icon, type IconName } from "../parts/Icon";
+import { usePoll } from "./poll";
+import { Link, useLocation } from "./router";
+
+interface Item {
+  to: string;
+  label: string;
+  icon: IconName;
+  count?: number;
+  keys?: string;
+}
+
+export function Nav() {
+  const { path } = useLocation();
+  const approvals = useResource<{ approvals: Approval[] }>("/approvals");
+  const letters = useResource<{ dead_letters: DeadLetter[] }>("/dlq");
+  usePoll(() => {
+    approvals.reload();
+    letters.reload();
+  }, 10_000);
+  const items: Item[] = [
+    { to: "/runs", label: "Runs", icon: "runs", keys: "g r" },
+    { to: "/approvals", label: "Approvals", icon: "approvals", count: approvals.data?.approvals.length, keys: "g a" },
+    { to: "/dlq", label: "Dead letters", icon: "letters", count: letters.data?.dead_letters.length, keys: "g d" },
+    { to: "/definitions", label: "Definitions", icon: "definitions", keys: "g f" },
+    { to: "/settings", label: "Settings", icon: "settings", keys: "g s" },
+  ];
+  return (
+    <nav className="nav" aria-label="Main">
+      <Link className="nav-brand" to="/runs" aria-label="Plait, to the runs">
+        <img src="/icon.svg" alt="" width={24} height={24} />
+        <span>Plait</span>
+      </Link>
+      <ul>
+        {items.map((item) => (
+          <NavItem key={item.to} {...item} active={path === item.to || path.startsWith(`${item.to}/`)} />
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function NavItem({ to, label, icon, count = 0, keys, active }: Item & { active: boolean }) {
+  return (
+    <li>
+      <Link className="nav-item" to={to} aria-current={active ? "page" : undefined} title={`${label} (${keys})`}>
+        <Icon name={icon} />
+        <span className="nav-label">{label}</span>
+        {count > 0 && (
+          <span className="nav-count">
+            {count > 99 ? "99+" : count}
+            <span className="visually-hidden"> open</span>
+          </span>
+        )}
+      </Link>
+    </li>
+  );
+}
