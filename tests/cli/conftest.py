@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.support import Desk
+from tests.cli.support import Desk, ServedDesk, server_on
 
 _numbers = count(1)
 
 WORKFLOWS = """\
 from pathlib import Path
 
-from plait import Context, Loop, Retry, Undo, step, workflow
+from plait import Context, Loop, Retry, Undo, step, step_log, workflow
 
 QUICK = Retry(max_attempts=2, first=0.001)
 
@@ -59,10 +59,34 @@ async def waits(ctx: Context) -> dict:
     return {"got": message.body}
 
 
+def chat() -> None:
+    step_log("I begin")
+    step_log("this is odd", "warning")
+
+
+@workflow
+async def talks(ctx: Context) -> None:
+    await ctx.step("chat", chat)
+    await ctx.step("more", lambda: step_log("and more"))
+
+
+@workflow
+async def talks_later(ctx: Context) -> None:
+    await ctx.step("chat", chat)
+    await ctx.listen("go")
+    await ctx.step("more", lambda: step_log("and more"))
+
+
 @workflow
 async def asks(ctx: Context) -> dict:
     verdict = await ctx.approve("ok", by="boss")
     return {"approved": verdict.approved, "by": verdict.by, "comment": verdict.comment}
+
+
+@workflow
+async def asks_how_much(ctx: Context) -> int:
+    verdict = await ctx.approve("budget", form={"type": "integer", "maximum": 900}, evidence={"asked": 700})
+    return verdict.data
 
 
 @workflow
@@ -88,13 +112,20 @@ async def sums(ctx: Context, upto: int) -> int:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+def desk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     monkeypatch.delenv("PLAIT_DB", raising=False)
+    monkeypatch.delenv("PLAIT_KEY", raising=False)
     monkeypatch.setenv("COLUMNS", "80")
     path, modules = list(sys.path), set(sys.modules)
     desk = Desk(tmp_path, f"shop_{next(_numbers)}")
     desk.write(WORKFLOWS)
-    yield desk
+    if getattr(request, "param", "database") == "server":
+        monkeypatch.chdir(tmp_path)  # where the steps of the server's runs look for their files
+        with server_on(desk) as url:
+            monkeypatch.setenv("PLAIT_DB", url)
+            yield ServedDesk(desk.folder, desk.module, url)
+    else:
+        yield desk
     sys.path[:] = path
     for name in set(sys.modules) - modules:
         if name.startswith(("shop_", "examples")):

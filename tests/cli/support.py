@@ -1,6 +1,7 @@
 """The `plait` command for tests: in this process, in another, and an engine in another process to talk to."""
 
 import asyncio
+import concurrent.futures
 import contextlib
 import io
 import json
@@ -11,17 +12,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from types import ModuleType
 from typing import Any
+
+import pytest
 
 import plait
 from plait import Engine
 from plait.cli.loading import load_module
 from plait.cli.main import main
+from plait.client import Client
 from plait.errors import RunFailed
+from plait.server.site import Settings
+from tests.server.serving import serving
 
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(plait.__file__).parents[1]
+
+both_ways = pytest.mark.parametrize("desk", ["database", "server"], indirect=True)
+"""For what must be the same on a database and through a server."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +82,27 @@ def _text(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
+@contextmanager
+def killed(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]:
+    """A process that is gone when the block ends, whatever happened in it."""
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @dataclass(frozen=True)
 class Desk:
     """A folder with a module of workflows and a database, in which commands are run."""
 
     folder: Path
     module: str
+
+    @property
+    def heard(self) -> str:
+        """What is said when something was told."""
+        return "an engine has taken it"
 
     @property
     def db(self) -> str:
@@ -114,6 +139,12 @@ class Desk:
             text=True,
         )
 
+    @contextmanager
+    def following(self, command: str, run: str, *args: str) -> Iterator["subprocess.Popen[str]"]:
+        """A command that does not end by itself while the run goes on."""
+        with killed(self.spawn(command, run, "--follow", "--db", self.db, *args)) as process:
+            yield process
+
     def start(self, workflow: str, run: str) -> None:
         """Starts a run, and leaves it when it waits for something from outside."""
         with self.spawn("run", f"{self.module}:{workflow}", "--id", run) as process:
@@ -144,6 +175,72 @@ class Desk:
                 yield process
             finally:
                 process.communicate()
+
+
+@dataclass(frozen=True)
+class ServedDesk(Desk):
+    """The same desk, with a server on its database for as long as it stands. Commands find it by PLAIT_DB."""
+
+    url: str
+
+    @property
+    def heard(self) -> str:
+        return "the server has it"
+
+    @property
+    def db(self) -> str:
+        return self.url
+
+    def run(self, workflow: str, *args: str) -> Ran:
+        return self.plait("run", workflow, *args)
+
+    def start(self, workflow: str, run: str) -> None:
+        async def start() -> None:
+            async with Client(self.url) as client:
+                begun = await client.start(workflow, id=run)
+                while not {"message", "approval"} & {reason.kind for reason in await begun.waiting()}:
+                    pass
+
+        asyncio.run(start())
+
+    def end(self, run: str) -> dict[str, Any]:
+        assert self.plait("events", run, "--follow").code == 0
+        return self.plait("show", run, "--json").json
+
+    @contextmanager
+    def engine(self) -> Iterator["subprocess.Popen[str]"]:
+        """The server's own does the work."""
+        yield None  # type: ignore[misc]
+
+
+@contextmanager
+def server_on(desk: Desk, settings: Settings | None = None) -> Iterator[str]:
+    """A server with the desk's workflows, in a thread of its own: its address."""
+    ready: concurrent.futures.Future[tuple[str, Any]] = concurrent.futures.Future()
+
+    async def serve() -> None:
+        done, loop = asyncio.Event(), asyncio.get_running_loop()
+        async with serving(desk.db, definitions=(desk.load(),), settings=settings) as served:
+            await served.engine.definitions.remember()
+            ready.set_result((served.url, lambda: loop.call_soon_threadsafe(done.set)))
+            await done.wait()
+
+    def work() -> None:
+        try:
+            asyncio.run(serve())
+        except BaseException as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+    thread = Thread(target=work, name="server")
+    thread.start()
+    url, stop = ready.result(30)
+    try:
+        yield url
+    finally:
+        stop()
+        thread.join()
 
 
 def read_until(stream: Any, text: str) -> str:

@@ -1,8 +1,9 @@
 import pytest
 
-from tests.cli.support import Desk
+from tests.cli.support import Desk, both_ways
 
 
+@both_ways
 def test_approve_lists_what_is_asked(desk: Desk):
     desk.start("asks", "a")
     [asked] = desk.plait("approve", "--json").json
@@ -10,6 +11,7 @@ def test_approve_lists_what_is_asked(desk: Desk):
     assert "a:ok" in desk.plait("approve").out
 
 
+@both_ways
 def test_nothing_asked_is_said(desk: Desk):
     desk.run("nothing")
     assert desk.plait("approve").out == "nobody is asked anything\n"
@@ -32,6 +34,7 @@ def test_reject_says_no(desk: Desk):
     assert desk.run("asks", "--id", "a", "--json").json["output"]["approved"] is False
 
 
+@both_ways
 def test_of_several_questions_one_must_be_named(desk: Desk):
     desk.start("asks_twice", "a")
     ran = desk.plait("approve", "a")
@@ -40,7 +43,19 @@ def test_of_several_questions_one_must_be_named(desk: Desk):
     assert desk.plait("approve", "a:both/b/second").code == 0
 
 
+@both_ways
 def test_what_is_not_asked_is_refused(desk: Desk):
     desk.run("nothing", "--id", "n")
     assert desk.plait("approve", "n", "--json").problem["code"] == "kernel.no_approval"
     assert desk.plait("approve", "nobody:ok", "--json").problem["code"] == "kernel.no_run"
+
+
+@both_ways
+def test_a_form_is_filled_in(desk: Desk):
+    with desk.engine():
+        desk.start("asks_how_much", "a")
+        [asked] = desk.plait("approve", "--json").json
+        assert (asked["form"]["maximum"], asked["evidence"]) == (900, {"asked": 700})
+        assert desk.plait("approve", "a", "--data", "1000", "--json").problem["code"] == "kernel.bad_form"
+        assert desk.plait("approve", "a", "--data", "700").code == 0
+        assert desk.end("a")["output"] == 700

@@ -107,7 +107,7 @@ def test_a_run_that_no_engine_has_started_fits(desk: Desk):
         (("nowhere",), "cli.no_module"),
         (("json",), "cli.no_workflow"),
         (("{module}",), "cli.no_database"),
-        (("{module}", "--db", "http://localhost"), "cli.no_server_yet"),
+        (("{module}", "--db", "http://localhost"), "cli.needs_database"),
     ],
 )
 def test_what_can_not_be_checked_has_exit_code_2(desk: Desk, args: tuple[str, ...], code: str):

@@ -59,11 +59,6 @@ def test_a_missing_database_is_a_problem(desk: Desk):
     assert "✗ there is no database at plait.db" in desk.plait("doctor").out
 
 
-def test_a_server_url_is_a_problem(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("PLAIT_DB", "http://localhost:7070")
-    assert list(problems(desk)) == ["cli.no_server_yet"]
-
-
 def test_work_that_nobody_does_is_a_problem(desk: Desk):
     desk.start("waits", "w")
     assert desk.plait("doctor").code == 0

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from plait.cli.running import Order
-from tests.cli.support import Desk, read_until
+from plait.cli.options import Where
+from plait.cli.ordering import Order
+from tests.cli.support import Desk, both_ways, read_until
 
 
+@both_ways
 def test_run_prints_the_output_alone_on_stdout(desk: Desk):
     ran = desk.run("hello", "--input", '"Ada"')
     assert (ran.code, ran.out) == (0, '"hello Ada"\n')
@@ -31,6 +33,7 @@ def test_the_database_can_be_named_by_the_environment(desk: Desk, monkeypatch: p
     assert len(desk.plait("runs", "--json").json) == 1
 
 
+@both_ways
 def test_json_is_one_document_and_nothing_else(desk: Desk):
     ran = desk.run("hello", "--input", '"Ada"', "--id", "h-1", "--json")
     assert ran.json == {
@@ -43,6 +46,7 @@ def test_json_is_one_document_and_nothing_else(desk: Desk):
     assert ran.err == ""
 
 
+@both_ways
 def test_an_output_of_nothing_is_null(desk: Desk):
     assert desk.run("nothing", "--json").json["output"] is None
     assert desk.run("nothing").out == "null\n"
@@ -55,6 +59,7 @@ def test_input_comes_from_a_file_or_from_stdin(desk: Desk):
     assert ran.out == '"hello Edsger"\n'
 
 
+@both_ways
 def test_labels_deadline_and_namespace_are_kept_with_the_run(desk: Desk):
     desk.run("nothing", "--id", "n", "--label", "team=tea", "--label", "a=b=c", "--deadline", "60", "-n", "shop")
     found = desk.plait("show", "n", "--namespace", "shop", "--json").json
@@ -74,6 +79,7 @@ def test_a_file_is_imported_under_its_dotted_name(desk: Desk):
 # -- ends other than an output -----------------------------------------------------------------------------------
 
 
+@both_ways
 def test_a_failed_run_says_why_and_what_to_do(desk: Desk):
     (desk.folder / "closed").touch()
     ran = desk.run("gated", "--id", "g-1")
@@ -84,6 +90,7 @@ def test_a_failed_run_says_why_and_what_to_do(desk: Desk):
     assert last.endswith("[step.exhausted]")
 
 
+@both_ways
 def test_a_failed_run_is_a_document_with_its_error(desk: Desk):
     (desk.folder / "closed").touch()
     ran = desk.run("gated", "--json")
@@ -92,6 +99,7 @@ def test_a_failed_run_is_a_document_with_its_error(desk: Desk):
     assert "output" not in ran.json
 
 
+@both_ways
 def test_a_deadline_fails_the_run(desk: Desk):
     ran = desk.run("waits", "--deadline", "0.05", "--json")
     assert (ran.code, ran.json["error"]["code"]) == (1, "DEADLINE_EXCEEDED")
@@ -151,15 +159,17 @@ def test_the_same_command_goes_on_where_it_was(desk: Desk, end: signal.Signals):
 
 
 def test_the_command_to_go_on_quotes_its_input(desk: Desk):
-    order = Order("m:f", '"a b"', "it's", desk.db, None, {}, "shop", False)
+    order = Order("m:f", '"a b"', "a b", "it's", Where(desk.db, "secret", "shop"), None, {}, False)
     assert order.again() == f"""plait run m:f --id 'it'"'"'s' --input '"a b"' --namespace shop --db {desk.db}"""
 
 
+@both_ways
 def test_a_known_run_needs_no_input(desk: Desk):
     desk.run("hello", "--id", "h", "--input", '"Ada"')
     assert desk.run("hello", "--id", "h").out == '"hello Ada"\n'
 
 
+@both_ways
 def test_a_known_id_with_another_input_or_workflow_is_refused(desk: Desk):
     desk.run("hello", "--id", "h", "--input", '"Ada"')
     ran = desk.run("hello", "--id", "h", "--input", '"Bob"')
@@ -186,6 +196,7 @@ def test_beside_a_living_engine_the_run_goes_on_there(desk: Desk):
 # -- wrong input -------------------------------------------------------------------------------------------------
 
 
+@both_ways
 @pytest.mark.parametrize(
     ("text", "code"),
     [
@@ -208,10 +219,12 @@ def test_bad_input_is_refused_before_a_run_is_made(desk: Desk, text: str, code: 
     assert desk.plait("runs", "--json").out.strip() in ("", "[]")
 
 
+@both_ways
 def test_a_bare_word_is_shown_how_it_is_written(desk: Desk):
     assert """a string is written '"Ada"'""" in desk.run("hello", "--input", "Ada").err
 
 
+@both_ways
 def test_a_missing_input_and_one_too_many_are_refused(desk: Desk):
     assert "[CODE_INPUT_INVALID]" in desk.run("hello").err
     assert "takes no input" in desk.run("nothing", "--input", "1").err
@@ -268,8 +281,7 @@ def test_a_module_that_fails_is_named_with_the_place(desk: Desk, source: str, wh
         (("--id", "a/b"), "kernel.bad_run_id"),
         (("--id", ""), "kernel.bad_run_id"),
         (("-n", "Shop"), "kernel.bad_namespace"),
-        (("--db", "http://localhost:7070"), "cli.no_server_yet"),
-        (("--db", "https://plait.example"), "cli.no_server_yet"),
+        (("--db", "http://127.0.0.1:1"), "cli.bad_target"),
         (("--db", "mysql://x"), "store.bad_url"),
         (("--db", "plait.db"), "store.bad_url"),
         (("--db", "sqlite:///no/such/folder/plait.db"), "store.no_folder"),

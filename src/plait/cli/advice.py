@@ -26,7 +26,8 @@ def standing(row: RunRow) -> str:
             return f"{verb} {status}{reason}"
 
 
-def hints(row: RunRow, waiting: list[Reason], *, working: bool) -> list[str]:
+def hints(row: RunRow, waiting: list[Reason], *, working: bool | None) -> list[str]:
+    """`working`: whether an engine is at work; None if nobody knows."""
     run = run_argument(row)
     found: list[str] = []
     match status_of(row):
@@ -38,7 +39,7 @@ def hints(row: RunRow, waiting: list[Reason], *, working: bool) -> list[str]:
             found.append(f"then load the code, or, if it is loaded: plait retry {run}")
         case "running":
             found += _for_reasons(run, waiting)
-            if not working:
+            if working is False:
                 found.append(NO_ENGINE)
         case _:
             pass

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import getpass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from msgspec import Raw
 
-from plait.engine import Engine
 from plait.kernel.errors import Conflict, NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id, run_key
+from plait.kernel.ids import caller_id
 from plait.kernel.store import Question
 
 from . import words
-from .options import DEFAULT_DB, Db, Json, Namespace
+from .connecting import connect
+from .contract import Session
+from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_json
 from .output import document, emit, say, table
-from .session import do, looking
-from .told import report, teller
+from .session import do
+from .told import report
 
 
 def approve(
@@ -25,21 +26,33 @@ def approve(
     ] = None,
     reject: Annotated[bool, typer.Option("--reject", help="Say no.")] = False,
     comment: Annotated[str, typer.Option(metavar="TEXT", help="Kept with the answer.", show_default=False)] = "",
-    by: Annotated[str, typer.Option(metavar="NAME", help="Who answers.", show_default="you")] = "",
-    namespace: Namespace = DEFAULT_NAMESPACE,
-    db: Db = DEFAULT_DB,
+    data: Annotated[
+        str | None, typer.Option(metavar="JSON|@FILE", help="What the question's form asks for.", show_default=False)
+    ] = None,
+    by: Annotated[
+        str, typer.Option(metavar="NAME", help="Who answers; a server takes the key's name.", show_default="you")
+    ] = "",
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Answer what a run asks a person. Without ID, list the open questions."""
+    where = Where(db, key, namespace)
     if question is None:
-        _list(do(_questions(db, namespace)), json=json)
-    else:
-        do(_decide(question, "reject" if reject else "approve", comment, by or _me(), namespace, db, json))
+        _list(do(_questions(where)), json=json)
+        return
+    answer = {
+        "decision": "reject" if reject else "approve",
+        "comment": comment,
+        "data": None if data is None else read_json(data, "the data"),
+    }
+    do(_decide(question, answer, by, where, json))
 
 
-async def _questions(db: str, namespace: str) -> list[Question]:
-    async with looking(db) as engine:
-        return await engine.approvals.list(namespace)
+async def _questions(where: Where) -> list[Question]:
+    async with connect(where) as session:
+        return await session.engine.approvals.list(session.namespace)
 
 
 def _list(found: list[Question], *, json: bool) -> None:
@@ -53,6 +66,8 @@ def _list(found: list[Question], *, json: bool) -> None:
                     by=asked.by or None,
                     asked_at=asked.asked_at,
                     deadline=asked.deadline,
+                    form=_given(asked.form),
+                    evidence=_given(asked.evidence),
                 )
                 for asked in found
             ]
@@ -65,20 +80,25 @@ def _list(found: list[Question], *, json: bool) -> None:
         say("nobody is asked anything")
 
 
-async def _decide(id: str, decision: str, comment: str, by: str, namespace: str, db: str, json: bool) -> None:
-    async with teller(db) as telling:
-        engine = telling.engine
-        asked = await _find(engine, id, namespace)
-        answering = engine.approvals.decide(asked.id, decision, by=by, comment=comment, namespace=namespace)
-        taken = await telling.told(asked.run_id, answering)
-        handle = await engine.get(caller_id(asked.run_id), namespace)
-        verb = "approved" if decision == "approve" else "rejected"
-        await report(handle, f"run {handle.id}: `{asked.title}` {verb}", taken, json=json, question=asked.id)
+def _given(value: Raw) -> Raw | None:
+    return value if bytes(value) else None
 
 
-async def _find(engine: Engine, id: str, namespace: str) -> Question:
+async def _decide(id: str, answer: dict[str, Any], by: str, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        asked = await _find(session, id)
+        run = await session.engine.get(caller_id(asked.run_id), session.namespace)
+        answering = session.engine.approvals.decide(
+            asked.id, **answer, by=by or session.me, namespace=session.namespace
+        )
+        taken = await session.told(run, answering)
+        verb = "approved" if answer["decision"] == "approve" else "rejected"
+        await report(run, f"run {run.id}: `{asked.title}` {verb}", taken, json=json, question=asked.id)
+
+
+async def _find(session: Session, id: str) -> Question:
     """By the question's own id, or by its run when that asks one thing only."""
-    found = await engine.approvals.list(namespace)
+    found = await session.engine.approvals.list(session.namespace)
     for asked in found:
         if asked.id == id:
             return asked
@@ -88,20 +108,10 @@ async def _find(engine: Engine, id: str, namespace: str) -> Question:
     if of_run:
         ids = ", ".join(asked.id for asked in of_run)
         raise Conflict("cli.many_questions", f"run {id} asks {len(of_run)} things", fix=f"name one: {ids}")
-    if ":" not in id:
-        await engine.get(id, namespace)  # a run that is not there is another mistake
-    elif await engine.kernel.store.run(run_key(namespace, id.partition(":")[0])) is None:
-        raise NotFound("kernel.no_run", f"there is no run {id.partition(':')[0]}", fix="`plait runs` lists them")
+    await session.engine.get(id.partition(":")[0], session.namespace)  # a run that is not there is another mistake
     raise NotFound(
         "kernel.no_approval",
         f"nothing is asked under {id}",
         why="it does not ask yet, or was answered",
         fix="`plait approve` lists what is asked",
     )
-
-
-def _me() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):
-        return ""

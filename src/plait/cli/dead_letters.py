@@ -8,14 +8,15 @@ import typer
 from rich.text import Text
 
 from plait.kernel.errors import NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
+from plait.kernel.ids import caller_id
 from plait.kernel.store import DeadLetter
 
 from . import words
-from .options import DEFAULT_DB, Db, Json, Namespace
+from .connecting import connect
+from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where
 from .output import document, emit, facts, say, table
-from .session import do, looking
-from .told import report, teller
+from .session import do
+from .told import report
 
 dlq = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 
@@ -26,23 +27,26 @@ All = Annotated[bool, typer.Option("--all", help="Also those that were settled."
 @dlq.callback(invoke_without_command=True)
 def default(
     ctx: typer.Context,
-    namespace: Namespace = DEFAULT_NAMESPACE,
-    db: Db = DEFAULT_DB,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Tasks that used up their attempts. Without a command: list."""
     if ctx.invoked_subcommand is None:
-        _list(db, namespace, all=False, json=json)
+        _list(Where(db, key, namespace), all=False, json=json)
 
 
 @dlq.command("list")
-def list_(all: All = False, namespace: Namespace = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False) -> None:
+def list_(
+    all: All = False, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
+) -> None:
     """List them, oldest first."""
-    _list(db, namespace, all=all, json=json)
+    _list(Where(db, key, namespace), all=all, json=json)
 
 
-def _list(db: str, namespace: str, *, all: bool, json: bool) -> None:
-    found = do(_letters(db, namespace, all))
+def _list(where: Where, *, all: bool, json: bool) -> None:
+    found = do(_letters(where, all))
     if json:
         emit([_document(letter) for letter in found])
     elif found:
@@ -63,10 +67,14 @@ def _list(db: str, namespace: str, *, all: bool, json: bool) -> None:
 
 @dlq.command()
 def show(
-    letter: LetterArgument, namespace: Namespace = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False
+    letter: LetterArgument,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
 ) -> None:
     """Show one, with its error."""
-    found = next((known for known in do(_letters(db, namespace, True)) if known.id == letter), None)
+    found = next((known for known in do(_letters(Where(db, key, namespace), True)) if known.id == letter), None)
     if found is None:
         raise _unknown(letter)
     if json:
@@ -91,35 +99,43 @@ def show(
 
 @dlq.command()
 def retry(
-    letter: LetterArgument, namespace: Namespace = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False
+    letter: LetterArgument,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
 ) -> None:
     """Try the task again, with fresh attempts; a run that failed with it goes on."""
-    do(_settle(letter, "retry", namespace, db, json))
+    do(_settle(letter, "retry", Where(db, key, namespace), json))
 
 
 @dlq.command()
 def discard(
-    letter: LetterArgument, namespace: Namespace = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False
+    letter: LetterArgument,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
 ) -> None:
     """Give the task up; a rollback that stopped at it goes on without it."""
-    do(_settle(letter, "discard", namespace, db, json))
+    do(_settle(letter, "discard", Where(db, key, namespace), json))
 
 
-async def _letters(db: str, namespace: str, all: bool) -> list[DeadLetter]:
-    async with looking(db) as engine:
-        return await engine.dlq.list(namespace, all=all)
+async def _letters(where: Where, all: bool) -> list[DeadLetter]:
+    async with connect(where) as session:
+        return await session.engine.dlq.list(session.namespace, all=all)
 
 
-async def _settle(id: str, verdict: str, namespace: str, db: str, json: bool) -> None:
-    async with teller(db) as telling:
-        engine = telling.engine
-        letter = next((known for known in await engine.dlq.list(namespace, all=True) if known.id == id), None)
+async def _settle(id: str, verdict: str, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        dlq = session.engine.dlq
+        letter = next((known for known in await dlq.list(session.namespace, all=True) if known.id == id), None)
         if letter is None:
             raise _unknown(id)
-        settle = engine.dlq.retry if verdict == "retry" else engine.dlq.discard
-        taken = await telling.told(letter.run_id, settle(id, namespace))
-        handle = await engine.get(caller_id(letter.run_id), namespace)
-        await report(handle, f"dead letter {id}: {verdict}", taken, json=json, dead_letter=id)
+        run = await session.engine.get(caller_id(letter.run_id), session.namespace)
+        settle = dlq.retry if verdict == "retry" else dlq.discard
+        taken = await session.told(run, settle(id, session.namespace))
+        await report(run, f"dead letter {id}: {verdict}", taken, json=json, dead_letter=id)
 
 
 def _unknown(id: str) -> NotFound:

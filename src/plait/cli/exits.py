@@ -9,7 +9,8 @@ BUG = 70
 INTERRUPTED = 130
 
 EPILOG = """\
-Every command takes --json. The database is --db, else $PLAIT_DB, else sqlite:///plait.db.
+Every command takes --json. --db names a database, or a server (http://host:port,
+with --key or $PLAIT_KEY); without it, $PLAIT_DB, else sqlite:///plait.db.
 
 \b
 Exit codes:

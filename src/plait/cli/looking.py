@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Any, Literal, cast
 
+import msgspec.structs
 import typer
 from rich.text import Text
 
-from plait.engine import Handle
-from plait.kernel import values
+from plait.engine.picture import Picture
 from plait.kernel.events import Recorded
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunFilter, RunRow
-from plait.kernel.view import Reason
 
 from . import advice, picture, words
-from .leases import somebody_works
-from .options import DEFAULT_DB, Db, Json, Namespace, RunArgument, read_pairs
-from .output import console, emit, emit_line, facts, say, status_text, table
+from .connecting import connect
+from .contract import Run
+from .options import DEFAULT_DB, Follow, Json, Key, Namespace, Place, RunArgument, Where, read_pairs
+from .output import console, emit, emit_line, facts, flush, say, status_text, table
 from .records import name_of, run_document, status_of, took
-from .session import do, looking
+from .session import do
 
 Status = Literal["running", "completed", "failed", "cancelled", "blocked"]
 
@@ -29,20 +31,15 @@ def runs(
     definition: Annotated[str | None, typer.Option(metavar="NAME", help="Only runs of this workflow.")] = None,
     label: Annotated[str | None, typer.Option(metavar="KEY=VALUE", help="Only runs with this label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 20,
-    namespace: Namespace = DEFAULT_NAMESPACE,
-    db: Db = DEFAULT_DB,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """List runs, newest first."""
     labels = read_pairs([label], "--label") if label is not None else None
-    query = RunFilter(
-        namespace=namespace,
-        status=status,
-        definition=definition,
-        labels=labels,
-        limit=limit + 1,
-    )
-    found = do(_runs(db, query))
+    query = RunFilter(status=status, definition=definition, labels=labels, limit=limit + 1)
+    found = do(_runs(Where(db, key, namespace), query))
     shown = found[:limit]
     if json:
         emit([run_document(row, output=row.output) for row in shown])
@@ -61,38 +58,45 @@ def runs(
     if rows:
         table(("RUN", "WORKFLOW", "STATUS", "STARTED", "TOOK"), rows, fold=("RUN", "WORKFLOW"))
     else:
-        say("no runs" if query == RunFilter(namespace=namespace, limit=limit + 1) else "no such runs")
+        say("no runs" if query == RunFilter(limit=limit + 1) else "no such runs")
     if len(found) > limit:
         say(f"… and more: plait runs --limit {limit * 5}", "bright_black")
 
 
-async def _runs(db: str, query: RunFilter) -> list[RunRow]:
-    async with looking(db) as engine:
-        return await engine.runs(query)
+async def _runs(where: Where, query: RunFilter) -> list[RunRow]:
+    async with connect(where) as session:
+        return await session.engine.runs(msgspec.structs.replace(query, namespace=session.namespace))
 
 
 def show(
     run: RunArgument,
     all: Annotated[bool, typer.Option("--all", help="All operations, and values in full.")] = False,
-    namespace: Namespace = DEFAULT_NAMESPACE,
-    db: Db = DEFAULT_DB,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Show a run: input, operations, output."""
-    do(_show(run, namespace, db, all, json))
-
-
-async def _show(run: str, namespace: str, db: str, all: bool, json: bool) -> None:
-    async with looking(db) as engine:
-        handle = await engine.get(run, namespace)
-        row, view, waiting = await handle.row(), await handle.view(), await handle.waiting()
-        start = await handle.events(limit=1)
-        output = await handle.result() if row.status == "completed" else None
-    input = start[0].data.get("input") if start else None
+    found = do(_picture(run, Where(db, key, namespace)))
     if json:
-        more: dict[str, Any] = {"output": output} if row.status == "completed" else {}
-        emit(run_document(row, nodes=view.nodes, edges=view.edges, waiting=waiting) | {"input": input} | more)
-        return
+        _emit(found)
+    else:
+        _say(found, all=all)
+
+
+async def _picture(run: str, where: Where) -> Picture:
+    async with connect(where) as session:
+        return await (await session.engine.get(run, session.namespace)).picture()
+
+
+def _emit(found: Picture) -> None:
+    row, view = found.row, found.view
+    more: dict[str, Any] = {"output": found.output} if row.status == "completed" else {}
+    emit(run_document(row, nodes=view.nodes, edges=view.edges, waiting=found.waiting) | {"input": found.input} | more)
+
+
+def _say(found: Picture, *, all: bool) -> None:
+    row, view = found.row, found.view
     now = words.now()
     limit = None if all else 2_000
     facts(
@@ -106,16 +110,16 @@ async def _show(run: str, namespace: str, db: str, all: bool, json: bool) -> Non
             ("started", words.clock(row.created_at)),
             ("ended", f"{words.clock(row.ended_at)}, after {words.duration(took(row, now))}" if row.ended_at else None),
             ("deadline", words.clock(row.deadline) if row.deadline is not None else None),
-            ("input", words.value(input, limit) if start else "not started yet"),
-            ("output", words.value(output, limit) if row.status == "completed" else None),
+            ("input", words.value(found.input, limit) if found.seq else "not started yet"),
+            ("output", words.value(found.output, limit) if row.status == "completed" else None),
             ("error", Text(f"{words.failure(row.error)} [{row.error.code}]", "red") if row.error else None),
         ]
     )
     if view.nodes:
         say()
         title = Text("operations", style="bold")
-        console().print(picture.tree(view, waiting, now, title=title, few=None if all else picture.FEW))
-    for reason in picture.loose(view, waiting):
+        console().print(picture.tree(view, found.waiting, now, title=title, few=None if all else picture.FEW))
+    for reason in picture.loose(view, found.waiting):
         say(f"\nwaiting: {reason}")
 
 
@@ -123,26 +127,42 @@ def events(
     run: RunArgument,
     after: Annotated[int, typer.Option(metavar="N", min=0, help="Only events after number N.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="How many at most.", show_default=False)] = None,
-    namespace: Namespace = DEFAULT_NAMESPACE,
-    db: Db = DEFAULT_DB,
+    follow: Follow = False,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
     json: Json = False,
 ) -> None:
     """Print the event log of a run; with --json, one event a line."""
-    found = do(_events(run, namespace, db, after, limit))
-    if json:
-        for event in found:
-            emit_line(event)
+    if do(_events(run, Where(db, key, namespace), after, limit, follow=follow, json=json)) or json:
         return
-    width = console().width
-    for event in found:
-        say(_event_line(event, width))
-    if not found:
-        say("no events" if not after else f"no events after {after}")
+    say("no events" if not after else f"no events after {after}")
 
 
-async def _events(run: str, namespace: str, db: str, after: int, limit: int | None) -> list[Recorded]:
-    async with looking(db) as engine:
-        return await (await engine.get(run, namespace)).events(after, limit)
+async def _events(run: str, where: Where, after: int, limit: int | None, *, follow: bool, json: bool) -> int:
+    """Prints them as they come; how many there were."""
+    width, count = console().width, 0
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        async with aclosing(_batches(handle, after, limit, follow=follow)) as batches:
+            async for batch in batches:
+                for event in batch:
+                    emit_line(event) if json else say(_event_line(event, width))
+                count += len(batch)
+                flush()
+    return count
+
+
+async def _batches(run: Run, after: int, limit: int | None, *, follow: bool) -> AsyncGenerator[list[Recorded]]:
+    if not follow:
+        yield await run.events(after, limit)
+        return
+    async with aclosing(cast("AsyncGenerator[list[Recorded]]", run.follow(after))) as batches:
+        async for batch in batches:
+            yield batch[:limit]
+            limit = None if limit is None else limit - len(batch)
+            if limit is not None and limit <= 0:
+                return
 
 
 def _event_line(event: Recorded, width: int) -> Text:
@@ -155,9 +175,12 @@ def _event_line(event: Recorded, width: int) -> Text:
     return text
 
 
-def why(run: RunArgument, namespace: Namespace = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False) -> None:
+def why(
+    run: RunArgument, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
+) -> None:
     """Say why a run is not moving, and what to do."""
-    row, waiting, untaken, working = do(_why(run, namespace, db))
+    found, untaken, working = do(_why(run, Where(db, key, namespace)))
+    row, waiting = found.row, found.waiting
     hints = advice.hints(row, waiting, working=working)
     if json:
         emit(run_document(row, waiting=waiting, untaken=untaken, working=working, fix=hints))
@@ -171,10 +194,7 @@ def why(run: RunArgument, namespace: Namespace = DEFAULT_NAMESPACE, db: Db = DEF
         say(f"→ {hint}")
 
 
-async def _why(run: str, namespace: str, db: str) -> tuple[RunRow, list[Reason], list[str], bool]:
-    async with looking(db) as engine:
-        handle: Handle[Any] = await engine.get(run, namespace)
-        row = await handle.row()
-        inbox = [told for told in await engine.kernel.store.inbox([row.shard], 1000) if told.run_id == row.id]
-        untaken = [str(values.decode(told.body)["kind"]) for told in inbox]
-        return row, await handle.waiting(), untaken, await somebody_works(db)
+async def _why(run: str, where: Where) -> tuple[Picture, list[str], bool | None]:
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        return await handle.picture(), await session.untaken(handle), await session.working()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,8 +16,28 @@ DEFAULT_DB = "sqlite:///plait.db"
 
 RunArgument = Annotated[str, typer.Argument(metavar="ID", help="The run.", show_default=False)]
 Db = Annotated[str, typer.Option("--db", envvar="PLAIT_DB", metavar="URL", help="The database.")]
+Place = Annotated[
+    str, typer.Option("--db", envvar="PLAIT_DB", metavar="URL", help="A database, or a server: http://host:port.")
+]
+Key = Annotated[
+    str | None, typer.Option("--key", envvar="PLAIT_KEY", metavar="KEY", help="For a server.", show_default=False)
+]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Namespace = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="The namespace of the run.")]
+Namespace = Annotated[
+    str | None,
+    typer.Option("--namespace", "-n", metavar="NAME", help="The namespace.", show_default="default, or the key's"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What the command is about: a database or a server, and the namespace in it."""
+
+    url: str
+    key: str | None = None
+    namespace: str | None = None
+    """None: `default`, or the one that the key is for."""
 
 
 def read_json(text: str, what: str) -> Any:

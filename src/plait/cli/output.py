@@ -53,6 +53,11 @@ def emit_line(document: object) -> None:
     _write(_encode(document))
 
 
+def flush() -> None:
+    """For output that comes bit by bit: whoever reads it through a pipe should not wait for the rest."""
+    sys.stdout.flush()
+
+
 def _encode(document: object) -> bytes:
     return msgspec.json.encode(document)
 

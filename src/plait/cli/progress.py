@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from typing import Any, Protocol
 
@@ -10,10 +11,11 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from plait.engine import Handle
+from plait.kernel.errors import Unavailable
 from plait.kernel.view import NodeStatus, Reason, RunView
 
 from . import picture, words
+from .contract import Run
 from .output import console
 
 REFRESH = 0.1
@@ -26,21 +28,23 @@ class Screen(Protocol):
     def close(self) -> None: ...
 
 
-async def watch(handle: Handle[Any], ending: asyncio.Future[Any], screen: Screen) -> None:
+async def watch(run: Run, ending: asyncio.Future[Any], screen: Screen, pause: float = REFRESH) -> None:
     """Shows the run until `ending` is done, and once more then."""
     try:
         while not ending.done():
-            pause = await _look(handle, screen)
-            await asyncio.wait({ending}, timeout=pause)
-        await _look(handle, screen)
+            rest = await _look(run, screen, pause)
+            await asyncio.wait({ending}, timeout=rest)
+        await _look(run, screen, pause)
     finally:
         screen.close()
 
 
-async def _look(handle: Handle[Any], screen: Screen) -> float:
+async def _look(run: Run, screen: Screen, pause: float) -> float:
     started = time.perf_counter()
-    screen.show(await handle.view(), await handle.waiting())
-    return max(REFRESH, _SHARE * (time.perf_counter() - started))
+    with contextlib.suppress(Unavailable):  # if that lasts, whoever waits for the end says so
+        found = await run.picture()
+        screen.show(found.view, found.waiting)
+    return max(pause, _SHARE * (time.perf_counter() - started))
 
 
 def screen(run: str, title: str) -> Screen:

@@ -1,4 +1,4 @@
-"""Opening the database that `--db` names: to look, to tell, or to work on it."""
+"""Opening a database: to look, to tell, or to work on it."""
 
 from __future__ import annotations
 
@@ -61,13 +61,19 @@ class _Warnings(logging.Handler):
 
 
 def refuse_server(db: str) -> None:
-    if db.startswith(("http://", "https://")):
+    """For commands that a server can't do for us."""
+    if is_server(db):
         raise InvalidInput(
-            "cli.no_server_yet",
-            f"{db} is the address of a server",
-            why="this release of Plait has none; it comes with the next one",
-            fix=f"give the database itself: --db {_SQLITE}plait.db or --db postgresql://user@host/db",
+            "cli.needs_database",
+            f"{db} is a server",
+            why="this command works on the database itself",
+            fix=f"give the database: --db {_SQLITE}plait.db or --db postgresql://user@host/db",
         )
+
+
+def is_server(url: str) -> bool:
+    """Whether this names a server; else it may be a database."""
+    return url.lower().startswith(("http://", "https://"))
 
 
 def must_exist(db: str) -> None:

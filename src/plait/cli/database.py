@@ -1,0 +1,88 @@
+"""A command's session with a database: told things wait there until an engine takes them.
+
+What is told is durable before anything else happens: an engine that lives takes it at once, else it waits
+for one. So a command waits a little for an answer, and says which of the two it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from plait.engine import Engine
+from plait.engine.asking import refusal_of
+from plait.kernel import values
+from plait.kernel.errors import Unavailable
+from plait.kernel.ids import SHARDS, RunId, Shard, run_key, shard_of
+
+from .contract import Run
+from .leases import somebody_works
+from .session import Keys
+
+PATIENCE = 10.0
+"""Seconds to wait for an engine that lives: it may be busy."""
+_GLANCE = 0.3
+"""Seconds to wait when no engine seems to live; one may just be starting."""
+_LOOK = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSession:
+    url: str
+    engine: Engine
+    """Takes up no work."""
+    namespace: str
+    keys: Keys
+
+    @property
+    def me(self) -> str:
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError):
+            return ""
+
+    async def told(self, run: Run, telling: Awaitable[object]) -> bool:
+        try:
+            await asyncio.wait_for(telling, await self._patience())
+        except TimeoutError:
+            await self._must_be_kept(_key(run))
+        return await self.engine.kernel.store.reply(_key(run), self.keys.last) is not None
+
+    async def taken(self, run: Run, key: str) -> bool:
+        end = asyncio.get_running_loop().time() + await self._patience()
+        while True:
+            found = await self.engine.kernel.store.reply(_key(run), key)
+            if found is not None:
+                if (refusal := refusal_of(found)) is not None:
+                    raise refusal
+                return True
+            if asyncio.get_running_loop().time() >= end:
+                return False
+            await asyncio.sleep(_LOOK)
+
+    async def untaken(self, run: Run) -> list[str]:
+        key = _key(run)
+        inbox = await self.engine.kernel.store.inbox([shard_of(key)], 1000)
+        return [str(values.decode(told.body)["kind"]) for told in inbox if told.run_id == key]
+
+    async def working(self) -> bool:
+        return await somebody_works(self.url)
+
+    async def _patience(self) -> float:
+        return PATIENCE if await self.working() else _GLANCE
+
+    async def _must_be_kept(self, run: RunId) -> None:
+        store = self.engine.kernel.store
+        if await store.reply(run, self.keys.last) is not None:
+            return
+        waiting = await store.inbox([Shard(number) for number in range(SHARDS)], 1_000_000)
+        if not any(row.run_id == run and row.key == self.keys.last for row in waiting):
+            raise Unavailable(
+                "cli.not_told", "the database did not answer in time", fix="try again; saying it twice does no harm"
+            )
+
+
+def _key(run: Run) -> RunId:
+    return run_key(run.namespace, run.id)

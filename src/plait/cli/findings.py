@@ -1,0 +1,79 @@
+"""What `plait doctor` finds: facts, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from plait.kernel.errors import PlaitError
+from plait.kernel.ids import Millis, caller_id
+from plait.kernel.store import SUSPECT_AFTER, DeadLetter, RunRow
+
+from . import words
+
+MANY = 10_000
+"""Runs that are looked at."""
+AHEAD = 60_000
+"""ms that a stored time may lie in the future."""
+
+
+@dataclass(slots=True)
+class Report:
+    facts: dict[str, str] = field(default_factory=dict[str, str])
+    problems: list[PlaitError] = field(default_factory=list[PlaitError])
+
+    def wrong(self, code: str, what: str, why: str = "", fix: str = "") -> None:
+        self.problems.append(PlaitError(code, what, why=why, fix=fix))
+
+
+def examine_runs(live: Sequence[RunRow], now: Millis, report: Report) -> None:
+    many = "more than " if len(live) == MANY else ""
+    report.facts["live runs"] = f"{many}{len(live):,}"
+    blocked = [row for row in live if row.blocked is not None]
+    if blocked:
+        report.wrong(
+            "doctor.blocked",
+            f"{words.counted(len(blocked), 'run is', 'runs are')} blocked: {_some(blocked)}",
+            why="the code does not fit what they recorded, or is not loaded",
+            fix=f"plait why {caller_id(blocked[0].id)}; plait check MODULE",
+        )
+    suspects = [row for row in live if row.recoveries >= SUSPECT_AFTER]
+    if suspects:
+        report.wrong(
+            "doctor.suspect",
+            f"{words.counted(len(suspects), 'run was', 'runs were')} under way when engines died: {_some(suspects)}",
+            why="one of their steps may be what kills it",
+            fix=f"plait show {caller_id(suspects[0].id)}; mend or cancel it",
+        )
+    full = [row for row in live if row.full]
+    if full:
+        report.wrong(
+            "doctor.full",
+            f"{words.counted(len(full), 'run takes', 'runs take')} no more messages: {_some(full)}",
+            why="too many wait that it has not listened for",
+            fix=f"plait why {caller_id(full[0].id)}",
+        )
+    ahead = max((row.created_at for row in live), default=now) - now
+    if ahead > AHEAD:
+        report.wrong(
+            "doctor.clock",
+            f"the newest run was made {words.duration(ahead)} in the future",
+            why="this machine's clock was set back, or another's is ahead",
+            fix="set the clocks; timers wait until they agree",
+        )
+
+
+def examine_letters(letters: Sequence[DeadLetter], report: Report) -> None:
+    report.facts["dead letters"] = str(len(letters))
+    if letters:
+        report.wrong(
+            "doctor.dead_letters",
+            f"{words.counted(len(letters), 'task')} used up all attempts",
+            why=f"the last: {letters[-1].label} of run {caller_id(letters[-1].run_id)}: {letters[-1].error.message}",
+            fix="plait dlq; then plait dlq retry ID, or plait dlq discard ID",
+        )
+
+
+def _some(rows: Sequence[RunRow]) -> str:
+    names = ", ".join(caller_id(row.id) for row in rows[:3])
+    return names if len(rows) <= 3 else f"{names} …"

@@ -1,0 +1,77 @@
+"""What `plait run` was asked for, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from plait.errors import HistoryDivergedError, PlaitError, RunFailed
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.store import RunRow
+
+from . import progress
+from .contract import Run
+from .options import DEFAULT_DB, Where
+
+End = Literal["completed", "failed", "cancelled", "blocked"]
+
+
+@dataclass(slots=True)
+class Order:
+    """Mutable for one reason: the id of the run is often known only when it is started."""
+
+    target: str
+    input: str | None
+    """As it was written; None if it was not."""
+    given: Any
+    """What that means."""
+    id: str | None
+    where: Where
+    deadline: float | None
+    labels: dict[str, str]
+    json: bool
+
+    def again(self) -> str:
+        """The command that goes on with the run."""
+        words = ["plait", "run", self.target, "--id", self.id or ""]
+        if self.input is not None:
+            words += ["--input", self.input]
+        if self.where.namespace not in (None, DEFAULT_NAMESPACE):
+            words += ["--namespace", self.where.namespace]
+        if self.where.url != DEFAULT_DB:
+            words += ["--db", self.where.url]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    run: RunRow
+    status: End
+    output: Any = None
+    error: PlaitError | None = None
+    info: ErrorInfo | None = None
+
+
+async def watched(order: Order, run: Run, label: str, pause: float = progress.REFRESH) -> Outcome:
+    """Shows the run until it has ended."""
+    ending = asyncio.ensure_future(_outcome(run))
+    screen = progress.Silent() if order.json else progress.screen(run.id, label)
+    try:
+        await progress.watch(run, ending, screen, pause)
+    finally:
+        ending.cancel()
+    return await ending
+
+
+async def _outcome(run: Run) -> Outcome:
+    try:
+        output = await run.result()
+        return Outcome(await run.row(), "completed", output)
+    except RunFailed as error:
+        status: End = "cancelled" if error.run_status == "cancelled" else "failed"
+        return Outcome(await run.row(), status, error=error, info=error.error)
+    except HistoryDivergedError as error:
+        return Outcome(await run.row(), "blocked", error=error, info=error.error)

@@ -1,0 +1,46 @@
+"""`plait doctor` on a server: does it live, can it work, who are we to it, and how are the runs we may see."""
+
+from __future__ import annotations
+
+from plait import __version__
+from plait.client import Client
+from plait.kernel.errors import PlaitError
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.store import RunFilter
+
+from . import words
+from .findings import MANY, Report, examine_letters, examine_runs
+from .options import Where
+
+
+async def examine_server(where: Where, report: Report) -> None:
+    async with Client(where.url, where.key) as client:
+        report.facts["server"] = client.url
+        health = await client.health()
+        other = "" if health.version == __version__ else f", while this is {__version__}"
+        report.facts["alive"] = f"yes: plait {health.version}{other}"
+        await _ready(client, report)
+        namespace = await _known(client, report)
+        live = await client.runs(RunFilter(namespace=namespace, status="running", limit=MANY))
+        examine_runs(live, words.now(), report)
+        report.facts["questions"] = str(len(await client.approvals.list(namespace)))
+        examine_letters(await client.dlq.list(namespace), report)
+
+
+async def _ready(client: Client, report: Report) -> None:
+    try:
+        await client.ready()
+        report.facts["ready"] = "yes: its database answers"
+    except PlaitError as error:
+        report.facts["ready"] = "no"
+        report.problems.append(error)
+
+
+async def _known(client: Client, report: Report) -> str:
+    me = await client.me()
+    everywhere = me.namespace == "*"
+    where = "all namespaces" if everywhere else f"namespace {me.namespace}"
+    report.facts["you"] = (
+        f"{me.name}, {me.role} in {where} (by {me.mode})" if me.mode != "open" else "anybody: it is open"
+    )
+    return DEFAULT_NAMESPACE if everywhere else me.namespace

@@ -1,0 +1,58 @@
+"""The address of a server, and paths below it."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from urllib.parse import quote, urlsplit
+
+from plait.kernel.errors import InvalidInput
+
+_API = "/api/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    url: str
+    """Without a slash at the end."""
+    local: bool
+    """On this machine: no proxy is asked."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whom a certificate must vouch for. To read the list of authorities takes longer than most requests."""
+        return not self.local or self.url.startswith("https:")
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        try:
+            parts = urlsplit(url)
+            host, _ = parts.hostname, parts.port
+        except ValueError as error:
+            raise _bad("it can't be read", str(error)) from None
+        if parts.scheme not in ("http", "https") or not host:
+            raise _bad(f"{url[:200]!r} is no address of a server")
+        if "@" in parts.netloc:
+            raise _bad("the address holds a password", "it would be seen in logs and lists of processes")
+        if parts.query or parts.fragment:
+            raise _bad(f"{url[:200]!r} is more than an address")
+        return cls(url.rstrip("/").removesuffix(_API), _is_local(host))
+
+    def path(self, *parts: str) -> str:
+        """Of a resource of the API; ids may hold anything."""
+        return self.url + _API + "".join(f"/{_quoted(part)}" for part in parts)
+
+
+def _quoted(part: str) -> str:
+    return part.replace(".", "%2E") if part in (".", "..") else quote(part, safe="")
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _bad(what: str, why: str = "") -> InvalidInput:
+    return InvalidInput("client.bad_url", what, why=why, fix="use http://host:port, and give a key with --key")
