@@ -194,6 +194,18 @@ async def test_a_caller_sees_the_namespaces_there_are(db: str):
         assert set(await soon(namespaces)) == {"default", "north"}
 
 
+async def test_a_stream_that_is_never_silent_ends_when_its_key_is_revoked(db: str):
+    async with serving(db, settings=Settings(open=False, heartbeat=0.05)) as served:
+        key, text = await served.site.auth.keys.create("ann", "operator", "*")
+        headers = {"authorization": f"Bearer {text}"}
+        body = {"definition": "chatty", "input": 100_000}
+        id = (await served.post("/runs", body, headers=headers)).json()["id"]
+        async with watching(served, f"/runs/{id}/events", headers) as stream:
+            await anext(stream)
+            await served.site.auth.keys.revoke(key.id)
+            assert [frame.event async for frame in stream if frame.event == "end"] == []
+
+
 async def test_a_stream_ends_when_its_key_is_revoked(db: str):
     async with serving(db, settings=Settings(open=False, heartbeat=0.05)) as served:
         key, text = await served.site.auth.keys.create("ann", "operator", "*")

@@ -42,17 +42,35 @@ async def stream(site: Site, frames: AsyncIterator[bytes], receive: Receive, sen
     """Sends frames until they end, the caller goes or may not stay, or the server stops."""
     with site.watching():
         await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
-        pumping = asyncio.ensure_future(_pump(site, frames, send, allowed))
-        leaving = asyncio.ensure_future(_left(receive))
-        stopping = asyncio.ensure_future(site.stopping.wait())
+        socket = _Socket(send, asyncio.get_running_loop().time)
+        pumping = asyncio.ensure_future(_pump(frames, socket))
+        beating = asyncio.ensure_future(_beat(site, socket, allowed))
+        others = [asyncio.ensure_future(_left(receive)), asyncio.ensure_future(site.stopping.wait())]
         try:
-            await asyncio.wait((pumping, leaving, stopping), return_when=asyncio.FIRST_COMPLETED)
-            if not leaving.done():
-                await _finish(pumping, send)
+            await asyncio.wait((pumping, beating, *others), return_when=asyncio.FIRST_COMPLETED)
+            if not others[0].done():
+                await _finish(beating if beating.done() else pumping, send)
         finally:
-            for task in (pumping, leaving, stopping):
+            for task in (pumping, beating, *others):
                 task.cancel()
-            await asyncio.gather(pumping, leaving, stopping, return_exceptions=True)
+            await asyncio.gather(pumping, beating, *others, return_exceptions=True)
+
+
+class _Socket:
+    """Where frames go. It knows since when it has taken nothing, so that not every send needs an alarm of its own."""
+
+    def __init__(self, send: Send, clock: Callable[[], float]) -> None:
+        self._send = send
+        self.clock = clock
+        self.last = clock()
+        """When something was last given to it."""
+        self.busy_since: float | None = None
+
+    async def give(self, chunk: bytes) -> None:
+        self.last = self.clock()
+        self.busy_since = self.busy_since or self.last
+        await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
+        self.busy_since = None
 
 
 async def _finish(pumping: asyncio.Future[None], send: Send) -> None:
@@ -78,31 +96,30 @@ def _say(error: BaseException) -> None:
             log.error("a live stream ended by a bug", exc_info=error)
 
 
-async def _pump(site: Site, frames: AsyncIterator[bytes], send: Send, allowed: Check) -> None:
-    clock, pause = asyncio.get_running_loop().time, site.settings.heartbeat
-    upcoming = asyncio.ensure_future(anext(frames, None))
+async def _pump(frames: AsyncIterator[bytes], socket: _Socket) -> None:
     try:
-        await _give(site, ALIVE, send)  # the head goes out at once, so that the caller knows he is heard
-        beat = clock() + pause
-        while True:
-            await asyncio.wait((upcoming,), timeout=max(0.0, beat - clock()))
-            if clock() >= beat:
-                if not await _may_stay(allowed):
-                    return
-                await _give(site, ALIVE, send)
-                beat = clock() + pause
-            if upcoming.done():
-                found = upcoming.result()
-                if found is None:
-                    return
-                await _give(site, found, send)
-                upcoming = asyncio.ensure_future(anext(frames, None))
+        await socket.give(ALIVE)  # the head goes out at once, so that the caller knows he is heard
+        async for found in frames:
+            await socket.give(found)
     finally:
-        upcoming.cancel()
-        await asyncio.gather(upcoming, return_exceptions=True)
         close = getattr(frames, "aclose", None)
         if close is not None:
             await close()
+
+
+async def _beat(site: Site, socket: _Socket, allowed: Check) -> None:
+    """Signs of life on a silent stream. Ends it when the watcher may not stay, or takes nothing for too long."""
+    heartbeat, patience = site.settings.heartbeat, site.settings.stall_seconds
+    while True:
+        await asyncio.sleep(min(heartbeat, patience))
+        now = socket.clock()
+        if not await _may_stay(allowed):
+            return
+        if socket.busy_since is not None:
+            if now - socket.busy_since > patience:
+                raise TimeoutError
+        elif now - socket.last >= heartbeat:
+            await socket.give(ALIVE)
 
 
 async def _may_stay(allowed: Check) -> bool:
@@ -111,11 +128,6 @@ async def _may_stay(allowed: Check) -> bool:
     except PlaitError as error:
         return error.status not in (401, 403)  # who can't be asked right now may stay a little longer
     return True
-
-
-async def _give(site: Site, chunk: bytes, send: Send) -> None:
-    async with asyncio.timeout(site.settings.stall_seconds):
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
 async def _left(receive: Receive) -> None:

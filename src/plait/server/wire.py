@@ -57,7 +57,10 @@ class Wire(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._in_head = False
         self._stop_waiting()
-        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > self._settings.head_bytes:
+        size = len(self.url)
+        for name, value in self.headers:
+            size += len(name) + len(value)
+        if size > self._settings.head_bytes:
             self._refuse(HeadTooLarge(self._settings.head_bytes))
             raise ValueError("refused")  # ends the parser's work on it
         super().on_headers_complete()
