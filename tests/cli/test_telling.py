@@ -109,6 +109,29 @@ def test_an_ended_run_can_not_be_cancelled(desk: Desk):
     assert "run n can't be cancelled: it has completed" in ran.err
 
 
+# -- compensate ----------------------------------------------------------------------------------------------------
+
+
+@both_ways
+def test_what_an_ended_run_did_can_be_undone(desk: Desk):
+    with desk.engine():
+        desk.start("careful", "c")
+        assert desk.plait("cancel", "c").code == 0
+        desk.end("c")
+        assert not (desk.folder / "undone").exists()
+        ran = desk.plait("compensate", "c")
+        assert (ran.code, ran.out) == (0, f"run c: undo what was done; {desk.heard}\n")
+        assert desk.end("c")["status"] == "cancelled"
+    assert (desk.folder / "undone").read_text() == "take"
+
+
+@both_ways
+def test_a_run_under_way_can_not_be_undone(desk: Desk):
+    with desk.engine():
+        desk.start("waits", "w")
+        assert desk.plait("compensate", "w").code == 2
+
+
 # -- retry -------------------------------------------------------------------------------------------------------
 
 

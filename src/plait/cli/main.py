@@ -36,6 +36,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Tell": {
         "cancel": ("telling:cancel", "End a run."),
+        "compensate": ("telling:compensate", "Undo what the steps of an ended run did."),
         "retry": ("telling:retry", "Go on with a failed or blocked run, or redo a part of one."),
         "fork": ("telling:fork", "Start a new run with the past of another."),
         "message": ("telling:message", "Send a message to a run."),

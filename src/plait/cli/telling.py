@@ -1,4 +1,4 @@
-"""Commands that tell a run something: `cancel`, `retry`, `fork`, `message`."""
+"""Commands that tell a run something: `cancel`, `compensate`, `retry`, `fork`, `message`."""
 
 from __future__ import annotations
 
@@ -36,6 +36,24 @@ async def _cancel(run: str, reason: str, compensate: bool, where: Where, json: b
         taken = await session.told(handle, handle.cancel(reason, compensate))
         what = f"run {handle.id}: cancel" + (", and undo what was done" if compensate else "")
         await report(handle, what, taken, json=json)
+
+
+def compensate(
+    run: RunArgument,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Undo what the steps of an ended run did, newest first; how it ended stays as it is."""
+    do(_compensate(run, Where(db, key, namespace), json))
+
+
+async def _compensate(run: str, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        taken = await session.told(handle, handle.compensate())
+        await report(handle, f"run {handle.id}: undo what was done", taken, json=json)
 
 
 def retry(

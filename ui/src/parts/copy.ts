@@ -44,3 +44,8 @@ export function curl(action: CopyAction, origin: string): string {
   }
   return lines.join(" \\\n  ");
 }
+
+/** The command, told which server it is about; keys are made on the database itself. */
+export function commandLine({ cli }: CopyAction, origin: string): string | undefined {
+  return cli === undefined || cli.startsWith("plait keys ") ? cli : `${cli} --db ${sh(origin)}`;
+}

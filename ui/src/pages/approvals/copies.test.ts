@@ -30,8 +30,8 @@ test("a no in another namespace carries its comment, quoted for each tool", () =
   );
 });
 
-test("with form data there is no command line, which could not say it", () => {
+test("form data goes into the command line, too", () => {
   const copy = decisionCopy(approval, { decision: "approve", data: { ok: true } });
-  expect(copy.cli).toBeUndefined();
+  expect(copy.cli).toBe("plait approve o-1:ship --data '{\"ok\":true}'");
   expect(copy.python).toBe('await engine.approvals.decide("o-1:ship", "approve", data={"ok": True})');
 });

@@ -19,6 +19,7 @@ export function decisionCopy({ id, namespace }: Approval, { decision, comment, d
   const flags = [
     decision === "reject" ? " --reject" : "",
     comment ? ` --comment ${sh(comment)}` : "",
+    data === undefined ? "" : ` --data ${sh(JSON.stringify(data))}`,
     elsewhere ? ` -n ${sh(namespace)}` : "",
   ].join("");
   const named = [
@@ -30,8 +31,7 @@ export function decisionCopy({ id, namespace }: Approval, { decision, comment, d
     method: "POST",
     path: withQuery(decisionPath(id), { namespace: elsewhere ? namespace : undefined }),
     body: { decision, comment: comment || undefined, data },
-    // The command line takes no form data: where there is some, it would not do the same.
-    cli: data === undefined ? `plait approve ${sh(id)}${flags}` : undefined,
+    cli: `plait approve ${sh(id)}${flags}`,
     python: `await engine.approvals.decide(${py(id)}, ${py(decision)}${named})`,
   };
 }

@@ -2,7 +2,7 @@
 
 import { withQuery } from "../../api/namespace";
 import type { Json } from "../../api/types";
-import { type CopyAction, py } from "../../parts/copy";
+import { type CopyAction, py, sh } from "../../parts/copy";
 
 export interface Request {
   definition: string;
@@ -69,10 +69,18 @@ export function startCopy(request: Request, namespace: string | undefined): Copy
     seconds === undefined ? "" : `deadline=${seconds}`,
     elsewhere ? `namespace=${py(elsewhere)}` : "",
   ].filter(Boolean);
+  const flags = [
+    request.input === undefined ? "" : sh(JSON.stringify(request.input)),
+    body.id === undefined ? "" : `--id ${sh(String(body.id))}`,
+    ...Object.entries(body.labels ?? {}).map(([key, value]) => `--label ${sh(`${key}=${value}`)}`),
+    seconds === undefined ? "" : `--deadline ${seconds}`,
+    elsewhere ? `-n ${sh(elsewhere)}` : "",
+  ].filter(Boolean);
   return {
     method: "POST",
     path: withQuery("/runs", { namespace: elsewhere }),
     body,
+    cli: ["plait run", sh(request.definition), ...flags].join(" "),
     python: `handle = await engine.start(${args.join(", ")})`,
   };
 }

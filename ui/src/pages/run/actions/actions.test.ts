@@ -55,8 +55,8 @@ test("a message of null needs no body on the command line", () => {
   expect(messaging(run, "yes", { by: "me" }).cli).toBe(`plait message o-1 yes '{"by":"me"}'`);
 });
 
-test("what the command line can't do is not offered for it", () => {
-  expect(compensating(run).cli).toBeUndefined();
+test("undoing an ended run has a command", () => {
+  expect(compensating(run).cli).toBe("plait compensate o-1");
 });
 
 test("an id with odd characters is safe in a path and in a shell", () => {

@@ -38,7 +38,7 @@ export function retrying(run: Run, from?: string): CopyAction {
 }
 
 export function compensating(run: Run): CopyAction {
-  return told(run, "compensate", {}, { python: "run.compensate()" });
+  return told(run, "compensate", {}, { cli: ["compensate", run.id], python: "run.compensate()" });
 }
 
 export function messaging(run: Run, name: string, body: Json): CopyAction {
