@@ -207,3 +207,22 @@ async def test_a_run_is_owned_by_one_engine_only():
         for number in range(100):
             run = RunId(f"run-{number}")
             assert one.kernel.owns(run) != two.kernel.owns(run)
+
+
+async def test_a_run_that_waits_to_be_made_when_its_shard_goes_is_made_all_the_same():
+    """Nothing of it was written, and nobody would ever have answered its caller."""
+    async with rig() as on:
+        store = on.store
+        assert isinstance(store, CountingStore)
+        store.gate = asyncio.Event()
+        first = asyncio.ensure_future(on.start(count(0), id="first"))
+        await until(lambda: on.kernel.loop.committing)
+        waiting = asyncio.ensure_future(on.start(count(0), id="waiting"))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        await store.release(on.kernel.owner)
+        await on.kernel._ownership.refresh()
+        store.gate.set()
+        await first
+        assert await asyncio.wait_for(waiting, 5) == RunId("waiting")
+        assert (await on.end(RunId("waiting"))).status == "completed"

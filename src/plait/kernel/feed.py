@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 
 from .clock import Clock
 from .errors import Unavailable
-from .ids import RunId, Seq
+from .ids import RunId, Seq, Shard, shard_of
 from .store import Store
 
 log = logging.getLogger("plait.kernel")
@@ -77,6 +77,12 @@ class Feed:
         if listed:
             for bell in self._lists:
                 bell.set()
+
+    def gained(self, shards: Collection[Shard]) -> None:
+        """Runs are ours now. What their last owner wrote just before was not ours to see, and is not looked for any
+        more: every watcher of such a run looks himself."""
+        for run_id in [run_id for run_id in self._watched if shard_of(run_id) in shards]:
+            self.moved(run_id, listed=False)
 
     def news(self) -> None:
         """Another process wrote something."""

@@ -17,6 +17,7 @@ from . import values
 from .alarms import Alarms
 from .aside import Aside, unreadable
 from .background import Background
+from .births import Births
 from .clock import Clock
 from .draft import Draft
 from .errors import LeaseLost, PlaitError, Unavailable
@@ -74,7 +75,7 @@ class Kernel:
         self.loader = Loader(store, dialects, ids, limits)
         self._worker = worker
         self._settings = settings
-        self._created: dict[RunId, asyncio.Future[Verdict]] = {}
+        self._births = Births()
         self._waiters = Waiters(store)
         self._replies = Replies(store)
         self._closed = False
@@ -162,9 +163,7 @@ class Kernel:
         self.loop.abandon(error)
         self._waiters.abandon(error)
         self._replies.abandon(error)
-        for future in self._created.values():
-            if not future.done():
-                future.set_exception(error)
+        self._births.abandon(error)
 
     @property
     def closed(self) -> bool:
@@ -201,19 +200,28 @@ class Kernel:
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""
-        self.must_live()
+        while True:
+            self.must_live()
+            try:
+                return await self._create(row, start)
+            except LeaseLost:
+                if self._closed:
+                    raise
+                # The shard went before anything was written: made for whoever owns it now
+
+    async def _create(self, row: RunRow, start: Start) -> Verdict:
         epoch = self._ownership.epoch(row.shard)
         if epoch is None:
             inbox = InboxRow(row.id, row.shard, "~start", values.plain(start), row.created_at)
             return await self.loop.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
-        if (pending := self._created.get(row.id)) is not None:
+        if (pending := self._births.get(row.id)) is not None:
             await asyncio.wait([pending])
             return "exists"
         if self.roster.get(row.id) is not None:
             return "exists"
         run = self.loader.fresh(info_of(row), epoch)
         run.create = row
-        created = self._created[row.id] = asyncio.get_running_loop().create_future()
+        created = self._births.expect(row.id)
         self.roster.add(run)
         self.loop.post(run, start)
         return await created
@@ -290,6 +298,7 @@ class Kernel:
     async def _recover(self, shards: list[Shard]) -> None:
         suspects = await self._recovery.take_up(shards)
         self._waiters.look_again(shards)  # the owner before us may have ended a run that is waited for here
+        self.feed.gained(shards)
         if suspects:
             self._background.spawn(self._recovery.one_by_one(suspects))
         await self._background.now_or_later(self._mail.look)
@@ -311,6 +320,8 @@ class Kernel:
     def _drop_shards(self, shards: set[Shard]) -> None:
         self._aside.lost(shards)
         for run in [run for run in self.roster.all() if run.shard in shards]:
+            if run.create is not None:  # nothing of it is on its way to the disk yet
+                self._births.failed(run.id, LeaseLost())
             self._drop(run)
         self._background.keep_trying(self._news)  # what ended or was answered there already is not announced again
 
@@ -326,9 +337,8 @@ class Kernel:
     # -- after a commit ------------------------------------------------------------------------------------------
 
     def _committed(self, run: Run, draft: Draft, write: Write) -> None:
-        created = self._created.pop(run.id, None) if draft.create is not None else None
-        if created is not None and not created.done():
-            created.set_result("ok")
+        if draft.create is not None:
+            self._births.came(run.id, "ok")
         self._note_rows(write)
         self.feed.moved(run.id, listed=draft.create is not None or draft.patch is not None)
         if draft.events:
@@ -378,34 +388,27 @@ class Kernel:
     # -- when a commit is refused --------------------------------------------------------------------------------
 
     def _refused(self, run: Run, draft: Draft, verdict: Verdict) -> None:
-        created = self._created.pop(run.id, None)
         self._drop(run)
         if verdict == "fenced":
             self._ownership.forget(run.shard, run.epoch)
-        elif draft.create is None:
+            self._births.failed(run.id, LeaseLost())
+            return
+        if draft.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self._look_again(run.id)
-        if created is not None and not created.done():
-            if verdict == "fenced":
-                created.set_exception(LeaseLost())
-            else:
-                created.set_result(verdict)
+        self._births.came(run.id, verdict)
 
     def _failed(self, run: Run, error: PlaitError) -> None:
-        created = self._created.pop(run.id, None)
         self._drop(run)
         if isinstance(error, Unavailable):
             self._look_again(run.id)
-        if created is not None and not created.done():
-            created.set_exception(error)
+        self._births.failed(run.id, error)
 
     def _broken(self, run: Run, error: Exception) -> None:
         """Nothing of its round is kept. Who starts it is told; else it is blocked, until something new comes for it."""
-        created = self._created.pop(run.id, None)
-        if created is not None:
+        unborn = PlaitError("kernel.machine_error", "the run can't be started", why=str(error))
+        if self._births.failed(run.id, unborn):
             self._drop(run)
-            if not created.done():
-                created.set_exception(PlaitError("kernel.machine_error", "the run can't be started", why=str(error)))
             return
         self._set_aside(run.id, run.broken(error))
         self._stop(run)

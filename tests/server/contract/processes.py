@@ -105,7 +105,7 @@ async def start_run(client: httpx.AsyncClient, number: int) -> httpx.Response:
 async def start_surely(client: httpx.AsyncClient, number: int) -> None:
     """Sends the same start until it is acknowledged, whatever becomes of the server meanwhile."""
     while True:
-        with contextlib.suppress(httpx.TransportError):
+        with contextlib.suppress(httpx.NetworkError, httpx.ProtocolError):  # but no answer at all in time is a fault
             answer = await start_run(client, number)
             if answer.status_code in (200, 201):
                 return
@@ -126,7 +126,7 @@ async def finished(client: httpx.AsyncClient, number: int) -> Any:
 async def follow(client: httpx.AsyncClient, id: str, after: int = 0) -> AsyncIterator[Frame]:
     """Frames of one connection; ends when it does, however it does."""
     headers = {"accept": "text/event-stream"} | ({"last-event-id": str(after)} if after else {})
-    with contextlib.suppress(httpx.TransportError):
+    with contextlib.suppress(httpx.NetworkError, httpx.ProtocolError):  # a stream that falls silent is a fault
         async with client.stream("GET", f"/runs/{id}/events", headers=headers) as answer:
             if answer.status_code == 200:
                 async for frame in frames(answer.aiter_lines()):
