@@ -130,7 +130,7 @@ def fit(value: Any, shape: Any) -> Any:
             return msgspec.convert(value, shape)
         except msgspec.ValidationError as error:
             message, _, path = str(error).partition(" - at `")
-            where = pointer(path.removesuffix("`"))
+            where = values.pointer(path.removesuffix("`"))
             if not (_NOT_WHOLE.match(message) and _made_whole(value, where)):
                 raise _misfit(message, where) from None
     raise _misfit("too many numbers with a point", "")
@@ -157,10 +157,3 @@ _NOT_WHOLE = re.compile(r"Expected `int\b.*, got `float`")
 _MOST_FLOATS = 10
 _PATTERN = re.compile(r"Expected `str` matching regex .*", re.DOTALL)
 """A regular expression helps nobody who fills in a form."""
-_PART = re.compile(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]")
-
-
-def pointer(path: str) -> str:
-    """`$.a[0].b` as `/a/0/b`. A place in a dict has no name there: it is `-`."""
-    found = "".join(f"/{name or index}" for name, index in _PART.findall(path.removeprefix("$")))
-    return found.replace("...", "-")
