@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from plait.server.body import pointer
+from plait.kernel.values import pointer
 from plait.server.site import Settings
 from tests.server.serving import API, problem, serving
 
