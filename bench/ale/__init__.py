@@ -1,0 +1,1 @@
+"""How long one call of an Ale script takes."""
