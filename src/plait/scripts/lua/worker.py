@@ -1,0 +1,131 @@
+"""One worker of the pool: a process and the wire to it. It has at most one script at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from concurrent.futures import Executor
+
+from plait.kernel.errors import Unavailable
+
+from .errors import LuaCrash, LuaLimitError
+from .process import Process
+from .request import Request
+from .wire import Wire, WireClosed
+
+_START_SECONDS = 30.0
+_MAX_SCRIPTS = 10_000
+"""Scripts after which a worker is replaced, so that nothing can pile up in one."""
+_LAST_WORDS = ord("X")
+_OUT_OF_TIME = frozenset({-signal.SIGALRM, -signal.SIGXCPU})
+
+
+class Worker:
+    """Answers requests until it is killed, dies or has done its share."""
+
+    def __init__(self, process: Process, wire: Wire, reaper: Executor) -> None:
+        self._process = process
+        self._wire = wire
+        self._reaper = reaper
+        self._scripts = 0
+        self._ended = False
+
+    @classmethod
+    async def start(cls, threads: Executor) -> Worker:
+        """`threads` starts processes and waits for their end; both block."""
+        loop = asyncio.get_running_loop()
+        starting = loop.run_in_executor(threads, Process)
+        try:
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_discard_when_started)
+            raise
+        except OSError as error:
+            raise _unavailable(str(error)) from error
+        try:
+            _, wire = await loop.create_unix_connection(Wire, sock=process.pipe)
+        except BaseException:
+            process.discard()
+            raise
+        worker = cls(process, wire, threads)
+        await worker._greeted()
+        return worker
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def usable(self) -> bool:
+        return not self._ended and self._wire.open and self._scripts < _MAX_SCRIPTS and self._process.alive()
+
+    @property
+    def printed(self) -> tuple[str, ...]:
+        return tuple(self._wire.printed)
+
+    async def ask(self, request: Request) -> bytes:
+        """The answer to a request: its kind and body. A worker that does not answer in time is no more."""
+        self._scripts += 1
+        answering = self._wire.ask(request.frame())
+        try:
+            answer = await self._within(request.seconds, answering)
+        except TimeoutError:
+            raise self._late(request) from None
+        except WireClosed:
+            raise await self._post_mortem(request) from None
+        if answer[0] == _LAST_WORDS:
+            self.kill()
+        return answer
+
+    def kill(self) -> None:
+        """Ends it, whatever it does. Who waits for an answer learns that there is none."""
+        if not self._ended:
+            self._ended = True
+            self._process.kill()
+            self._wire.close()
+            try:
+                self._reaper.submit(self._process.wait)
+            except RuntimeError:  # the pool was stopped while this one started
+                self._process.wait()
+
+    async def _greeted(self) -> None:
+        try:
+            await self._within(_START_SECONDS, self._wire.greeting())
+        except TimeoutError:
+            raise _unavailable(f"a worker did not start within {_START_SECONDS:g} s") from None
+        except WireClosed:
+            self.kill()
+            raise _unavailable("a worker ended while it was starting") from None
+
+    async def _within(self, seconds: float, answering: asyncio.Future[bytes]) -> bytes:
+        """Kills the worker if the answer takes longer, or if nobody wants it any more."""
+        timer = asyncio.get_running_loop().call_later(seconds, self._wire.expire)
+        try:
+            return await answering
+        except (TimeoutError, asyncio.CancelledError):
+            self.kill()
+            raise
+        finally:
+            timer.cancel()
+
+    def _late(self, request: Request) -> LuaLimitError:
+        return LuaLimitError("time_limit", f"it ran longer than {request.seconds:g} s", printed=self.printed)
+
+    async def _post_mortem(self, request: Request) -> Exception:
+        if self._ended:
+            return _unavailable("the pool of workers was stopped")
+        loop = asyncio.get_running_loop()
+        code = await loop.run_in_executor(self._reaper, self._process.wait)
+        if code in _OUT_OF_TIME:
+            return self._late(request)
+        ended = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        return LuaCrash("crashed", f"the worker of this script died: {ended}", printed=self.printed)
+
+
+def _discard_when_started(starting: asyncio.Future[Process]) -> None:
+    if not starting.cancelled() and starting.exception() is None:
+        starting.result().discard()
+
+
+def _unavailable(why: str) -> Unavailable:
+    return Unavailable("lua.no_worker", "there is no worker for Lua scripts", why=why, fix="try again later")

@@ -1,0 +1,39 @@
+"""Attacks on the sandbox, as data: each a title, what must come of it, and a script.
+
+A case starts with `--- title: expected`. Expected is `= <JSON>` for a value, or the codes that are right, without
+`lua.`; `limit` stands for the limits on time, memory and instructions, since a busy machine meets another one first.
+`<ESC>` stands for the byte that compiled Lua code starts with.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+_CASE = re.compile(r"^--- (.+?): (.+)$\n", re.MULTILINE)
+_LIMITS = frozenset({"lua.time_limit", "lua.memory_limit", "lua.instruction_limit"})
+
+
+@dataclass(frozen=True)
+class Attack:
+    title: str
+    script: str
+    codes: frozenset[str]
+    value: Any = None
+
+
+def attacks(name: str) -> list[Attack]:
+    _, *parts = _CASE.split((_HERE / f"{name}.lua").read_text())
+    return [
+        _attack(title, expected, script.replace("<ESC>", "\x1b"))
+        for title, expected, script in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    ]
+
+
+def _attack(title: str, expected: str, script: str) -> Attack:
+    if expected.startswith("= "):
+        return Attack(title, script, frozenset(), json.loads(expected[2:]))
+    codes = frozenset(f"lua.{word}" for word in expected.split())
+    return Attack(title, script, codes - {"lua.limit"} | (_LIMITS if "lua.limit" in codes else frozenset()))
