@@ -1,0 +1,235 @@
+"""The guarded client: read the URL, ask the rules, resolve once, ask again, connect to exactly that address.
+
+    URL ── parse ──> Target ── rules ──> resolve ── rules ──> pinned address ── exchange ──> Response
+                        ^                                                          │
+                        └────────────────────── redirect: all of it again ─────────┘
+
+One client serves one event loop. It takes nothing from the environment: no proxies, no `.netrc`, no cookies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+import httpcore
+import msgspec
+from msgspec import UNSET
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput, TooLarge
+
+from .body import Meter, read_body
+from .connections import Connections
+from .errors import AnswerTooLarge, BadRequest, ProtocolError, TimedOut, TooManyRedirects
+from .exchange import Unreached, exchange
+from .headers import checked
+from .messages import NO_HEADERS, Headers, Request, Response
+from .redirects import Hop, next_hop
+from .resolver import Resolver, SystemResolver, resolve
+from .rules import Rules
+from .settings import EgressSettings
+from .trust import Trust
+from .url import Address, Target, parse_url
+
+Propagate = Callable[[dict[str, str]], object]
+"""Adds headers to a request, such as `traceparent`: OpenTelemetry's `inject` is one."""
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ADDRESSES_TRIED = 3
+_log = logging.getLogger("plait.egress")
+
+
+class Egress:
+    """Sends requests for workflows, under the operator's rules."""
+
+    def __init__(
+        self,
+        settings: EgressSettings | None = None,
+        *,
+        resolver: Resolver | None = None,
+        propagate: Propagate | None = None,
+    ) -> None:
+        self._settings = settings or EgressSettings()
+        self._rules = Rules(self._settings)
+        self._system = SystemResolver()
+        self._resolver = resolver or self._system
+        self._propagate = propagate
+        self._connections = Connections(self._settings, Trust(self._settings.ca_file))
+
+    async def __aenter__(self) -> Egress:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        await self._connections.aclose()
+        self._system.close()
+
+    def check(self, url: str) -> None:
+        """Raises what `send` would raise for a URL before it looks anything up: for when a definition is registered."""
+        self._rules.admit(parse_url(url))
+
+    async def send(self, request: Request) -> Response:
+        """The answer, whatever its status; or an error that says whether to try again."""
+        sending = self._prepare(request)
+        try:
+            async with asyncio.timeout(sending.seconds):
+                return await self._follow(sending)
+        except TimeoutError:
+            raise TimedOut(
+                f"{sending.first.target.origin} did not answer in time", why=f"not done after {sending.seconds:g} s"
+            ) from None
+
+    def _prepare(self, request: Request) -> _Sending:
+        method = request.method.upper()
+        if method not in _METHODS:
+            raise BadRequest(
+                f"the method {request.method[:40]!r} can't be used", fix=f"use {', '.join(sorted(_METHODS))}"
+            )
+        target = parse_url(request.url)
+        headers, body = self._compose(request)
+        most = self._settings.max_response_bytes
+        return _Sending(
+            first=Hop(target, method, headers, body),
+            follow=request.follow_redirects,
+            seconds=self._seconds(request),
+            max_bytes=most if request.max_bytes is None else min(most, request.max_bytes),
+            began=time.monotonic(),
+            meter=Meter(),
+        )
+
+    async def _follow(self, sending: _Sending) -> Response:
+        hop = sending.first
+        for redirects in range(self._settings.max_redirects + 1):
+            answer = await self._ask(sending, hop, redirects)
+            if isinstance(answer, Response):
+                return answer
+            hop = answer
+        raise TooManyRedirects(
+            f"{sending.first.target.origin} redirects too often", why=f"more than {self._settings.max_redirects} times"
+        )
+
+    async def _ask(self, sending: _Sending, hop: Hop, redirects: int) -> Response | Hop:
+        """One hop: its addresses are found once and checked, then tried until one of them takes the connection."""
+        self._rules.admit(hop.target)
+        addresses = await self._addresses(hop.target)
+        self._rules.admit_addresses(hop.target, addresses)
+        tried = addresses[:_ADDRESSES_TRIED]
+        for address in tried[:-1]:
+            try:
+                return await self._talk(sending, hop, address, redirects, share=len(tried))
+            except Unreached:
+                continue
+        try:
+            return await self._talk(sending, hop, tried[-1], redirects, share=len(tried))
+        except Unreached as unreached:
+            raise unreached.error from None
+
+    async def _talk(
+        self, sending: _Sending, hop: Hop, address: Address, redirects: int, *, share: int
+    ) -> Response | Hop:
+        timeouts = self._settings.connect_timeout / share, self._settings.first_byte_timeout
+        async with self._connections.use(hop.target, address) as pool, exchange(pool, hop, *timeouts) as answer:
+            sending.meter.sent += len(hop.body)
+            headers = self._headers(hop.target, answer)
+            following = next_hop(hop, answer.status, headers) if sending.follow else None
+            if following is not None:
+                return following
+            bodiless = hop.method == "HEAD" or answer.status in (204, 304)
+            body = await read_body(
+                answer.aiter_stream(), NO_HEADERS if bodiless else headers, limit=sending.max_bytes, meter=sending.meter
+            )
+        return Response(
+            status=answer.status,
+            headers=headers,
+            body=body,
+            url=hop.target.url,
+            address=str(address),
+            redirects=redirects,
+            bytes_sent=sending.meter.sent,
+            bytes_received=sending.meter.received,
+            ms=(time.monotonic() - sending.began) * 1000,
+        )
+
+    async def _addresses(self, target: Target) -> list[Address]:
+        seconds = self._settings.connect_timeout
+        try:
+            async with asyncio.timeout(seconds):
+                return await resolve(self._resolver, target)
+        except TimeoutError:
+            raise TimedOut(
+                f"{target.host} could not be resolved in time", why=f"no answer within {seconds:g} s"
+            ) from None
+
+    def _headers(self, target: Target, answer: httpcore.Response) -> Headers:
+        if answer.status < 200:
+            raise ProtocolError(f"{target.origin} wants to speak another protocol", why=f"status {answer.status}")
+        if sum(len(name) + len(value) + 4 for name, value in answer.headers) > self._settings.max_header_bytes:
+            raise AnswerTooLarge(
+                f"{target.origin} answers with headers that are too large",
+                why=f"more than {self._settings.max_header_bytes:,} bytes",
+            )
+        return Headers((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
+
+    def _compose(self, request: Request) -> tuple[dict[str, str], bytes]:
+        most = self._settings.max_header_bytes
+        own = checked(request.headers, max_bytes=most)
+        if request.idempotency_key is not None:
+            own |= checked({"idempotency-key": request.idempotency_key}, max_bytes=most)
+        headers = {"user-agent": self._settings.user_agent, "accept": "*/*", **self._propagated(), **own}
+        body = _body(request, self._settings.max_request_bytes)
+        if request.json is not UNSET:
+            headers.setdefault("content-type", "application/json")
+        return headers, body
+
+    def _propagated(self) -> dict[str, str]:
+        """Work goes on untraced rather than not at all."""
+        carrier: dict[str, str] = {}
+        if self._propagate is not None:
+            try:
+                self._propagate(carrier)
+                return checked(carrier, max_bytes=self._settings.max_header_bytes)
+            except Exception as error:
+                _log.warning("the headers of a trace could not be added to a request: %s", error)
+        return {}
+
+    def _seconds(self, request: Request) -> float:
+        if request.timeout is None:
+            return self._settings.timeout
+        if not request.timeout > 0:
+            raise BadRequest("the timeout of the request can't be used", fix="give seconds, more than 0")
+        return min(request.timeout, self._settings.max_timeout)
+
+
+class _Sending(msgspec.Struct, frozen=True):
+    """A request that was found fit to be sent."""
+
+    first: Hop
+    follow: bool
+    seconds: float
+    max_bytes: int
+    began: float
+    meter: Meter
+
+
+def _body(request: Request, most: int) -> bytes:
+    if request.json is UNSET:
+        body = request.body or b""
+    elif request.body is not None:
+        raise BadRequest("the request has two bodies", fix="give json or body, not both")
+    else:
+        try:
+            body = bytes(values.encode(request.json, max_bytes=most))
+        except (InvalidInput, TooLarge) as error:
+            raise BadRequest("the body of the request can't be sent as JSON", why=error.what, fix=error.fix) from None
+    if len(body) > most:
+        raise BadRequest("the body of the request is too large", why=f"it has {len(body):,} bytes of {most:,} allowed")
+    return body

@@ -1,0 +1,155 @@
+"""Connections, pooled by place: scheme, name, port and the one address that the name was pinned to.
+
+A pool's network knows a single address, so nothing above it can make it connect anywhere else; TLS verifies the
+name. The name is part of the key too: a connection that was verified for one name must not serve another
+that happens to be at the same address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import httpcore
+import msgspec
+
+from .settings import EgressSettings
+from .trust import Trust
+from .url import Address, Target
+
+
+class Place(msgspec.Struct, frozen=True):
+    scheme: str
+    host: str
+    port: int
+    address: str
+
+
+class Connections:
+    """A bounded number of connections in use, and a bounded number that idle for a while."""
+
+    def __init__(self, settings: EgressSettings, trust: Trust) -> None:
+        self._settings = settings
+        self._trust = trust
+        self._slots = asyncio.Semaphore(settings.max_connections)
+        self._pools: dict[Place, _Pool] = {}
+        """The one used last is at the end."""
+        self._alarm: asyncio.TimerHandle | None = None
+        self._closing: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def use(self, target: Target, address: Address) -> AsyncGenerator[httpcore.AsyncConnectionPool]:
+        """A turn on a connection to a place; whoever has to wait for one place holds up no other."""
+        place = Place(target.scheme, target.host, target.port, str(address))
+        pool = self._pools.get(place) or self._open(place)
+        self._pools[place] = self._pools.pop(place, pool)
+        pool.users += 1
+        try:
+            async with pool.slots, self._slots:
+                yield pool.http
+        finally:
+            pool.users -= 1
+            pool.used = asyncio.get_running_loop().time()
+            await self._tidy()
+
+    async def aclose(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        pools = list(self._pools.values())
+        self._pools.clear()
+        for pool in pools:
+            await pool.http.aclose()
+        await asyncio.gather(*self._closing)
+
+    def _open(self, place: Place) -> _Pool:
+        most = self._settings.max_connections_per_address
+        return _Pool(
+            slots=asyncio.Semaphore(most),
+            http=httpcore.AsyncConnectionPool(
+                ssl_context=self._trust.context if place.scheme == "https" else None,
+                max_connections=most,
+                keepalive_expiry=self._settings.keep_alive,
+                network_backend=_PinnedNetwork(place.address),
+            ),
+        )
+
+    async def _tidy(self) -> None:
+        for pool in self._take_stale():
+            await pool.http.aclose()
+        if self._pools and self._alarm is None:
+            self._alarm = asyncio.get_running_loop().call_later(self._settings.keep_alive, self._tidy_later)
+
+    def _take_stale(self) -> list[_Pool]:
+        """Pools that nobody has used for a while, and the oldest ones if too many connections idle."""
+        now = asyncio.get_running_loop().time()
+        free = [(place, pool) for place, pool in self._pools.items() if pool.users == 0]
+        surplus = sum(len(pool.http.connections) for _, pool in free) - self._settings.max_idle_connections
+        stale: list[_Pool] = []
+        for place, pool in free:
+            held = len(pool.http.connections)
+            if held == 0 or surplus > 0 or pool.used + self._settings.keep_alive <= now:
+                surplus -= held
+                stale.append(self._pools.pop(place))
+        return stale
+
+    def _tidy_later(self) -> None:
+        self._alarm = None
+        task = asyncio.get_running_loop().create_task(self._tidy())
+        self._closing.add(task)
+        task.add_done_callback(self._closing.discard)
+
+
+class _Pool(msgspec.Struct):
+    slots: asyncio.Semaphore
+    http: httpcore.AsyncConnectionPool
+    users: int = 0
+    used: float = 0.0
+
+
+class _PinnedNetwork(httpcore.AsyncNetworkBackend):
+    """A network on which there is only one machine."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._network = cast(httpcore.AsyncNetworkBackend, httpcore.AnyIOBackend())
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        return _Stream(await self._network.connect_tcp(self._address, port, timeout, local_address, socket_options))
+
+
+class _Stream(httpcore.AsyncNetworkStream):
+    """A connection that is also closed when its TLS handshake is cancelled."""
+
+    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+        self._stream = stream
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.AsyncNetworkStream:
+        try:
+            return await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            await self._stream.aclose()
+            raise
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)

@@ -1,0 +1,85 @@
+"""What is asked and what came back, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
+
+from .errors import ProtocolError
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """A request that a workflow causes."""
+
+    method: str = "GET"
+    url: str
+    headers: Mapping[str, str] = {}
+    json: Any | UnsetType = UNSET
+    """A body, sent as JSON; or give `body`."""
+    body: bytes | None = None
+    timeout: float | None = None
+    """Seconds for the whole; at most the operator's `max_timeout`."""
+    idempotency_key: str | None = None
+    """The same on every attempt of a task, so that the other side can tell a repetition."""
+    follow_redirects: bool = True
+    max_bytes: int | None = None
+    """A limit for the body of the answer, if lower than the operator's."""
+
+
+class Headers(Mapping[str, str]):
+    """Headers of an answer: names in any case; several of one name are joined by commas, `all` has them apart."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name.lower(), []).append(value)
+
+    def __getitem__(self, name: str) -> str:
+        return ", ".join(self._values[name.lower()])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Headers({', '.join(self)})"  # values may be secrets
+
+    def all(self, name: str) -> tuple[str, ...]:
+        return tuple(self._values.get(name.lower(), ()))
+
+
+NO_HEADERS = Headers(())
+
+
+class Response(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer, whatever its status: whether a 500 is a failure is for the caller to say."""
+
+    status: int
+    headers: Headers
+    body: bytes
+    """Decompressed."""
+    url: str
+    """Where it came from, after redirects."""
+    address: str
+    """The address that answered."""
+    redirects: int
+    bytes_sent: int
+    """Bodies, redirects included."""
+    bytes_received: int
+    """Bodies as they were on the wire, redirects included."""
+    ms: float
+
+    def json(self) -> Any:
+        """The body as JSON, by the rules for all values that come from outside."""
+        try:
+            return values.parse(self.body)
+        except InvalidInput as error:
+            raise ProtocolError("the answer is not JSON that can be used", why=error.why or error.what) from None

@@ -1,0 +1,34 @@
+"""Whose certificates are believed: the public authorities (or those in SSL_CERT_FILE), and the operator's."""
+
+from __future__ import annotations
+
+import ssl
+from functools import cached_property
+
+import httpx
+
+from plait.kernel.errors import InvalidInput
+
+
+class Trust:
+    """The public authorities take a moment to read, so wait for the first https request. A bad file shows at once."""
+
+    def __init__(self, ca_file: str | None) -> None:
+        self._ca_file = ca_file
+        self._add_to(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+
+    @cached_property
+    def context(self) -> ssl.SSLContext:
+        context = httpx.create_ssl_context()
+        self._add_to(context)
+        return context
+
+    def _add_to(self, context: ssl.SSLContext) -> None:
+        if self._ca_file is None:
+            return
+        try:
+            context.load_verify_locations(self._ca_file)
+        except OSError as error:  # ssl.SSLError is one
+            raise InvalidInput(
+                "egress.bad_settings", f"ca_file {self._ca_file} can't be used", why=str(error), fix="name a PEM file"
+            ) from None
