@@ -12,7 +12,7 @@ export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 unexport VIRTUAL_ENV
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui test lint fmt sim bench bench-api chromium clean
+.PHONY: help setup run ui test lint fmt sim bench bench-api bench-ui chromium clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 
 bench-api: $(READY) ## Measure the HTTP API under load: make bench-api ARGS="--seconds 10"
 	$(BIN)/python -m bench.api $(ARGS)
+
+bench-ui: $(READY) $(UI) chromium ## Measure the web UI in a browser
+	$(BIN)/python -m bench.ui $(ARGS)
 
 clean: ## Remove everything that was installed or built
 	rm -rf .venv .tools dist bench/.venvs bench/.data .pytest_cache .ruff_cache .import_linter_cache .hypothesis

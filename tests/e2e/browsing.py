@@ -1,0 +1,121 @@
+"""Chromium for the tests: one a worker, a fresh context a test, and a watch that nothing went wrong unseen.
+
+Playwright's sync API keeps an event loop in its thread, which the `asyncio` tests of the same worker would trip over.
+So it has a thread of its own, and the tests that use it run there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, sync_playwright
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+ARTEFACTS = Path(__file__).parents[1] / "artefacts"
+PATIENCE_MS = 10_000
+WIDE, PHONE = (1280, 800), (390, 844)
+ARGS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--no-first-run",
+]
+Scheme = Literal["light", "dark"]
+
+
+class Desk:
+    """The thread with the browser in it."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "browser")
+        self._playwright, self._browser = self.do(_launch)
+
+    def do(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._thread.submit(call, *args, **kwargs).result()
+
+    def context(self, url: str, size: tuple[int, int] = WIDE, scheme: Scheme = "light") -> BrowserContext:
+        """A fresh one; to be called on the desk."""
+        context = self._browser.new_context(
+            base_url=url,
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=scheme,
+            reduced_motion="reduce",
+            locale="en-GB",
+            timezone_id="UTC",
+            permissions=["clipboard-read", "clipboard-write"],
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        return context
+
+    def close(self) -> None:
+        self.do(self._browser.close)
+        self.do(self._playwright.stop)
+        self._thread.shutdown()
+
+
+def _launch() -> tuple[Playwright, Browser]:
+    playwright = sync_playwright().start()
+    path = os.environ.get("PLAIT_CHROMIUM", "/usr/bin/chromium")
+    return playwright, playwright.chromium.launch(executable_path=path, args=ARGS)
+
+
+@dataclass
+class Watch:
+    """Collects what must not happen: words on the console, failed requests, refused content, executed HTML."""
+
+    seen: list[str] = field(default_factory=list[str])
+    allowed: list[str] = field(default_factory=list[str])
+
+    def over(self, page: Page) -> Page:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.seen.append(f"page error: {error}"))
+        page.on("requestfailed", self._failed)
+        return page
+
+    def allow(self, pattern: str) -> None:
+        """This test provokes it: it must happen, and is no fault."""
+        self.allowed.append(pattern)
+
+    def check(self, context: BrowserContext) -> None:
+        for page in context.pages:
+            if hacked := page.evaluate("window.hacked"):
+                self.seen.append(f"HTML was executed: {hacked}")
+        unmet = [pattern for pattern in self.allowed if not any(re.search(pattern, line) for line in self.seen)]
+        wrong = [line for line in self.seen if not any(re.search(pattern, line) for pattern in self.allowed)]
+        assert not wrong, "\n".join(wrong)
+        assert not unmet, f"expected, but did not happen: {unmet}"
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.seen.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
+
+    def _failed(self, request: Request) -> None:
+        # A page that is left, or no longer needs an answer, breaks off by itself.
+        if request.failure != "net::ERR_ABORTED":
+            self.seen.append(f"failed: {request.method} {request.url} {request.failure}")
+
+
+def copied(page: Page) -> str:
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+def shoot(page: Page, name: str) -> None:
+    ARTEFACTS.mkdir(exist_ok=True)
+    page.screenshot(path=ARTEFACTS / f"{name}.png", animations="disabled")
+
+
+def sideways(page: Page) -> Any:
+    """How far the page can be scrolled sideways, which is never wanted."""
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

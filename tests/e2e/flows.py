@@ -1,0 +1,259 @@
+"""Workflows with something of everything that the web UI shows. They wait for messages, not for time."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import msgspec
+
+from plait import Context, Loop, Retry, RollbackError, Undo, step, step_info, step_log, workflow
+
+EVIL = "<img src=x onerror=\"window.hacked='{}'\">"
+"""What must be shown as it is, wherever it comes from."""
+
+
+@dataclass(frozen=True)
+class Order:
+    customer: str
+    cups: Annotated[int, msgspec.Meta(ge=1, le=12)] = 2
+    tea: Literal["green", "black"] = "green"
+    gift: bool = False
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the manager fills in."""
+
+    discount: Annotated[int, msgspec.Meta(ge=0, le=50)]
+    note: str = ""
+
+
+@step
+async def reserve(order: Order) -> str:
+    step_log(f"reserving {order.cups} cups for {order.customer}")
+    step_log("the shelf is nearly empty", level="warning")
+    return f"hold-{order.customer}"
+
+
+@step
+async def release(undo: Undo) -> None:
+    step_log(f"giving back {undo.output}")
+
+
+@step
+async def price(order: Order) -> int:
+    return 450 * order.cups
+
+
+@step
+async def tax(order: Order) -> int:
+    return 21
+
+
+@step(retry=Retry(max_attempts=5, first=0.05, factor=1))
+async def charge(order: Order, cents: int) -> str:
+    attempt = step_info().attempt
+    if attempt < 3:
+        step_log(f"attempt {attempt}: the bank does not answer", level="error")
+        raise ConnectionError("the bank does not answer")
+    return f"paid {cents}"
+
+
+@step
+async def ship(number: int) -> str:
+    return f"parcel {number}"
+
+
+@workflow
+async def thank(ctx: Context, customer: str) -> str:
+    """Writes a letter; a run of its own."""
+
+    async def write() -> str:
+        return f"Dear {customer}, thank you!"
+
+    return await ctx.step("write", write)
+
+
+@workflow
+async def checkout(ctx: Context, order: Order) -> dict[str, object]:
+    """Reserve, look up side by side, ask, charge with retries, ship one by one, say thanks."""
+    hold = await ctx.step("reserve", reserve, order, rollback=release)
+    found = await ctx.join(
+        "look up",
+        price=lambda c: c.step("price", price, order),
+        tax=lambda c: c.step("tax", tax, order),
+    )
+    total = found.price * (100 + found.tax) // 100
+    title = f"Let {order.customer} pay {total / 100:.2f}?"
+    evidence = {"customer": order.customer, "total": total, "hold": hold}
+    verdict = await ctx.approve("manager", by="sales manager", title=title, form=Terms, evidence=evidence, timeout=3600)
+    if not verdict.approved:
+        raise RollbackError(f"refused: {verdict.comment or 'no reason given'}")
+    total -= total * verdict.data.discount // 100
+    payment = await ctx.step("charge", charge, order, total, rollback=release)
+
+    async def next_parcel(c: Context, sent: list[str]):
+        if len(sent) == order.cups:
+            return Loop.break_(sent)
+        return Loop.continue_([*sent, await c.step("ship", ship, len(sent) + 1)])
+
+    parcels = await ctx.loop("parcels", next_parcel, state=list[str](), returns=list[str])
+    letter = await ctx.child("thanks", thank, order.customer)
+    await ctx.sleep("rest", 0.01)
+    return {"payment": payment, "parcels": parcels, "letter": letter, "note": verdict.data.note}
+
+
+@workflow
+async def steady(ctx: Context, order: Order) -> str:
+    """A step, a word to wait for, a step."""
+    hold = await ctx.step("reserve", reserve, order, rollback=release)
+    word = await ctx.listen("go")
+    number = await ctx.step("ship", ship, order.cups)
+    return f"{hold}, {number}, {word.body if word else None}"
+
+
+@workflow
+async def asking(ctx: Context, title: str) -> str:
+    """Asks a person, without a form."""
+    verdict = await ctx.approve("boss", title=title)
+    return f"{'yes' if verdict.approved else 'no'}: {verdict.comment}"
+
+
+@workflow
+async def reminder(ctx: Context) -> None:
+    """Sleeps for an hour."""
+    await ctx.sleep("steep", 3600)
+
+
+@step(retry=Retry(max_attempts=4, first=600, factor=1, cap=600))
+async def stubborn() -> None:
+    raise TimeoutError("no answer yet")
+
+
+@workflow
+async def patient(ctx: Context) -> None:
+    """Tries again in ten minutes."""
+    await ctx.step("dial", stubborn)
+
+
+# -- something that breaks, and can be repaired ---------------------------------------------------------------------
+
+OPEN: set[str] = set()
+"""The suppliers that pick up the phone; in this process only."""
+
+
+@step(retry=Retry(max_attempts=2, first=0.01))
+async def call_supplier(name: str) -> str:
+    if name not in OPEN:
+        step_log("nobody picks up the phone", level="error")
+        raise ConnectionError(f"supplier {name} is closed")
+    return f"ordered from {name}"
+
+
+@workflow
+async def restock(ctx: Context, supplier: str) -> str:
+    """Calls a supplier, who is closed until `opening` is run for it."""
+    await ctx.step("look", ship, 7)
+    return await ctx.step("call supplier", call_supplier, supplier)
+
+
+@workflow
+async def opening(ctx: Context, supplier: str) -> str:
+    """Opens a supplier."""
+
+    async def turn() -> str:
+        OPEN.add(supplier)
+        return "open"
+
+    return await ctx.step("turn the sign", turn)
+
+
+# -- big ones -------------------------------------------------------------------------------------------------------
+
+
+async def nothing() -> int:
+    return 7
+
+
+@workflow
+async def long(ctx: Context, count: int) -> int:
+    """One step after the other."""
+    for number in range(count):
+        await ctx.step(f"step {number}", nothing)
+    return count
+
+
+@workflow
+async def wide(ctx: Context, count: int) -> int:
+    """All at once, in one scope."""
+
+    def shelf(number: int) -> Callable[[Context], Awaitable[int]]:
+        return lambda c: c.step("count", nothing)
+
+    found = await ctx.join("shelves", {f"shelf_{n}": shelf(n) for n in range(count)})
+    return sum(found.values())
+
+
+@workflow
+async def slow(ctx: Context, count: int) -> int:
+    """Goes on for a while, so that there is something to watch."""
+
+    async def tick() -> int:
+        await asyncio.sleep(0.02)
+        return 1
+
+    for number in range(count):
+        await ctx.step(f"tick {number}", tick)
+    return count
+
+
+# -- two versions, and what is hostile -----------------------------------------------------------------------------
+
+
+@workflow(name="greet", version="1")
+async def greet_1(ctx: Context, name: str) -> str:
+    """Greets."""
+    return f"hello {name}"
+
+
+@workflow(name="greet", version="2")
+async def greet_2(ctx: Context, name: str) -> str:
+    """Greets."""
+    loud = name.upper()
+    return f"hello {loud}!"
+
+
+@step
+async def echo(text: str) -> str:
+    return text
+
+
+@step(max_attempts=1)
+async def spit(text: str) -> str:
+    step_log(EVIL.format("log"))
+    raise ValueError(EVIL.format("error"))
+
+
+@workflow
+async def hostile(ctx: Context, text: str) -> None:
+    """Its names and values are HTML, and it fails with some."""
+    await ctx.step("echo", echo, text)
+    evidence = {EVIL.format("key"): EVIL.format("evidence")}
+    await ctx.approve("html", by=EVIL.format("by"), title=EVIL.format("title"), evidence=evidence)
+    await ctx.step(EVIL.format("step name"), spit, text)
+
+
+def _block() -> int:
+    time.sleep(0.1)
+    return 1
+
+
+@workflow
+async def crowd(ctx: Context, count: int) -> int:
+    """More steps in threads than there are threads: some have to queue."""
+    found = await ctx.join("crowd", {f"one_{n}": lambda c: c.step("count", _block) for n in range(count)})
+    return sum(found.values())

@@ -1,0 +1,32 @@
+"""A namespace with one of everything, for pictures and for what takes long to make."""
+
+from __future__ import annotations
+
+from .serving import Server
+
+NS = "gallery"
+NODES = 500
+
+
+def fill(server: Server) -> None:
+    def begin(definition: str, input: object, id: str, **labels: str) -> None:
+        server.begin(definition, input, id=id, namespace=NS, labels=labels)
+
+    begin("checkout", {"customer": "Ada", "cups": 3}, "order-1", team="blue", region="eu-west")
+    begin("checkout", {"customer": "Grace Hopper", "cups": 4}, "order-2", team="red")
+    begin("checkout", {"customer": "Edsger"}, "order-3", team="red")
+    begin("restock", "acme", "restock-1", team="blue")
+    begin("patient", None, "dial-1")
+    begin("steady", {"customer": "Ada"}, "steady-1")
+    begin("wide", 60, "wide-1")
+    begin("long", NODES, "long-1")
+    begin("crowd", 80, "crowd-1")
+    server.decide("order-1", data={"discount": 10, "note": "be quick"}, namespace=NS)
+    server.decide("order-2", data={"discount": 0}, namespace=NS)
+    for id in ("order-1", "order-2", "wide-1", "long-1", "crowd-1"):
+        server.ended(id, namespace=NS)
+    server.ended("restock-1", "failed", namespace=NS)
+    server.asked("order-3", namespace=NS)
+    server.waits("dial-1", "retry", namespace=NS)
+    server.waits("steady-1", "message", namespace=NS)
+    server.client.put("/definitions/greet/tags/stable", json={"version": "1"}, params={"namespace": NS})

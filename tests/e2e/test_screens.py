@@ -1,0 +1,134 @@
+"""Every page in light, dark and on a phone: a picture to look at, no sideways scrolling, usable by everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .access import faults
+from .acting import act, dialog
+from .browsing import PHONE, WIDE, shoot, sideways
+from .gallery import NS
+from .serving import Server
+
+
+@dataclass(frozen=True)
+class Screen:
+    name: str
+    path: str
+    shows: str
+    """A text that is there when the page is."""
+    act: Callable[[Page], None] | None = None
+
+
+def _dialog(action: str, title: str) -> Callable[[Page], None]:
+    def open(page: Page) -> None:
+        act(page, action)
+        dialog(page, title)
+
+    return open
+
+
+def _help(page: Page) -> None:
+    page.get_by_role("button", name="Keys (?)").click()
+    dialog(page, "Keys")
+
+
+def _select(page: Page) -> None:
+    page.get_by_role("checkbox", name="Select order-1 for comparing").check()
+    page.get_by_role("checkbox", name="Select order-2 for comparing").check()
+
+
+def _check(page: Page) -> None:
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_label("Customer")).to_have_attribute("aria-invalid", "true")
+
+
+SCREENS = [
+    Screen("runs", "/runs", "order-2"),
+    Screen("runs-selected", "/runs", "order-2", _select),
+    Screen("runs-no-match", "/runs?q=nosuch", "No run fits this filter"),
+    Screen("runs-empty", "/runs?ns=void", "No runs yet"),
+    Screen("run-graph", "/runs/order-1", "reserve"),
+    Screen("run-graph-node", "/runs/order-1?node=charge", "An earlier attempt failed"),
+    Screen("run-graph-past", "/runs/order-1?at=8", "as it was after event 8"),
+    Screen("run-graph-500", "/runs/long-1", "step 0"),
+    Screen("run-graph-wide", "/runs/wide-1", "shelves"),
+    Screen("run-waiting-approval", "/runs/order-3", "Waiting for"),
+    Screen("run-waiting-message", "/runs/steady-1", "Waiting for"),
+    Screen("run-waiting-retry", "/runs/dial-1", "Waiting for"),
+    Screen("run-failed", "/runs/restock-1", "is closed"),
+    Screen("run-timeline", "/runs/order-1?tab=timeline", "failed attempt"),
+    Screen("run-timeline-queue", "/runs/crowd-1?tab=timeline", "failed attempt"),
+    Screen("run-events", "/runs/order-1?tab=events", "run.completed"),
+    Screen("run-events-diff", "/runs/order-1?tab=events&a=3&b=8", "After event 3"),
+    Screen("run-event", "/runs/order-1?tab=events&event=4", "The run then"),
+    Screen("run-logs", "/runs/order-1?tab=logs", "the shelf is nearly empty"),
+    Screen("run-io", "/runs/order-1?tab=io", "Dear Ada"),
+    Screen("dialog-fork", "/runs/order-1", "reserve", _dialog("Fork", "Fork this run")),
+    Screen("dialog-cancel", "/runs/steady-1", "Waiting for", _dialog("Cancel", "Cancel this run")),
+    Screen("dialog-message", "/runs/steady-1", "Waiting for", _dialog("Send a message", "Send a message")),
+    Screen("compare", "/compare?a=order-1&b=order-2", "Nodes"),
+    Screen("compare-pick", "/compare", "Which two runs?"),
+    Screen("approvals", "/approvals", "Let Edsger pay"),
+    Screen("approval", "/approvals/" + quote(f"{NS}/order-3:manager", safe=""), "hold-Edsger"),
+    Screen("approvals-empty", "/approvals?ns=void", "Nobody is asked anything"),
+    Screen("dead-letters", "/dlq", "is closed"),
+    Screen("dead-letters-empty", "/dlq?ns=void", "No task has given up"),
+    Screen("definitions", "/definitions", "checkout"),
+    Screen("definition", "/definitions/checkout", "Source of"),
+    Screen("definition-diff", "/definitions/greet?version=2&against=1", "loud"),
+    Screen("start-pick", "/runs/new", "What should run?"),
+    Screen("start", "/runs/new?definition=checkout", "Customer"),
+    Screen("start-errors", "/runs/new?definition=checkout", "Customer", _check),
+    Screen("settings", "/settings", "Audit log"),
+    Screen("keys", "/runs", "order-2", _help),
+    Screen("login", "/login", "Sign in to Plait"),
+    Screen("not-found", "/nonsense", "There is no page here"),
+]
+
+
+def _show(page: Page, screen: Screen) -> None:
+    page.goto(screen.path if "ns=" in screen.path else f"{screen.path}{'&' if '?' in screen.path else '?'}ns={NS}")
+    expect(page.get_by_text(screen.shows).filter(visible=True).first).to_be_visible()
+    if screen.act is not None:
+        screen.act(page)
+    expect(page.locator(".loading")).to_have_count(0)
+
+
+def _resize(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=lambda screen: screen.name)
+def test_a_page_is_fit_for_everyone(page: Page, gallery: Server, screen: Screen) -> None:
+    _resize(page, PHONE)
+    _show(page, screen)
+    shoot(page, f"{screen.name}-phone")
+    assert sideways(page) == 0
+    assert faults(page) == []
+    _resize(page, WIDE)
+    if page.get_by_role("region", name="Graph of the run").count():
+        _show(page, screen)  # a graph keeps the shape that it had at first
+    shoot(page, f"{screen.name}-light")
+    assert sideways(page) == 0
+    assert faults(page) == []
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("body")).to_have_css("background-color", "rgb(13, 14, 18)")
+    shoot(page, f"{screen.name}-dark")
+
+
+def test_the_page_behind_a_link_is_fit_for_everyone(page: Page, gallery: Server) -> None:
+    asked = quote(gallery.asked("order-3", namespace=NS)["id"], safe="")
+    url = gallery.post(f"/approvals/{asked}/link", {"expires_in": 3600}, namespace=NS)["url"]
+    for look, size in (("light", WIDE), ("phone", PHONE)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.goto(url)
+        expect(page.get_by_role("heading", name="Let Edsger pay")).to_be_visible()
+        shoot(page, f"link-{look}")
+        assert sideways(page) == 0
+        assert faults(page) == []
