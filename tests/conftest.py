@@ -5,7 +5,8 @@ A PostgreSQL server starts only when a test asks for one, at most once in each t
 
 import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -27,6 +28,16 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
         pyfuncitem.obj = on_a_loop(test, seconds)
     elif hypothesis.is_hypothesis_test(test) and inspect.iscoroutinefunction(test.hypothesis.inner_test):
         test.hypothesis.inner_test = on_a_loop(test.hypothesis.inner_test, seconds)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, Any]:
+    """What a test logs may be no text that pytest-xdist can carry from one process to another."""
+    report = yield
+    report.sections = [(name, text.encode("utf-8", "backslashreplace").decode()) for name, text in report.sections]
+    return report
 
 
 def _time_limit(item: pytest.Function) -> float | None:

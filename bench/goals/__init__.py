@@ -1,0 +1,1 @@
+"""How long the catalog and the planner of the `goals` dialect take."""

@@ -1,0 +1,280 @@
+"""Declares steps in Python: fluently, or from the signature of a function.
+
+    lookup = (
+        step("lookup-customer", "Look up a customer")
+        .required("email", str)
+        .output("customer_id", str)
+        .sync("https://crm.example.com/lookup", timeout=5)
+        .build()
+    )
+
+    @python_step
+    def charge(customer_id: str, amount: float, currency: str = "EUR") -> Charge: ...
+
+A builder is a value: each call gives a new one, so a half-made step can be shared. `build` goes through the same
+door as steps from outside, with the same errors. Durations are seconds.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import msgspec
+
+from plait.kernel import values
+
+from .attribute import Attribute, Collect, Detail, Kind, Language, Role, Script, attribute
+from .attribute import Mapping as Renaming
+from .identifiers import clean
+from .read_attribute import KINDS
+from .reading import read_step
+from .signature import Input, Meta, arguments_of, attributes_of, hints_of, kind_of, millis, outputs_of
+from .step import BackoffType, Method, Scope, Step
+
+__all__ = ["Input", "Meta", "PythonStep", "StepBuilder", "python_step", "step"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_NOTHING: Any = object()
+
+
+def step(id: str, name: str = "") -> StepBuilder:
+    """Starts the declaration of a step; without a name it is called as its id."""
+    return StepBuilder({"id": id, "name": name or id})
+
+
+class StepBuilder:
+    """The declaration of a step so far."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._data = data
+
+    def build(self) -> Step:
+        return read_step(dict(self._data))
+
+    def required(
+        self,
+        name: str,
+        type: Any = Any,
+        *,
+        for_each: bool = False,
+        collect: Collect = "first",
+        match: tuple[Language, str] | None = None,
+        inner: str = "",
+        script: tuple[Language, str] | None = None,
+    ) -> StepBuilder:
+        """An input that it can't do without. `inner` is what the step calls it, `script` what changes its value."""
+        mapping = _renaming(inner, script)
+        detail = Detail(for_each=for_each, collect=collect, match=_script(match), mapping=mapping)
+        return self._attribute(name, "required", type, detail)
+
+    def optional(
+        self,
+        name: str,
+        type: Any = Any,
+        *,
+        default: Any = _NOTHING,
+        for_each: bool = False,
+        collect: Collect = "first",
+        deadline: float = 0,
+        inner: str = "",
+        script: tuple[Language, str] | None = None,
+    ) -> StepBuilder:
+        """An input that it can do without; `deadline` says how long it waits for it, -1 as long as it may come."""
+        detail = Detail(
+            default=None if default is _NOTHING else _json(default),
+            for_each=for_each,
+            collect=collect,
+            deadline=millis(deadline),
+            mapping=_renaming(inner, script),
+        )
+        return self._attribute(name, "optional", type, detail)
+
+    def output(
+        self, name: str, type: Any = Any, *, inner: str = "", script: tuple[Language, str] | None = None
+    ) -> StepBuilder:
+        return self._attribute(name, "output", type, Detail(mapping=_renaming(inner, script)))
+
+    def const(self, name: str, value: Any, type: Any = Any) -> StepBuilder:
+        return self._attribute(name, "const", type, Detail(value=_json(value)))
+
+    def meta(self, name: str, key: str) -> StepBuilder:
+        return self._attribute(name, "meta", Any, Detail(key=key))
+
+    def sync(
+        self,
+        endpoint: str,
+        *,
+        method: Method = "POST",
+        timeout: float = 0,
+        health_check: str = "",
+        compensate: str = "",
+    ) -> StepBuilder:
+        """An HTTP call that answers with the outputs."""
+        http = {"endpoint": endpoint, "method": method, "timeout": millis(timeout)}
+        return self._with(type="sync", http={**http, "health_check": health_check, "compensate": compensate})
+
+    def webhook(
+        self,
+        endpoint: str,
+        *,
+        method: Method = "POST",
+        timeout: float = 0,
+        callback_timeout: float = 0,
+        health_check: str = "",
+        compensate: str = "",
+        recall: bool = True,
+    ) -> StepBuilder:
+        """An HTTP call that answers later, by a call to the webhook that it is given: type `async`."""
+        http = {"endpoint": endpoint, "method": method, "timeout": millis(timeout), "health_check": health_check}
+        more = {"callback_timeout": millis(callback_timeout), "compensate": compensate, "recall": recall}
+        return self._with(type="async", http=http | more)
+
+    def script(self, language: Language, text: str) -> StepBuilder:
+        return self._with(type="script", script={"language": language, "script": text})
+
+    def ale(self, text: str) -> StepBuilder:
+        return self.script("ale", text)
+
+    def lua(self, text: str) -> StepBuilder:
+        return self.script("lua", text)
+
+    def flow(self, *goals: str) -> StepBuilder:
+        """A child run that reaches these goals."""
+        return self._with(type="flow", flow={"goals": list(goals)})
+
+    def python(self, handler: str, *, queue: str = "", timeout: float = 0, compensate: str = "") -> StepBuilder:
+        """A function registered under that name; without a queue it runs in the engine's process."""
+        config = {"handler": handler, "queue": queue, "timeout": millis(timeout), "compensate": compensate}
+        return self._with(type="python", python=config)
+
+    def run(self, dialect: str, definition: Any) -> StepBuilder:
+        """A child run of any dialect."""
+        return self._with(type="run", run={"dialect": dialect, "definition": definition})
+
+    def when(self, language: Language, text: str, *, scope: Scope = "both") -> StepBuilder:
+        """Only if this holds; else the step is skipped."""
+        return self._with(predicate={"language": language, "script": text, "scope": scope})
+
+    def retries(
+        self,
+        max_retries: int = 0,
+        *,
+        first: float = 0,
+        cap: float = 0,
+        backoff: BackoffType = "exponential",
+        statuses: tuple[int, ...] = (),
+    ) -> StepBuilder:
+        """How often and after which waits it is tried again; 0 is the engine's default, -1 for ever."""
+        told = {"max_retries": max_retries, "init_backoff": millis(first), "max_backoff": millis(cap)}
+        return self._work(**told, backoff_type=backoff, retry_statuses=list(statuses))
+
+    def no_retries(self) -> StepBuilder:
+        return self._work(retry="never", max_retries=0)
+
+    def parallel(self, items: int) -> StepBuilder:
+        """How many items of a fan-out are worked on at once."""
+        return self._work(parallelism=items)
+
+    def memoizable(self) -> StepBuilder:
+        """Equal inputs give equal outputs, so they may be remembered."""
+        return self._with(memoizable=True)
+
+    def labels(self, **labels: str) -> StepBuilder:
+        return self._with(labels={**self._data.get("labels", {}), **labels})
+
+    def _attribute(self, name: str, role: Role, type: Any, detail: Detail) -> StepBuilder:
+        made = attribute(role, _kind(type), detail)
+        return self.attributes({name: made})
+
+    def attributes(self, attributes: Mapping[str, Attribute]) -> StepBuilder:
+        return self._with(attributes={**self._data.get("attributes", {}), **msgspec.to_builtins(dict(attributes))})
+
+    def _work(self, **told: Any) -> StepBuilder:
+        return self._with(work_config={**self._data.get("work_config", {}), **told})
+
+    def _with(self, **told: Any) -> StepBuilder:
+        return StepBuilder({**self._data, **told})
+
+
+class PythonStep(Generic[P, R]):
+    """A function and the step that it is; called, it is the function."""
+
+    def __init__(self, fn: Callable[P, R], definition: Step) -> None:
+        self.fn = fn
+        self.definition = definition
+        self._hints = hints_of(fn)
+        self.__doc__ = fn.__doc__
+        self.__name__ = fn.__name__
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.fn(*args, **kwargs)
+
+    def arguments(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs by inner name, as the types that the function wants."""
+        return arguments_of(self._hints, inputs)
+
+    def outputs(self, result: object) -> dict[str, Any]:
+        """What the function returned, as named outputs."""
+        return outputs_of(self._hints.get("return", Any), result)
+
+
+Configure = Callable[[StepBuilder], StepBuilder]
+
+
+@overload
+def python_step(fn: Callable[P, R], /) -> PythonStep[P, R]: ...
+@overload
+def python_step(
+    *,
+    id: str = "",
+    name: str = "",
+    queue: str = "",
+    timeout: float = 0,
+    compensate: str = "",
+    configure: Configure | None = None,
+) -> Callable[[Callable[P, R]], PythonStep[P, R]]: ...
+def python_step(
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    id: str = "",
+    name: str = "",
+    queue: str = "",
+    timeout: float = 0,
+    compensate: str = "",
+    configure: Configure | None = None,
+) -> Any:
+    """Makes a step of a function: its id is its name in kebab case, its name the first line of its docstring.
+
+    `configure` takes the builder further: `configure=lambda step: step.no_retries().labels(team="pay")`.
+    """
+
+    def make(fn: Callable[..., Any]) -> PythonStep[..., Any]:
+        chosen = id or clean(fn.__name__.replace("_", "-"))
+        title = name or (inspect.getdoc(fn) or "").partition("\n")[0].rstrip(".") or chosen
+        made = step(chosen, title).attributes(attributes_of(fn))
+        made = made.python(chosen, queue=queue, timeout=timeout, compensate=compensate)
+        return PythonStep(fn, (configure(made) if configure is not None else made).build())
+
+    return make if fn is None else make(fn)
+
+
+def _kind(type: Any) -> Kind:
+    """A Python type, or the name of an attribute type."""
+    return type if isinstance(type, str) and type in KINDS else kind_of(type)
+
+
+def _json(value: Any) -> str:
+    return bytes(values.encode(value)).decode()
+
+
+def _script(pair: tuple[Language, str] | None) -> Script | None:
+    return Script(*pair) if pair is not None else None
+
+
+def _renaming(inner: str, script: tuple[Language, str] | None) -> Renaming | None:
+    return Renaming(inner, _script(script)) if inner or script is not None else None

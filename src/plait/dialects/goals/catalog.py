@@ -1,0 +1,55 @@
+"""The catalog of a namespace: its steps and their graph, folded from events one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from plait.kernel.ids import Millis
+
+from .errors import StepNotFound
+from .events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
+from .graph import Graph
+from .nearest import nearest
+from .ports import ports_of
+from .step import Step
+
+
+class Catalog:
+    """Changed by `apply` alone. `copy` is cheap: a snapshot, or the draft of a transaction."""
+
+    def __init__(self, events: Iterable[CatalogEvent] = ()) -> None:
+        self.steps: dict[str, Step] = {}
+        self.graph = Graph()
+        self.last_updated = Millis(0)
+        for event in events:
+            self.apply(event)
+
+    def copy(self) -> Catalog:
+        found = Catalog()
+        found.steps = self.steps.copy()
+        found.graph = self.graph.copy()
+        found.last_updated = self.last_updated
+        return found
+
+    def apply(self, event: CatalogEvent, at: Millis = Millis(0)) -> None:
+        match event:
+            case StepRegistered(step) | StepUpdated(step):
+                self._drop(step.id)
+                self.steps[step.id] = step
+                self.graph.add(step.id, ports_of(step))
+            case StepUnregistered(step_id):
+                self._drop(step_id)
+            case _:
+                assert_never(event)
+        self.last_updated = max(self.last_updated, at)
+
+    def _drop(self, step_id: str) -> None:
+        if self.steps.pop(step_id, None) is not None:
+            self.graph.remove(step_id)
+
+    def get(self, step_id: str) -> Step:
+        found = self.steps.get(step_id)
+        if found is None:
+            raise StepNotFound(step_id, nearest(step_id, self.steps))
+        return found

@@ -1,0 +1,99 @@
+"""The graph of a catalog: for each name, who provides and who consumes it, and what type it has.
+
+It is kept up to date step by step: adding or taking one away costs what that step names, whatever the size of the
+rest. What hangs on a name is a frozen value of sorted tuples, so that a copy of the graph is a copy of its index.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from .ports import Ports
+
+Ids = tuple[str, ...]
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """All that hangs on one name."""
+
+    providers: Ids = ()
+    consumers: Ids = ()
+    type: str = ""
+    typed: Ids = ()
+    """The steps that say the type; the others say `any`."""
+
+
+NO_TIES = Ties()
+
+
+class Graph:
+    def __init__(self) -> None:
+        self.names: dict[str, Ties] = {}
+        self.ports: dict[str, Ports] = {}
+        self.flows: dict[str, Ids] = {}
+        """Goal -> the flow steps that want it; the goal itself may not be registered yet."""
+
+    def copy(self) -> Graph:
+        found = Graph()
+        found.names = self.names.copy()
+        found.ports = self.ports.copy()
+        found.flows = self.flows.copy()
+        return found
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        return (self.names, self.ports, self.flows) == (other.names, other.ports, other.flows)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def ties(self, name: str) -> Ties:
+        return self.names.get(name, NO_TIES)
+
+    def providers(self, name: str) -> Ids:
+        return self.ties(name).providers
+
+    def add(self, step_id: str, ports: Ports) -> None:
+        self.ports[step_id] = ports
+        for each in ports.inputs:
+            ties = self.ties(each.name)
+            self.names[each.name] = replace(ties, consumers=_with(ties.consumers, step_id))
+        for name in ports.outputs:
+            ties = self.ties(name)
+            self.names[name] = replace(ties, providers=_with(ties.providers, step_id))
+        for name, kind in ports.types:
+            ties = self.names[name]
+            self.names[name] = replace(ties, type=kind, typed=_with(ties.typed, step_id))
+        for goal in ports.goals:
+            self.flows[goal] = _with(self.flows.get(goal, ()), step_id)
+
+    def remove(self, step_id: str) -> None:
+        ports = self.ports.pop(step_id)
+        for name in (*(each.name for each in ports.inputs), *ports.outputs):
+            old = self.names[name]
+            typed = _without(old.typed, step_id)
+            providers, consumers = _without(old.providers, step_id), _without(old.consumers, step_id)
+            _set(self.names, name, Ties(providers, consumers, old.type if typed else "", typed), NO_TIES)
+        for goal in ports.goals:
+            _set(self.flows, goal, _without(self.flows[goal], step_id), ())
+
+
+def _set(index: dict[str, K], key: str, value: K, nothing: K) -> None:
+    if value == nothing:
+        del index[key]
+    else:
+        index[key] = value
+
+
+def _with(ids: Ids, step_id: str) -> Ids:
+    at = bisect_left(ids, step_id)
+    return ids if at < len(ids) and ids[at] == step_id else (*ids[:at], step_id, *ids[at:])
+
+
+def _without(ids: Ids, step_id: str) -> Ids:
+    at = bisect_left(ids, step_id)
+    return (*ids[:at], *ids[at + 1 :]) if at < len(ids) and ids[at] == step_id else ids

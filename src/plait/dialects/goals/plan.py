@@ -1,0 +1,38 @@
+"""The plan of a run: which steps, wired how, with which gaps. It travels with the run's start and never changes."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .step import Step
+
+
+class Links(msgspec.Struct, frozen=True):
+    """Who in the plan gives a name, and who takes it."""
+
+    providers: list[str]
+    consumers: list[str]
+
+
+class Excluded(msgspec.Struct, frozen=True):
+    """Steps that were met and left out, each with the names that were the reason."""
+
+    missing: dict[str, list[str]]
+    """Could provide, but lack these required inputs."""
+    satisfied: dict[str, list[str]]
+    """Everything they give is in init."""
+    blocked: dict[str, list[str]]
+    """Want none of these names, and init has them."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """Plain JSON; every list and mapping is sorted, but for the goals."""
+
+    goals: list[str]
+    steps: dict[str, Step]
+    attributes: dict[str, Links]
+    required: list[str]
+    """Names that init must have, and has not: the deepest gaps."""
+    excluded: Excluded
+    children: dict[str, Plan]
+    warnings: list[str]

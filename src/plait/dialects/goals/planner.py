@@ -1,0 +1,204 @@
+"""Plans backwards: from the goals to the steps that give what they need, and nothing else.
+
+`plan` is a pure function of the catalog, the goals and the names in init; preview and start both use it. Pass 1
+(`reach`) tells which steps could run. Pass 2 walks up from the goals: to all providers of an input that could run;
+if none could and the input is required, to all of them, so that `required` names the deepest gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from . import limits
+from .attribute import Attribute
+from .catalog import Catalog
+from .errors import NoGoals, OverLimit
+from .plan import Excluded, Links, Plan
+from .ports import Input
+from .reach import Reach, planned_by_init
+from .step import Step
+
+Names = frozenset[str]
+
+
+def plan(catalog: Catalog, goals: Iterable[str], init: Mapping[str, Any] | Iterable[str]) -> Plan:
+    """The plan, whether or not it can be started: see `start.check_start`."""
+    wanted = tuple(dict.fromkeys(goals))
+    return _Children(catalog).plan(wanted, frozenset(init), level=0)[0]
+
+
+class _Children:
+    """Plans of the run and of the children of its flow steps; equal ones are made once."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._made: dict[tuple[tuple[str, ...], Names, int], tuple[Plan, int]] = {}
+
+    def plan(self, goals: tuple[str, ...], init: Names, level: int) -> tuple[Plan, int]:
+        """And how many plans there are in it: written out, a shared child stands in every place."""
+        key = goals, init, level
+        if key not in self._made:
+            self._made[key] = self._plan(*key)
+        return self._made[key]
+
+    def _plan(self, goals: tuple[str, ...], init: Names, level: int) -> tuple[Plan, int]:
+        if level > limits.CHILD_LEVELS:
+            raise OverLimit("the plan", level, limits.CHILD_LEVELS, "levels of flow steps", "nest fewer")
+        if not goals:
+            raise NoGoals
+        for goal in goals:
+            self._catalog.get(goal)  # or it says that there is none
+        walk = _Walk(self._catalog, goals, init)
+        steps = {step_id: self._catalog.steps[step_id] for step_id in sorted(walk.steps)}
+        children, count = self._children(steps, level + 1)
+        attributes = _attributes(steps)
+        made = Plan(
+            goals=list(goals),
+            steps=steps,
+            attributes=attributes,
+            required=sorted(walk.required),
+            excluded=walk.excluded(),
+            children=children,
+            warnings=_warnings(walk, attributes),
+        )
+        return made, count
+
+    def _children(self, steps: Mapping[str, Step], level: int) -> tuple[dict[str, Plan], int]:
+        found: dict[str, Plan] = {}
+        total = 1
+        for step_id, step in steps.items():
+            if step.flow is not None:
+                found[step_id], count = self.plan(step.flow.goals, _child_init(step), level)
+                total += count
+        if total > limits.CHILD_PLANS:
+            raise OverLimit("the plan", total, limits.CHILD_PLANS, "child plans", "nest fewer flow steps")
+        return found, total
+
+
+class _Walk:
+    """Pass 2."""
+
+    def __init__(self, catalog: Catalog, goals: tuple[str, ...], init: Names) -> None:
+        self.graph = catalog.graph
+        self.goals = goals
+        self.init = init
+        self.steps: set[str] = set()
+        self.required: set[str] = set()
+        self._missing: set[str] = set()
+        self._satisfied: set[str] = set()
+        self._blocked: dict[str, list[str]] = {}
+        self.reach = Reach(self.graph, init, (goal for goal in goals if not self._all_given(goal)))
+        self._todo: list[tuple[str, bool]] = [(goal, False) for goal in goals]
+        self._crossed: set[tuple[str, str]] = set()
+        while self._todo:
+            self._visit(*self._todo.pop())
+
+    def excluded(self) -> Excluded:
+        """What was left out by one way and came in by another is in; a step has one reason."""
+        ports, lacks = self.graph.ports, self.reach.lacks
+        missing = self._missing - self.steps
+        satisfied = self._satisfied - self.steps - missing - self._blocked.keys()
+        return Excluded(
+            missing={each: sorted(lacks[each]) for each in sorted(missing)},
+            satisfied={each: list(ports[each].outputs) for each in sorted(satisfied)},
+            blocked=dict(sorted(self._blocked.items())),
+        )
+
+    def _visit(self, step_id: str, forced: bool) -> None:
+        """Includes a step and goes on to its inputs. `forced`: wanted even if init has all it gives."""
+        if step_id in self.steps or step_id in self._blocked:
+            return
+        if not forced and self._all_given(step_id):
+            self._satisfied.add(step_id)
+            return
+        if blockers := self.reach.blockers(step_id):
+            self._blocked[step_id] = blockers
+            return
+        self.steps.add(step_id)
+        for each in self.graph.ports[step_id].inputs:
+            self._follow(each)
+
+    def _follow(self, each: Input) -> None:
+        """To the providers of an input. Inputs that want the same name in the same way lead to the same steps."""
+        way = "init" if planned_by_init(each, self.init) else f"{each.required} {each.collect}"
+        if (each.name, way) in self._crossed:
+            return
+        self._crossed.add((each.name, way))
+        if way == "init":
+            self._satisfied.update(step for step in self.graph.providers(each.name) if self._all_given(step))
+        else:
+            self._choose(each)
+
+    def _choose(self, each: Input) -> None:
+        able, unable = self.reach.split(each.name)
+        others = [step for step in unable if not self._note_blocked(step)]
+        forced = each.collect != "first"
+        if each.required and _lacking(each, bool(able), bool(unable), each.name in self.init):
+            self._todo += [(step, forced) for step in (*able, *others)]
+            if not others:
+                self.required.add(each.name)
+            return
+        self._missing.update(others)
+        if each.collect != "all" or not unable:
+            self._todo += [(step, forced) for step in able]
+
+    def _note_blocked(self, step_id: str) -> bool:
+        if blockers := self.reach.blockers(step_id):
+            self._blocked[step_id] = blockers
+        return step_id in self._blocked
+
+    def _all_given(self, step_id: str) -> bool:
+        outputs = self.graph.ports[step_id].outputs
+        return bool(outputs) and self.init.issuperset(outputs)
+
+
+def _lacking(each: Input, able: bool, unable: bool, given: bool) -> bool:
+    """Whether a required input can't be had as things are, from providers that are able, or not, and from init."""
+    match each.collect:
+        case "none":
+            return False
+        case "all":
+            return unable or not (able or given)
+        case _:
+            return not (able or given)
+
+
+def _attributes(steps: Mapping[str, Step]) -> dict[str, Links]:
+    found: dict[str, Links] = {}
+    for step_id, step in steps.items():
+        for name, attribute in step.attributes.items():
+            if attribute.role in ("const", "meta"):
+                continue
+            links = found.setdefault(name, Links([], []))
+            (links.providers if attribute.role == "output" else links.consumers).append(step_id)
+    return dict(sorted(found.items()))
+
+
+def _child_init(step: Step) -> Names:
+    """What a flow step surely gives to its child, by the names that the child knows."""
+    return frozenset(attribute.inner(name) for name, attribute in step.inputs() if _surely_given(attribute))
+
+
+def _surely_given(attribute: Attribute) -> bool:
+    if attribute.role == "optional":
+        return attribute.detail.default is not None
+    return attribute.detail.collect != "none"
+
+
+def _warnings(walk: _Walk, attributes: Mapping[str, Links]) -> list[str]:
+    found = [
+        f"step '{step_id}': optional input '{each.name}' is not waited for, though "
+        f"'{attributes[each.name].providers[0]}' provides it; set its deadline to wait"
+        for step_id in walk.steps
+        for each in walk.graph.ports[step_id].inputs
+        if not each.required and each.deadline == 0
+        if attributes[each.name].providers and not planned_by_init(each, walk.init)
+    ]
+    blocked = walk.excluded().blocked
+    found += [
+        f"goal '{goal}' is blocked: init has {', '.join(blocked[goal])}, of which it wants none"
+        for goal in walk.goals
+        if goal in blocked
+    ]
+    return sorted(found)

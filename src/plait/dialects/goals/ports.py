@@ -1,0 +1,44 @@
+"""What the graph and the planner see of a step: the names it wants, the names it gives, the goals of its child."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .attribute import Attribute, Collect
+from .step import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A name that a step takes from others; const and meta come from nowhere else."""
+
+    name: str
+    required: bool
+    collect: Collect
+    deadline: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """All in the order of their names."""
+
+    inputs: tuple[Input, ...]
+    outputs: tuple[str, ...]
+    goals: tuple[str, ...]
+    types: tuple[tuple[str, str], ...]
+    """The type of each name that others may know too; `any` says nothing."""
+
+
+def ports_of(step: Step) -> Ports:
+    shared = [(name, each) for name, each in sorted(step.attributes.items()) if each.role not in ("const", "meta")]
+    return Ports(
+        inputs=tuple(_input(name, each) for name, each in shared if each.role != "output"),
+        outputs=tuple(name for name, each in shared if each.role == "output"),
+        goals=step.flow.goals if step.flow is not None else (),
+        types=tuple((name, each.type) for name, each in shared if each.type != "any"),
+    )
+
+
+def _input(name: str, attribute: Attribute) -> Input:
+    detail = attribute.detail
+    return Input(name, attribute.role == "required", detail.collect, detail.deadline)

@@ -1,0 +1,104 @@
+"""Pass 1 of planning: what can be met from the goals, and which of it could run.
+
+A step could run ("is satisfiable") if each required input is in init or given by a step that could run: the least
+fixed point, found by counting, for each step, the inputs that still lack. Only what lies upstream of the goals is
+looked at, so the cost is that of the steps met, not of the catalog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+from .graph import Graph
+from .ports import Input
+
+Init = Container[str]
+
+
+def planned_by_init(each: Input, init: Init) -> bool:
+    """Whether init replaces the providers of an input: only for `first`."""
+    return each.collect == "first" and each.name in init
+
+
+class Reach:
+    """The steps upstream of the goals, and what each lacks."""
+
+    def __init__(self, graph: Graph, init: Init, goals: Iterable[str]) -> None:
+        self._graph = graph
+        self._init = init
+        self.lacks: dict[str, set[str]] = {}
+        self._wanted: dict[str, list[tuple[str, Input]]] = {}
+        self._meet(goals)
+        self._settle()
+
+    def could_run(self, step_id: str) -> bool:
+        return not self.lacks[step_id]
+
+    def split(self, name: str) -> tuple[list[str], list[str]]:
+        """The providers of a name that could run, and the others."""
+        providers = self._graph.providers(name)
+        return (
+            [each for each in providers if not self.lacks[each]],
+            [each for each in providers if self.lacks[each]],
+        )
+
+    def blockers(self, step_id: str) -> list[str]:
+        """Names that the step wants none of, and init has."""
+        inputs = self._graph.ports[step_id].inputs
+        return [each.name for each in inputs if each.required and each.collect == "none" and each.name in self._init]
+
+    def _meet(self, goals: Iterable[str]) -> None:
+        crossed: set[str] = set()
+        todo = list(goals)
+        while todo:
+            step_id = todo.pop()
+            if step_id in self.lacks:
+                continue
+            lacks = self.lacks[step_id] = set()
+            for each in self._graph.ports[step_id].inputs:
+                if planned_by_init(each, self._init):
+                    continue
+                if each.required:
+                    lacks.add(each.name)
+                    self._wanted.setdefault(each.name, []).append((step_id, each))
+                if each.name not in crossed:
+                    crossed.add(each.name)
+                    todo.extend(self._graph.providers(each.name))
+
+    def _settle(self) -> None:
+        """Takes from each step what it need not lack, until nothing changes."""
+        given: dict[str, int] = {}
+        for name in self._wanted:
+            self._give(name, 0)
+        ready = [step_id for step_id, lacks in self.lacks.items() if not lacks]
+        while ready:
+            step_id = ready.pop()
+            for name in self._graph.ports[step_id].outputs:
+                if name in self._wanted:
+                    given[name] = given.get(name, 0) + 1
+                    ready += self._give(name, given[name])
+
+    def _give(self, name: str, count: int) -> list[str]:
+        """With so many providers that could run, who lacks the name no more? Those who lack nothing now."""
+        total = len(self._graph.providers(name))
+        given = name in self._init
+        if 1 < count < total:
+            return []  # neither the first provider, nor the last: nothing new for anyone
+        done: list[str] = []
+        for step_id, each in self._wanted[name]:
+            lacks = self.lacks[step_id]
+            if name in lacks and _settled(each, given, count, total):
+                lacks.remove(name)
+                if not lacks:
+                    done.append(step_id)
+        return done
+
+
+def _settled(each: Input, given: bool, count: int, total: int) -> bool:
+    match each.collect:
+        case "none":
+            return not given
+        case "all":
+            return count == total and (given or total > 0)
+        case _:
+            return given or count > 0

@@ -1,0 +1,137 @@
+"""Makes a step of what people send: defaults filled, aliases resolved, attributes nested, every flaw named.
+
+`read_step` is the one door for steps, from Python, HTTP, CLI and the compatible mount. That mount reads with
+`strict=False`: a field that a newer client sends and we don't know is left out there, and refused everywhere else.
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import Any, cast
+
+import msgspec
+
+from plait.kernel import values
+
+from .attribute import Attribute, Mapping, attribute
+from .cursor import Cursor
+from .errors import Finding, StepInvalid
+from .identifiers import RULE, StepId, is_id
+from .read_attribute import read_attribute
+from .read_config import CONFIG_OF, CONFIGS, FIELDS, read_predicate, read_work
+from .rules import check_rules
+from .sizes import check_sizes
+from .step import Step, StepType
+
+TYPES: tuple[StepType, ...] = typing.get_args(StepType)
+
+_KNOWN = ("id", "name", "type", "attributes", "memoizable", "labels", *FIELDS)
+
+
+def read_step(data: Any, *, strict: bool = True) -> Step:
+    """The step, or `StepInvalid` with all that is wrong with it, or `OverLimit`."""
+    if not isinstance(data, dict):
+        raise StepInvalid("", [Finding("", "a step is an object", "send one with 'id', 'name' and 'type'")])
+    sent = cast("dict[str, Any]", data)
+    values.encode(sent)  # what the stores can't hold is refused before anything else is said
+    check_sizes(sent)
+    cursor = Cursor(sent, "", [])
+    step = _read(cursor, strict)
+    if not cursor.findings:
+        check_rules(step, cursor)
+    if cursor.findings:
+        raise StepInvalid(step.id, cursor.findings)
+    return step
+
+
+def _read(cursor: Cursor, strict: bool) -> Step:
+    if strict:
+        _check_known(cursor)
+    identifier = _id(cursor)
+    name = cursor.text("name", required=True)
+    cursor.text("type", required=True)
+    kind = cursor.choice("type", TYPES)
+    work = cursor.child("work_config") or Cursor({}, cursor.at("work_config"), cursor.findings)
+    predicate = cursor.child("predicate")
+    return Step(
+        id=identifier,
+        name=name,
+        type=kind,
+        attributes=_attributes(cursor, strict),
+        work_config=read_work(work),
+        predicate=read_predicate(predicate) if predicate is not None else None,
+        memoizable=cursor.flag("memoizable"),
+        labels=cursor.texts("labels"),
+        **(_config(cursor, kind) if cursor.data.get("type") in TYPES else {}),
+    )
+
+
+def _check_known(cursor: Cursor) -> None:
+    cursor.only(_KNOWN)
+    for part, fields in FIELDS.items():
+        if isinstance(inner := cursor.data.get(part), dict):
+            Cursor(cast("dict[str, Any]", inner), cursor.at(part), cursor.findings).only(fields)
+
+
+def _id(cursor: Cursor) -> StepId:
+    found = cursor.text("id", required=True)
+    if found and not is_id(found):
+        cursor.note("id", f"'{found}' is no id", RULE)
+    return StepId(found)
+
+
+def _config(cursor: Cursor, kind: StepType) -> dict[str, Any]:
+    """The one sub-config that the type wants; any other is noted."""
+    wanted = CONFIG_OF[kind]
+    for part in CONFIGS:
+        if part != wanted and cursor.data.get(part) is not None:
+            use = next(each for each, config in CONFIG_OF.items() if config == part)
+            cursor.note(part, f"'{part}' is not allowed for type '{kind}'", f"remove it or use type '{use}'")
+    inner = cursor.child(wanted)
+    if inner is not None:
+        return {wanted: CONFIGS[wanted](inner)}
+    if cursor.data.get(wanted) is None:
+        cursor.note(wanted, f"'{wanted}' is missing for type '{kind}'", "add it")
+    return {}
+
+
+def _attributes(cursor: Cursor, strict: bool) -> dict[str, Attribute]:
+    holder = cursor.child("attributes")
+    found: dict[str, Attribute] = {}
+    for name in sorted(holder.data) if holder is not None else ():
+        assert holder is not None
+        if not name:
+            holder.note(name, "an attribute has no name", "name it")
+        inner = holder.child(name)
+        if inner is not None:
+            found[name] = read_attribute(inner, name, strict)
+        elif holder.data[name] is None:
+            holder.note(name, f"attribute '{name}' is null", "remove it or give it a role")
+    return _fold_maps(cursor, found)
+
+
+def _fold_maps(cursor: Cursor, found: dict[str, Attribute]) -> dict[str, Attribute]:
+    """`input_map` and `output_map` of a flow step are short for `mapping.name` of the attributes that they name."""
+    flow = cursor.child("flow") if isinstance(cursor.data.get("flow"), dict) else None
+    if flow is None:
+        return found
+    for field, roles in (("input_map", ("required", "optional")), ("output_map", ("output",))):
+        place = Cursor(flow.texts(field), flow.at(field), flow.findings)
+        for outer, inner in place.data.items():
+            if outer not in found or found[outer].role not in roles:
+                side = "input" if field == "input_map" else "output"
+                place.note(outer, f"'{outer}' in '{field}' is no {side} of the step", "declare it or remove it")
+            elif inner:
+                found[outer] = _renamed(place, found[outer], outer, inner)
+    return found
+
+
+def _renamed(place: Cursor, old: Attribute, outer: str, inner: str) -> Attribute:
+    detail = old.detail
+    given = old.inner("")
+    if given and given != inner:
+        place.note(outer, f"'{outer}' is mapped twice and differs: '{given}', '{inner}'", "keep one")
+    if inner == outer and detail.mapping is None:
+        return old
+    mapping = Mapping(inner, detail.mapping.script if detail.mapping is not None else None)
+    return attribute(old.role, old.type, msgspec.structs.replace(detail, mapping=mapping))

@@ -1,0 +1,103 @@
+"""A step as it is stored: its defaults are filled in, its aliases are gone, its attributes are nested by role.
+
+`reading.read_step` makes one of what people send; stored ones are decoded straight into these. What is at its
+default and not a number that may change with the engine is left out of the JSON, and nothing is ever null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from .attribute import Attribute, Language, Script
+from .identifiers import StepId
+
+StepType = Literal["sync", "async", "script", "flow", "python", "run"]
+Method = Literal["POST", "GET", "PUT", "DELETE"]
+BackoffType = Literal["fixed", "linear", "exponential"]
+Scope = Literal["both", "step", "item"]
+
+
+class Predicate(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    language: Language
+    script: str
+    scope: Scope = "both"
+
+
+class Http(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    endpoint: str
+    method: Method
+    timeout: int
+    health_check: str = ""
+    compensate: str = ""
+    callback_timeout: int = 0
+    recall: bool = True
+
+
+class Flow(msgspec.Struct, frozen=True):
+    """`input_map` and `output_map` are folded into the mapping of the attributes that they name."""
+
+    goals: tuple[str, ...]
+
+
+class PythonCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    handler: str
+    queue: str = ""
+    timeout: int = 0
+    compensate: str = ""
+
+
+class ChildRun(msgspec.Struct, frozen=True):
+    dialect: str
+    definition: Any
+
+
+class WorkConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    max_retries: int
+    init_backoff: int
+    max_backoff: int
+    backoff_type: BackoffType
+    parallelism: int
+    retry: Literal["", "never"] = ""
+    retry_statuses: tuple[int, ...] = ()
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    id: StepId
+    name: str
+    type: StepType
+    attributes: dict[str, Attribute]
+    work_config: WorkConfig
+    predicate: Predicate | None = None
+    http: Http | None = None
+    script: Script | None = None
+    flow: Flow | None = None
+    python: PythonCall | None = None
+    run: ChildRun | None = None
+    memoizable: bool = False
+    labels: dict[str, str] = {}
+
+    def inputs(self) -> Iterator[tuple[str, Attribute]]:
+        """What the step gets: required, optional, const and meta."""
+        return ((name, each) for name, each in self.attributes.items() if each.goes_in)
+
+    def outputs(self) -> Iterator[tuple[str, Attribute]]:
+        return ((name, each) for name, each in self.attributes.items() if not each.goes_in)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names that its scripts see, in the order in which they get them."""
+        return tuple(sorted(each.inner(name) for name, each in self.inputs()))
+
+    @property
+    def compensate(self) -> str:
+        """The endpoint or handler that undoes it, or nothing."""
+        config = self.http or self.python
+        return config.compensate if config is not None else ""
+
+
+def emitted(step: Step) -> dict[str, Any]:
+    """The step as JSON data."""
+    return msgspec.to_builtins(step)

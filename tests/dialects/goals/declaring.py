@@ -1,0 +1,26 @@
+"""Short ways to declare the steps that tests want."""
+
+from __future__ import annotations
+
+from plait.dialects.goals.builder import StepBuilder, step
+from plait.dialects.goals.catalog import Catalog
+from plait.dialects.goals.registering import Draft
+from plait.dialects.goals.step import Step
+
+
+def made(id: str, needs: str = "", gives: str = "") -> StepBuilder:
+    """A sync step that requires some names and gives others."""
+    building = step(id).sync("http://localhost/x")
+    for name in needs.split():
+        building = building.required(name)
+    for name in gives.split():
+        building = building.output(name)
+    return building
+
+
+def catalog_of(*steps: Step | StepBuilder) -> Catalog:
+    """A catalog to which these were registered, in this order."""
+    draft = Draft(Catalog())
+    for each in steps:
+        draft.register(each if isinstance(each, Step) else each.build())
+    return draft.catalog
