@@ -118,7 +118,7 @@ def test_uvicorns_access_lines_have_fields_and_no_signed_links(output: Output):
 
 
 def test_uvicorns_colours_are_left_out(output: Output):
-    logging.getLogger("uvicorn.error").info("up", extra={"color_message": "\x1b[36mup"})
+    logging.getLogger("uvicorn.error").error("up", extra={"color_message": "\x1b[36mup"})
     assert "color_message" not in output.line
 
 
