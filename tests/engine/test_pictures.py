@@ -168,6 +168,46 @@ def test_what_is_no_task_has_no_attempts():
     assert (bar.started_at, bar.ended_at, bar.tries) == (100, 900, [])
 
 
+async def test_a_task_that_is_tried_again_after_its_run_failed_shows_the_time_between_as_no_attempt(place: Place):
+    broken = [True]
+
+    def fragile() -> str:
+        if broken:
+            raise ConnectionError("not yet")
+        return "ok"
+
+    @workflow
+    async def tries(ctx: Context) -> str:
+        return await ctx.step("fragile", fragile, retry=Retry(max_attempts=2, first=0.001))
+
+    async with place.engine(tries) as engine:
+        run = await engine.start(tries)
+        with pytest.raises(PlaitError):
+            await run.result()
+        assert [t.outcome for t in (await run.timeline())[0].tries] == ["failed", "failed"]
+        broken.clear()
+        await run.retry()
+        await soon(lambda: _completed(run))
+        [bar] = await run.timeline()
+        [reopened] = [event.at for event in await run.events() if event.type == "run.reopened"]
+        assert [t.outcome for t in bar.tries] == ["failed", "failed", "completed"]
+        assert bar.tries[1].ended_at is not None
+        assert bar.tries[1].ended_at <= reopened == bar.tries[2].started_at
+
+
+async def _completed(run: Any) -> bool:
+    return await run.status() == "completed"
+
+
+def test_a_failure_that_is_not_tried_again_ends_with_its_run_and_begins_again_with_it():
+    failed_run = Recorded(1, Millis(200), "run.failed", {"error": {"code": "x", "message": "broke"}})
+    reopened = Recorded(2, Millis(700), "run.reopened", {"cause": "retry"})
+    [bar] = bars([node()], [failed_run, reopened], Millis(1_000))
+    assert [(t.started_at, t.ended_at, t.outcome) for t in bar.tries] == [(100, 200, "failed"), (700, 900, "completed")]
+    [bar] = bars([node(ended_at=Millis(150))], [failed_run, reopened], Millis(1_000))
+    assert [(t.started_at, t.ended_at, t.outcome) for t in bar.tries] == [(100, 150, "completed")]
+
+
 async def test_the_timeline_of_a_real_run_counts_its_attempts(place: Place):
     calls: list[int] = []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -16,6 +15,9 @@ from plait.kernel.view import Node, NodeStatus
 Outcome = Literal["running", "completed", "failed", "cancelled", "timed_out"]
 
 RETRIED = "task.retry_scheduled"
+EXHAUSTED = "task.dead_lettered"
+REOPENED = "run.reopened"
+_MARKS = (RETRIED, EXHAUSTED, REOPENED, "run.completed", "run.failed", "run.cancelled")
 
 
 class Try(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -42,10 +44,7 @@ class Bar(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def bars(nodes: Iterable[Node], events: Iterable[Recorded], now: Millis) -> list[Bar]:
-    failures: dict[str, list[Recorded]] = defaultdict(list)
-    for event in events:
-        if event.type == RETRIED:
-            failures[event.data["token"]].append(event)
+    marks = [event for event in events if event.type in _MARKS]
     return [
         Bar(
             node=node.id,
@@ -55,32 +54,50 @@ def bars(nodes: Iterable[Node], events: Iterable[Recorded], now: Millis) -> list
             parent=node.parent,
             started_at=node.started_at,
             ended_at=node.ended_at,
-            tries=_tries(node, failures.get(node.token, ()) if node.token is not None else (), now),
+            tries=_tries(node, [mark for mark in marks if mark.data.get("token", node.token) == node.token], now),
         )
         for node in nodes
     ]
 
 
-def _tries(node: Node, failures: Sequence[Recorded], now: Millis) -> list[Try]:
+def _tries(node: Node, marks: Sequence[Recorded], now: Millis) -> list[Try]:
+    """Between one mark and the next: of the task itself, or of a run that ended and was taken up again."""
     if node.token is None or node.started_at is None:
         return []
     found: list[Try] = []
-    due = node.started_at
-    for failure in failures:
-        if failure.at < node.started_at:
+    due: Millis | None = node.started_at
+    ended: Recorded | None = None
+    for mark in marks:
+        if mark.at < node.started_at:
             continue  # of a try that a rewind took back
-        data = failure.data
-        error = msgspec.convert(data["error"], ErrorInfo)
-        found.append(
-            _try(len(found) + 1, due, data, outcome_of(error), ended_at=failure.at, retry_at=data["due"], error=error)
-        )
-        due = Millis(data["due"])
-    if node.ended_at is None and due > now:
-        return found  # it waits for the next one
+        if mark.type == REOPENED:
+            # Tried again, if it ended later; in the same millisecond only if it had used up its attempts
+            if node.ended_at is None or node.ended_at - (due is not None) >= mark.at:
+                found += _failed(found, due, ended)
+                due = mark.at
+            ended = None
+        elif mark.type in (RETRIED, EXHAUSTED):
+            found += _failed(found, due, mark)
+            due = mark.data.get("due")
+        else:
+            ended = mark
+    if due is None or (node.ended_at is None and due > now):
+        return found  # it waits for the next one, or has had its last
     last = _outcome(node)
     facts = {"queued": node.queued} if node.ended_at is not None else {}
     error = node.error if last in _BAD else None
     return [*found, _try(len(found) + 1, due, facts, last, ended_at=node.ended_at, error=error)]
+
+
+def _failed(before: Sequence[Try], due: Millis | None, mark: Recorded | None) -> list[Try]:
+    """The try that a mark ends; none if none was under way."""
+    if due is None or mark is None:
+        return []
+    told = mark.data.get("error")
+    error = None if told is None else msgspec.convert(told, ErrorInfo)
+    outcome = "failed" if error is None else outcome_of(error)
+    more = {"ended_at": mark.at, "retry_at": mark.data.get("due"), "error": error}
+    return [_try(len(before) + 1, due, mark.data, outcome, **more)]
 
 
 def _try(number: int, due: Millis, facts: dict[str, Any], outcome: Outcome, **more: Any) -> Try:
