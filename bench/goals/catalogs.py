@@ -5,10 +5,10 @@ One island has a given number of steps upstream of its goal; the others are of n
 
 from __future__ import annotations
 
-from plait.dialects.goals.builder import step
-from plait.dialects.goals.catalog import Catalog
-from plait.dialects.goals.events import StepRegistered
-from plait.dialects.goals.step import Step
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.catalogs.events import StepRegistered
+from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.step import Step
 
 WIDTH = 10
 FED_BY = 3

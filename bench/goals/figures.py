@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from plait.dialects.goals.catalog import Catalog
-from plait.dialects.goals.cycles import find_cycle
-from plait.dialects.goals.planner import plan
-from plait.dialects.goals.ports import ports_of
-from plait.dialects.goals.reading import read_step
-from plait.dialects.goals.registering import register, update
-from plait.dialects.goals.step import Step, emitted
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.catalogs.cycles import find_cycle
+from plait.dialects.goals.catalogs.registering import register, update
+from plait.dialects.goals.planning.planner import plan
+from plait.dialects.goals.steps.ports import ports_of
+from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.steps.step import Step, emitted
 
 from .catalogs import filled, made, waist
 

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from plait.dialects.goals.catalog import Catalog
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.catalogs.registering import register
 from plait.dialects.goals.errors import GoalsError
-from plait.dialects.goals.reading import read_step
-from plait.dialects.goals.registering import register
-from plait.dialects.goals.step import Step
+from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.steps.step import Step
 
 COUNT = int(os.environ.get("PLAIT_GOALS_CATALOGS", "200"))
 

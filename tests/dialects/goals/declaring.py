@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from plait.dialects.goals.builder import StepBuilder, step
-from plait.dialects.goals.catalog import Catalog
-from plait.dialects.goals.registering import Draft
-from plait.dialects.goals.step import Step
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.catalogs.registering import Draft
+from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.step import Step
 
 
 def made(id: str, needs: str = "", gives: str = "") -> StepBuilder:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from plait.dialects.goals.step import Step
+from plait.dialects.goals.steps.step import Step
 
 Steps = Mapping[str, Step]
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 import msgspec
 import pytest
 
-from plait.dialects.goals.builder import Input, Meta, PythonStep, python_step, step
 from plait.dialects.goals.errors import GoalsError
-from plait.dialects.goals.reading import read_step
-from plait.dialects.goals.signature import kind_of
-from plait.dialects.goals.step import emitted
+from plait.dialects.goals.steps.builder import Input, Meta, PythonStep, python_step, step
+from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.steps.signature import kind_of
+from plait.dialects.goals.steps.step import emitted
 from plait.kernel.errors import PlaitError
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from plait.dialects.goals.builder import StepBuilder, step
+from plait.dialects.goals.catalogs.registering import register
 from plait.dialects.goals.errors import Cycle
-from plait.dialects.goals.registering import register
+from plait.dialects.goals.steps.builder import StepBuilder, step
 from tests.dialects.goals.declaring import catalog_of, made
 
 CROWD = 40

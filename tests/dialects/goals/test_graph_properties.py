@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.dialects.goals.catalog import Catalog
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.catalogs.events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
+from plait.dialects.goals.catalogs.registering import Draft, register, unregister, update, upsert
 from plait.dialects.goals.errors import Cycle, GoalsError, StepExists, StepNotFound, TypeConflict
-from plait.dialects.goals.events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
-from plait.dialects.goals.registering import Draft, register, unregister, update, upsert
-from plait.dialects.goals.step import Step
+from plait.dialects.goals.steps.step import Step
 from tests.dialects.goals.catalogs import SIMPLE, TYPED, long, many, steps
 from tests.dialects.goals.reference import outputs, providers, wanted
 

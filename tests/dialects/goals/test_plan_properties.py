@@ -6,14 +6,14 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.dialects.goals.catalog import Catalog
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.catalogs.events import StepRegistered
 from plait.dialects.goals.errors import ChildInputsMissing, GoalsError, InputsMissing
-from plait.dialects.goals.events import StepRegistered
-from plait.dialects.goals.plan import Plan
-from plait.dialects.goals.planner import plan
-from plait.dialects.goals.request import read_request
-from plait.dialects.goals.start import check_start
-from plait.dialects.goals.step import Step
+from plait.dialects.goals.planning.plan import Plan
+from plait.dialects.goals.planning.planner import plan
+from plait.dialects.goals.planning.request import read_request
+from plait.dialects.goals.planning.start import check_start
+from plait.dialects.goals.steps.step import Step
 from tests.dialects.goals.catalogs import COLLECTING, SIMPLE, Case, cases, long, many, step_of, steps
 from tests.dialects.goals.reference import outputs, reference_plan, wanted
 

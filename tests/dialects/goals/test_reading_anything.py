@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.dialects.goals.reading import read_step
-from plait.dialects.goals.step import Step, emitted
+from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.steps.step import Step, emitted
 from plait.kernel.errors import PlaitError
 from tests.dialects.goals.catalogs import long, many
 

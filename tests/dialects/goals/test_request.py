@@ -8,7 +8,7 @@ import pytest
 
 from plait.dialects.goals import limits
 from plait.dialects.goals.errors import GoalsError
-from plait.dialects.goals.request import read_request
+from plait.dialects.goals.planning.request import read_request
 
 
 def test_a_request_keeps_order_and_unused_names_and_removes_duplicates() -> None:

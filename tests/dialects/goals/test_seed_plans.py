@@ -3,9 +3,9 @@
 import pytest
 
 from plait.dialects.goals.errors import InputsMissing
-from plait.dialects.goals.plan import Plan
-from plait.dialects.goals.planner import plan
-from plait.dialects.goals.start import check_start
+from plait.dialects.goals.planning.plan import Plan
+from plait.dialects.goals.planning.planner import plan
+from plait.dialects.goals.planning.start import check_start
 from tests.dialects.goals.declaring import catalog_of, made
 
 A = made("a", gives="customer_id")

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import pytest
 
-from plait.dialects.goals.attribute import Language
-from plait.dialects.goals.builder import step
-from plait.dialects.goals.catalog import Catalog
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.catalogs.registering import Draft, register, unregister, update
 from plait.dialects.goals.errors import GoalsError, RunExists
-from plait.dialects.goals.planner import plan
-from plait.dialects.goals.reading import read_step
-from plait.dialects.goals.registering import Draft, register, unregister, update
-from plait.dialects.goals.request import read_request
-from plait.dialects.goals.scripts import Uncompilable, check_scripts
-from plait.dialects.goals.start import check_start
-from plait.dialects.goals.step import Step
+from plait.dialects.goals.planning.planner import plan
+from plait.dialects.goals.planning.request import read_request
+from plait.dialects.goals.planning.start import check_start
+from plait.dialects.goals.steps.attribute import Language
+from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.steps.scripts import Uncompilable, check_scripts
+from plait.dialects.goals.steps.step import Step
 from tests.dialects.goals.declaring import catalog_of, made
 
 HTTP = {"endpoint": "http://localhost/x"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, cast
 
-from .errors import Finding, escape
+from plait.dialects.goals.errors import Finding, escape
 
 S = TypeVar("S", bound=str)
 

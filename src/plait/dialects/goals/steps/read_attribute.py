@@ -5,12 +5,12 @@ from __future__ import annotations
 import typing
 from typing import Any
 
+from plait.dialects.goals.limits import LONGEST_DEADLINE
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
 
 from .attribute import PLAIN, Attribute, Collect, Detail, Kind, Language, Mapping, Role, Script, attribute
 from .cursor import Cursor
-from .limits import LONGEST_DEADLINE
 
 ROLES: tuple[Role, ...] = typing.get_args(Role)
 KINDS: tuple[Kind, ...] = typing.get_args(Kind)

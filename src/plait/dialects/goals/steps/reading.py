@@ -11,11 +11,11 @@ from typing import Any, cast
 
 import msgspec
 
+from plait.dialects.goals.errors import Finding, StepInvalid
 from plait.kernel import values
 
 from .attribute import Attribute, Mapping, attribute
 from .cursor import Cursor
-from .errors import Finding, StepInvalid
 from .identifiers import RULE, StepId, is_id
 from .read_attribute import read_attribute
 from .read_config import CONFIG_OF, CONFIGS, FIELDS, read_predicate, read_work

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from . import limits
-from .attribute import Attribute
-from .catalog import Catalog
-from .errors import NoGoals, OverLimit
+from plait.dialects.goals import limits
+from plait.dialects.goals.catalogs.catalog import Catalog
+from plait.dialects.goals.errors import NoGoals, OverLimit
+from plait.dialects.goals.steps.attribute import Attribute
+from plait.dialects.goals.steps.ports import Input
+from plait.dialects.goals.steps.step import Step
+
 from .plan import Excluded, Links, Plan
-from .ports import Input
 from .reach import Reach, planned_by_init
-from .step import Step
 
 Names = frozenset[str]
 

@@ -10,14 +10,15 @@ from collections.abc import Iterable
 
 import msgspec
 
+from plait.dialects.goals.errors import Cycle, StepExists, TypeConflict
+from plait.dialects.goals.steps.differences import differences
+from plait.dialects.goals.steps.ports import Ports, ports_of
+from plait.dialects.goals.steps.step import Step
+
 from .catalog import Catalog
 from .cycles import find_cycle
-from .differences import differences
-from .errors import Cycle, StepExists, TypeConflict
 from .events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
 from .graph import Graph
-from .ports import Ports, ports_of
-from .step import Step
 
 
 def register(catalog: Catalog, step: Step) -> list[CatalogEvent]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from plait.dialects.goals import limits
+from plait.dialects.goals.errors import OverLimit
 from plait.kernel import values
-
-from . import limits
-from .errors import OverLimit
 
 _SHOWN = 40
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .step import Step
+from plait.dialects.goals.steps.step import Step
 
 
 class Links(msgspec.Struct, frozen=True):

@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import msgspec
 
+from plait.dialects.goals import limits
+from plait.dialects.goals.errors import BadRequest, NoGoals, OverLimit
 from plait.kernel import values
-
-from . import limits
-from .errors import BadRequest, NoGoals, OverLimit
 
 
 class Request(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from .ports import Ports
+from plait.dialects.goals.steps.ports import Ports
 
 Ids = tuple[str, ...]
 K = TypeVar("K")

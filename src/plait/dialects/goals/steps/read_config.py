@@ -6,7 +6,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-from . import limits
+from plait.dialects.goals import limits
+
 from .attribute import Language
 from .cursor import Cursor
 from .identifiers import RULE, is_id

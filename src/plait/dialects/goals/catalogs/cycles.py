@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from plait.dialects.goals.steps.ports import Ports
+
 from .graph import Graph
-from .ports import Ports
 
 
 def find_cycle(graph: Graph, step_id: str, ports: Ports) -> tuple[str, ...] | None:

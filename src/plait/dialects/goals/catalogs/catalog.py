@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from plait.dialects.goals.errors import StepNotFound
+from plait.dialects.goals.steps.ports import ports_of
+from plait.dialects.goals.steps.step import Step
 from plait.kernel.ids import Millis
 
-from .errors import StepNotFound
 from .events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
 from .graph import Graph
 from .nearest import nearest
-from .ports import ports_of
-from .step import Step
 
 
 class Catalog:

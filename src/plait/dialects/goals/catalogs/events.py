@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from plait.dialects.goals.steps.step import Step
 from plait.kernel.events import Event
-
-from .step import Step
 
 
 class StepRegistered(Event, frozen=True, tag="step_registered"):

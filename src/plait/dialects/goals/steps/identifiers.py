@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NewType
 
-from .limits import ID_LENGTH
+from plait.dialects.goals.limits import ID_LENGTH
 
 StepId = NewType("StepId", str)
 

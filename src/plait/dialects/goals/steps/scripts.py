@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from plait.dialects.goals.errors import Finding, ScriptInvalid, escape
+
 from .attribute import Language, Script
-from .errors import Finding, ScriptInvalid, escape
 from .step import Step
 
 CANDIDATE = "value"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .errors import ChildInputsMissing, InputsMissing
+from plait.dialects.goals.errors import ChildInputsMissing, InputsMissing
+
 from .plan import Plan
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from .graph import Graph
-from .ports import Input
+from plait.dialects.goals.catalogs.graph import Graph
+from plait.dialects.goals.steps.ports import Input
 
 Init = Container[str]
 

@@ -1,0 +1,1 @@
+"""A step: what people write, checked and read into one shape."""
