@@ -444,7 +444,7 @@ async def test_what_is_not_there_is_said(place: Place, ask: Any, code: str):
 
 async def test_a_plan_checks_what_a_start_would(place: Place):
     async with place.engine(version("v1", 1)) as engine:
-        plan = engine.plan("pack@v1", {"sku": "tea"})
+        plan = await engine.plan("pack@v1", {"sku": "tea"})
         assert (plan.definition, plan.version, plan.input) == ("pack", "v1", {"sku": "tea"})
         with pytest.raises(InvalidInput):
-            engine.plan("pack@v1", {"count": 1})
+            await engine.plan("pack@v1", {"count": 1})

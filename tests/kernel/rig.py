@@ -104,7 +104,9 @@ class Rig:
         deadline: Millis | None = None,
         input: object = None,
     ) -> Verdict:
-        return await self.create_prepared(self.dialect.prepare(list(program), input), id, namespace, deadline)
+        return await self.create_prepared(
+            self.dialect.prepare(list(program), input, namespace), id, namespace, deadline
+        )
 
     async def create_prepared(
         self, prepared: Prepared, id: str, namespace: str = DEFAULT_NAMESPACE, deadline: Millis | None = None

@@ -57,9 +57,9 @@ class BuggyMachine(ToyMachine):
         self.dialect.check(f"evolve {type(event).__name__}", self.info)
         super().evolve(event, at)
 
-    def pending(self, now: Millis) -> list[Any]:
+    def pending(self, now: Millis, *, recovered: bool) -> list[Any]:
         self.dialect.check("pending", self.info)
-        return super().pending(now)
+        return super().pending(now, recovered=recovered)
 
     def compensations(self) -> list[RunTask]:
         self.dialect.check("compensations", self.info)

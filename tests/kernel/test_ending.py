@@ -279,7 +279,7 @@ def test_a_task_the_machine_forgot_to_revoke_does_not_pass_for_a_compensator():
                 decision.effects.append(Finish("failed", error=ErrorInfo("toy.failed", "no")))
             return decision
 
-        def pending(self, now: Millis) -> list[Any]:
+        def pending(self, now: Millis, *, recovered: bool) -> list[Any]:
             return []
 
     run = fresh(Forgetful(fresh().info, {}))

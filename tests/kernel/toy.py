@@ -150,6 +150,8 @@ class _State(msgspec.Struct):
 
 
 class ToyMachine:
+    lingers = unsettled = vigilant = False
+
     def __init__(self, info: RunInfo, calls: Calls) -> None:
         self.info = info
         self.calls = calls
@@ -206,7 +208,7 @@ class ToyMachine:
         self._now = now
         self._decision = Decision()
         match input:
-            case Start() | Resume(mode="continue"):
+            case Start() | Resume(mode="continue" | "wake" | "recover"):
                 self._go_on()
             case TaskResult() | TimerFired() | ChildFinished():
                 self._result(input)
@@ -319,7 +321,7 @@ class ToyMachine:
 
     # -- what must be under way --------------------------------------------------------------------------------------
 
-    def pending(self, now: Millis) -> list[Effect]:
+    def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         return [] if self.state.failed else self._under_way()
 
     def _under_way(self) -> list[Effect]:
@@ -385,6 +387,9 @@ class ToyMachine:
         move = self._move()
         return [Reason(move.kind, f"{move.kind} {move.name or move.amount}", self._token())] if move else []
 
+    def details(self) -> None:
+        return None
+
     def close(self) -> None:
         self.closed = True
 
@@ -399,10 +404,16 @@ class ToyDialect:
     def accepts(self, definition: object) -> bool:
         return isinstance(definition, list)
 
-    def prepare(self, definition: object, input: object) -> Prepared:
+    def read(self, definition: str | dict[str, Any]) -> object:
+        return definition
+
+    async def refresh(self, namespace: str) -> None:
+        return None
+
+    def prepare(self, definition: object, input: object, namespace: str = "default") -> Prepared:
         return Prepared("toy", None, values.encode(input), msgspec.to_builtins({"program": definition}))
 
-    def plan(self, definition: object, input: object) -> Plan:
+    def plan(self, definition: object, input: object, namespace: str) -> Plan:
         return Plan(dialect=self.name, definition="toy")
 
     def describe(self) -> list[Description]:

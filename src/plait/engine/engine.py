@@ -150,15 +150,18 @@ class Engine:
         input again gives the same run."""
         self.kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
-        dialect, prepared = self.prepare(definition, input)
+        await self._dialect_of(definition).refresh(namespace)
+        dialect, prepared = self.prepare(definition, input, namespace)
         due = None if deadline is None else Millis(self.kernel.clock.now() + _span(deadline))
         row = self.new_row(namespace, id, dialect, prepared.definition, prepared.version, labels, due)
         row.start_hash = _start_hash(dialect, prepared)
         handle = Handle[Any](self, row.id, namespace, getattr(definition, "returns", Any))
-        if id is not None and await self._exists(row):
+        if id is not None and await self._exists(row, prepared.taken):
             return handle
         start = start_input(prepared, dialect, self.kernel.ids.seed(), due, row.labels)
-        while not (created := await self.kernel.create(row, start) == "ok") and not await self._exists(row):
+        while not (created := await self.kernel.create(row, start) == "ok") and not await self._exists(
+            row, prepared.taken
+        ):
             pass  # whoever was first has failed to start it
         handle.created = created
         return handle
@@ -203,17 +206,20 @@ class Engine:
             node_changes(left.view, right.view),
         )
 
-    def plan(self, definition: object, input: Any = None) -> Plan:
-        """What a run would do, as far as can be told; refuses what `start` would refuse."""
-        return self._dialect_of(definition).plan(definition, input)
+    async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
+        """What a run would do, as far as can be told; refuses what no `start` could make good."""
+        self.kernel.must_live()
+        dialect = self._dialect_of(definition)
+        await dialect.refresh(namespace)
+        return dialect.plan(definition, input, namespace)
 
-    async def _exists(self, row: RunRow) -> bool:
+    async def _exists(self, row: RunRow, code: str) -> bool:
         known = await self.kernel.store.run(row.id)
         if known is None:
             return False
         if known.start_hash != row.start_hash:
             raise Conflict(
-                "kernel.run_exists",
+                code,
                 f"run {row.id} exists with another definition or input",
                 fix="use a new id, or the same definition and input",
             )
@@ -221,10 +227,14 @@ class Engine:
 
     # -- what handles and dialects need --------------------------------------------------------------------------
 
-    def prepare(self, definition: object, input: object) -> tuple[str, Prepared]:
+    def read(self, dialect: str, definition: str | dict[str, Any]) -> object:
+        """A definition that came as JSON."""
+        return self.kernel.loader.dialect(dialect).read(definition)
+
+    def prepare(self, definition: object, input: object, namespace: str) -> tuple[str, Prepared]:
         """Finds the dialect of a definition and makes it ready to start."""
         dialect = self._dialect_of(definition)
-        return dialect.name, dialect.prepare(definition, input)
+        return dialect.name, dialect.prepare(definition, input, namespace)
 
     def _dialect_of(self, definition: object) -> Dialect:
         for dialect in self._dialects.values():

@@ -58,6 +58,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
             nodes=nodes,
             edges=edges,
             blocked=row.blocked if at is None else None,
+            details=run.machine.details(),
         ),
         waiting=await waiting_of(kernel, row) if at is None else _waited(run),
         seq=last,

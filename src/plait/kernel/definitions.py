@@ -34,3 +34,6 @@ class Plan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     version: str | None = None
     input: Any = None
     notes: list[str] = []
+    body: Any = None
+    """The plan itself, where the dialect makes one."""
+    startable: bool = True

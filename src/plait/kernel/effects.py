@@ -56,6 +56,15 @@ class CancelTask(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
 
 
+class FailTask(msgspec.Struct, frozen=True, gc=False):
+    """A task that had ended well turns out to have failed, for example because what it asked for never came: its
+    attempt counts as failed, and its policy says what follows."""
+
+    task: RunTask
+    attempt: int
+    error: ErrorInfo
+
+
 class SetTimer(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     due: Millis
@@ -123,6 +132,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
 Effect = (
     RunTask
     | CancelTask
+    | FailTask
     | SetTimer
     | ClearTimer
     | StartChild

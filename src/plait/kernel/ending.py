@@ -74,11 +74,15 @@ def reopen(cause: str, run: Run, draft: Draft) -> None:
 def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
     """Undo first, if there is anything to undo; `started` says why, and how the run ends."""
     rollback = Rollback.begun(started, run.state.rollback)
-    if rollback.next(run.machine.compensations()) is None:
+    lingers = run.machine.lingers and started.cause == "failure"
+    if rollback.next(run.machine.compensations()) is None and not (lingers and run.machine.unsettled):
         end(rollback.outcome(run.state.final), run, draft)
         return
     run.emit(started, draft)
-    _revoke_all(run, draft)
+    if lingers:
+        _revoke_waiting(run, draft)  # what is under way may still do something that must be undone
+    else:
+        _revoke_all(run, draft)
     draft.clear_all(stored=run.has_rows)
     go_on(run, draft)
 
@@ -97,6 +101,8 @@ def go_on(run: Run, draft: Draft, *, again: bool = False) -> None:
         elif task.unbound is None:
             outbox.apply([task], run, draft)
         return
+    if run.machine.lingers and run.state.tasks.running:
+        return  # the last of them ends it
     run.emit(RollbackEnded("completed"), draft)
     end(rollback.outcome(run.state.final), run, draft)
 
@@ -106,6 +112,21 @@ def undone(result: TaskResult, run: Run, draft: Draft) -> None:
     status = "completed" if result.error is None else "failed"
     run.emit(RollbackStep(result.token, status, result.attempt, result.error), draft)
     go_on(run, draft)
+
+
+def undoes(token: TaskToken, run: Run) -> bool:
+    """Whether this is the compensator under way."""
+    rollback = run.state.rollback
+    task = None if rollback is None else rollback.next(run.machine.compensations())
+    return task is not None and task.token == token
+
+
+def outlived(result: TaskResult, run: Run, draft: Draft) -> None:
+    """Work that was under way at the run's outcome has ended: it is not tried again."""
+    run.state.tasks.close(result.token)
+    run.ask(result, draft)
+    if run.state.rolling_back:
+        go_on(run, draft)
 
 
 def settle(resume: Resume, run: Run, draft: Draft) -> None:
@@ -155,6 +176,12 @@ def end(final: FinalEvent, run: Run, draft: Draft) -> None:
 def _revoke_all(run: Run, draft: Draft) -> None:
     for token in list(run.state.tasks):
         outbox.revoke(token, run, draft)
+
+
+def _revoke_waiting(run: Run, draft: Draft) -> None:
+    for token in list(run.state.tasks):
+        if (task := run.state.tasks.get(token)) is not None and task.retry_at is not None:
+            outbox.revoke(token, run, draft)
 
 
 def _is_stuck(run: Run, token: TaskToken) -> bool:

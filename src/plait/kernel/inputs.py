@@ -85,9 +85,10 @@ class Patch(Input, frozen=True, tag="patch"):
 
 class Resume(Input, frozen=True, tag="resume"):
     """Go on: `retry` what failed or is blocked, `rewind` to an earlier place, `settle` a dead letter,
-    `compensate` an ended run, `continue` after a decision that said `more`."""
+    `compensate` an ended run, `continue` after a decision that said `more`; after it was read into memory, to `wake`
+    for an input, or to `recover` what another process had under way."""
 
-    mode: Literal["retry", "rewind", "settle", "compensate", "continue"]
+    mode: Literal["retry", "rewind", "settle", "compensate", "continue", "wake", "recover"]
     at: str | None = None
     token: TaskToken | None = None
     verdict: Literal["retry", "discard"] | None = None

@@ -287,7 +287,7 @@ class Kernel:
             return
         if suspect:
             run.suspect()
-        for input, key in [(Resume("continue"), None), *held]:
+        for input, key in [(Resume("wake" if row is None else "recover"), None), *held]:
             self.loop.post(run, input, key)
 
     # -- ownership -----------------------------------------------------------------------------------------------
@@ -425,7 +425,7 @@ class Kernel:
 
     def _look_again(self, run_id: RunId) -> None:
         """A write of ours may be on disk although its answer was lost: nothing that came with it must be missed."""
-        self.deliver(run_id, Resume("continue"), None)
+        self.deliver(run_id, Resume("wake"), None)
         self._waiters.notify(run_id, None)
         self._background.keep_trying(self._news)
         self._background.keep_trying(self._alarms.look)

@@ -13,7 +13,7 @@ The contract of a machine:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -54,13 +54,29 @@ class TaskFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class Machine(Protocol):
+    lingers: bool
+    """It takes in what comes after the run's outcome: results of work that was under way, messages, timers. They
+    can't change how the run ended; events are recorded, effects that begin something are not for then."""
+
+    @property
+    def unsettled(self) -> bool:
+        """Work is under way that would have to be undone if it succeeded. Asked of machines that linger."""
+        ...
+
+    @property
+    def vigilant(self) -> bool:
+        """Something that others do hangs on its owner: it must be loaded when its shard changes hands."""
+        ...
+
     def evolve(self, event: Event, at: Millis) -> None: ...
 
     def decide(self, input: Any, now: Millis) -> Decision:
         """Answers one of `inputs.AnyInput`. A machine may refuse with a `PlaitError`: nothing is then recorded."""
         ...
 
-    def pending(self, now: Millis) -> list[Effect]: ...
+    def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
+        """What must be under way. `recovered`: another process had it before, and may have died."""
+        ...
 
     def compensations(self) -> list[RunTask]:
         """Compensators of succeeded tasks that have not run, in order of completion of those tasks."""
@@ -80,6 +96,10 @@ class Machine(Protocol):
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]: ...
 
+    def details(self) -> dict[str, Any] | None:
+        """What its dialect has to show beside nodes and edges."""
+        ...
+
     def close(self) -> None:
         """Dropped from memory; must not touch the world."""
         ...
@@ -92,6 +112,8 @@ class Prepared(msgspec.Struct, frozen=True, gc=False):
     version: str | None
     input: Raw
     data: Any = None
+    taken: str = "kernel.run_exists"
+    """The code of the refusal when a run of that id has another definition or input."""
 
 
 class Dialect(Protocol):
@@ -103,11 +125,19 @@ class Dialect(Protocol):
         """Whether this Python object is a definition of this dialect."""
         ...
 
-    def prepare(self, definition: object, input: object) -> Prepared:
+    def read(self, definition: str | dict[str, Any]) -> object:
+        """A definition that came as JSON; refuses with a `PlaitError`."""
+        ...
+
+    async def refresh(self, namespace: str) -> None:
+        """Reads what other processes may have changed, before something of that namespace is prepared."""
+        ...
+
+    def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
         """Resolves and checks before a run is made; refuses with a `PlaitError`."""
         ...
 
-    def plan(self, definition: object, input: object) -> Plan:
+    def plan(self, definition: object, input: object, namespace: str) -> Plan:
         """What `prepare` would make ready, and what can be told of the run before it is started."""
         ...
 
@@ -133,9 +163,6 @@ class Dialect(Protocol):
 class ForkPlan(msgspec.Struct, frozen=True, gc=False):
     upto: int
     event: Event
-
-
-ResumeMode = Literal["retry", "rewind", "settle", "compensate", "continue"]
 
 
 def start_input(prepared: Prepared, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str]) -> Start:

@@ -13,6 +13,7 @@ from .effects import (
     CancelTask,
     ClearTimer,
     Effect,
+    FailTask,
     Finish,
     RunTask,
     SendMessage,
@@ -47,6 +48,8 @@ def _apply(effect: Effect, run: Run, draft: Draft) -> None:
             ending.finish(effect, run, draft)
         case CancelTask():
             revoke(effect.token, run, draft)
+        case FailTask():
+            run.fail_task(effect, draft)
         case SetTimer():
             draft.set_timer(effect.token, effect.due)
         case ClearTimer():

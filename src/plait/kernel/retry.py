@@ -10,6 +10,8 @@ from .errors import InvalidInput
 Backoff = Literal["fixed", "linear", "exponential"]
 
 MAX_ATTEMPTS = 1000
+UNLIMITED = 2**31
+"""As many attempts as it takes."""
 MAX_CAP = 86_400.0
 DEFAULT_CAP = 30.0
 
@@ -41,7 +43,7 @@ class Retry:
         if type(self.max_attempts) is not int or not all(map(_is_number, numbers)):
             what = f"max_attempts={self.max_attempts!r}, first, factor, cap, jitter={numbers}"
             return what, "use a whole number of attempts, and numbers for the rest"
-        if not 1 <= self.max_attempts <= MAX_ATTEMPTS:
+        if not 1 <= self.max_attempts <= MAX_ATTEMPTS and self.max_attempts != UNLIMITED:
             return f"max_attempts={self.max_attempts}", f"use 1 to {MAX_ATTEMPTS}; 1 means no retry"
         if self.backoff not in ("fixed", "linear", "exponential"):
             return f"backoff={self.backoff!r}", "use fixed, linear or exponential"

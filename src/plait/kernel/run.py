@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from . import ending, outbox, values
 from .draft import Draft
-from .effects import Finish, RunTask
+from .effects import FailTask, Finish, RunTask
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import Event, RunCancelled, RunCompleted, RunFailed, RunStarted, TaskDeadLettered, TaskLate
 from .failures import describe
@@ -154,7 +154,8 @@ class Run:
             case Resume():
                 return self._resume(input, draft)
             case Message() | Decided() | Patch():
-                self._must_run()
+                if not (self.machine.lingers and isinstance(input, Message)):
+                    self._must_run()
                 return self.ask(input, draft)
             case ChildFinished():
                 if not self.state.rolling_back:  # one that outlived its parent is heard for when that is reopened
@@ -198,7 +199,10 @@ class Run:
 
     def _task_result(self, result: TaskResult, draft: Draft) -> None:
         tasks = self.state.tasks
-        if self.state.status != "running":
+        if self.state.status != "running" or (self.state.rolling_back and not ending.undoes(result.token, self)):
+            if self.machine.lingers and tasks.is_in(result.token, result.attempt):
+                ending.outlived(result, self, draft)
+                return
             tasks.close(result.token)
             self._late(result, draft)
             return
@@ -213,6 +217,10 @@ class Run:
                 self._late(result, draft)
             case _:
                 assert_never(verdict)
+
+    def fail_task(self, failed: FailTask, draft: Draft) -> None:
+        self.state.tasks.take_back(failed.task, failed.attempt)
+        self._task_result(TaskResult(failed.task.token, failed.attempt, error=failed.error), draft)
 
     def _late(self, result: TaskResult, draft: Draft) -> None:
         self.emit(TaskLate(result.token, result.attempt, result.output or values.NULL, result.error), draft)
@@ -238,6 +246,8 @@ class Run:
         token = fired.token
         draft.clear_timer(token)
         if self.state.status != "running":
+            if self.machine.lingers and not token.startswith((DEADLINE, RETRY)):
+                self.ask(fired, draft)
             return
         if token == DEADLINE:
             error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
@@ -251,7 +261,7 @@ class Run:
 
     def _resume(self, resume: Resume, draft: Draft) -> Raw | None:
         match resume.mode:
-            case "continue":
+            case "continue" | "wake" | "recover":
                 self._take_up(resume, draft)
             case "settle":
                 ending.settle(resume, self, draft)
@@ -298,6 +308,8 @@ class Run:
         """After a load: what should be under way is started again."""
         state = self.state
         if not state.started or state.status != "running":
+            if state.started and self.machine.lingers:
+                self.ask(resume, draft)
             return
         if state.rolling_back:
             ending.go_on(self, draft, again=True)
@@ -305,7 +317,7 @@ class Run:
         known, self.blocked = self.blocked, None  # what blocked it may be gone; else the machine says so again
         self.ask(resume, draft)
         self._stale = self._stale or self.blocked != known
-        for effect in self.machine.pending(draft.at):
+        for effect in self.machine.pending(draft.at, recovered=resume.mode == "recover"):
             if isinstance(effect, RunTask):
                 self.start_again(effect, draft)
             else:
@@ -360,7 +372,8 @@ class Run:
     def _close(self, draft: Draft) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
         # A blocked run is loaded by its next owner, who may have code that fits
-        awake = self.state.tasks.running > 0 or draft.more or self.blocked is not None
+        vigilant = self.machine.vigilant and self.state.status == "running"
+        awake = self.state.tasks.running > 0 or draft.more or self.blocked is not None or vigilant
         self.has_rows = self.has_rows or bool(draft.timers or draft.questions)
         full = self.machine.backlog() >= self._limits.max_queued_messages
         if self._recoveries and draft.events and draft.create is None:

@@ -74,6 +74,16 @@ class TaskBook:
         self.running += 1
         return attempt
 
+    def take_back(self, task: RunTask, attempt: int) -> None:
+        """A task that was closed is open again, in the attempt it was in."""
+        self._open[task.token] = OpenTask(task, attempt)
+        self.running += 1
+
+    def is_in(self, token: TaskToken, attempt: int) -> bool:
+        """Whether that attempt is under way."""
+        found = self._open.get(token)
+        return found is not None and found.attempt == attempt and found.retry_at is None
+
     def close(self, token: TaskToken) -> bool:
         """Forgets a task; True if it was open."""
         self._history.pop(token, None)

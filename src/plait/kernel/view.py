@@ -53,6 +53,8 @@ class RunView(msgspec.Struct, kw_only=True, omit_defaults=True):
     nodes: list[Node]
     edges: list[Edge]
     blocked: ErrorInfo | None = None
+    details: dict[str, Any] | None = None
+    """What only its dialect has to show."""
 
 
 class Reason(msgspec.Struct, frozen=True, omit_defaults=True):

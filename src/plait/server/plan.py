@@ -6,8 +6,6 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from plait.kernel.view import RunView
-
 from .routes import Answer, Body, Call, Fault, Reply, Route, Scoped
 from .runs import definition_of, must_know
 from .shapes import Shape
@@ -24,26 +22,28 @@ class Planned(Shape, frozen=True, kw_only=True):
     definition: str
     version: str | None = None
     valid: bool
-    """Always true: what does not fit is refused."""
+    """Whether it could be started so. A plan with gaps is shown with them; what can't be planned is refused."""
     input: Any = None
     """As the definition reads it."""
     notes: list[str]
-    view: RunView | None = None
-    """The picture of it, where it can be told before."""
+    plan: Any = None
+    """Which steps would run and which not, where that can be told before."""
 
 
 async def plan(call: Call[Scoped, PlanRun]) -> Answer:
     body = call.body
     must_know(call.engine, body.dialect)
-    found = call.engine.plan(await definition_of(call.engine, body.definition, call.namespace), body.input)
+    definition = await definition_of(call.engine, body.dialect, body.definition, call.namespace)
+    found = await call.engine.plan(definition, body.input, call.namespace)
     return Answer(
         Planned(
             dialect=found.dialect,
             definition=found.definition,
             version=found.version,
-            valid=True,
+            valid=found.startable,
             input=found.input,
             notes=found.notes,
+            plan=found.body,
         )
     )
 

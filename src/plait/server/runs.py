@@ -51,7 +51,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     must_know(engine, body.dialect)
     namespace = call.namespace if body.namespace is None else call.caller.namespace_of(body.namespace)
     handle: Handle[Any] = await engine.start(
-        await definition_of(engine, body.definition, namespace),
+        await definition_of(engine, body.dialect, body.definition, namespace),
         body.input,
         id=body.id,
         namespace=namespace,
@@ -65,9 +65,10 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()))
 
 
-async def definition_of(engine: Engine, given: str | dict[str, Any], namespace: str) -> Any:
-    """What the engine starts: a name whose tag, if it has one, is now a version."""
-    return await engine.definitions.resolve(given, namespace) if isinstance(given, str) else given
+async def definition_of(engine: Engine, dialect: str, given: str | dict[str, Any], namespace: str) -> Any:
+    """What the engine starts: a name whose tag, if it has one, is now a version; or what its dialect reads."""
+    found = await engine.definitions.resolve(given, namespace) if isinstance(given, str) else given
+    return engine.read(dialect, found)
 
 
 def must_know(engine: Engine, dialect: str) -> None:

@@ -225,7 +225,7 @@ class StageRig(Rig):
     async def create_program(self, definition: Any, input: object) -> None:
         """Once, however often it is tried."""
         if await self.store.run(RUN) is None:
-            await self.create_prepared(self.dialect.prepare(definition, input), "run")
+            await self.create_prepared(self.dialect.prepare(definition, input, "default"), "run")
 
     def deliver_everything_twice(self) -> None:
         post = self.kernel.loop.post

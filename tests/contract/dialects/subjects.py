@@ -29,7 +29,11 @@ class Code(Subject):
         self.failures: dict[str, int] = {}
 
     def dialect(self) -> Dialect:
-        found = CodeDialect([], lambda definition, input: ("code", found.prepare(definition, input)), values.MAX_BYTES)
+        found = CodeDialect(
+            [],
+            lambda definition, input, namespace: ("code", found.prepare(definition, input, namespace)),
+            values.MAX_BYTES,
+        )
         for flow in FLOWS:
             found.registry.add(flow)
         return found

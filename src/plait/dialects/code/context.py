@@ -315,7 +315,8 @@ class Context:
             checked_text(f"a label of child `{name}`", label)
         if returns is Any:
             returns = getattr(definition, "returns", Any)
-        prepare = partial(self._playback.around.prepare_child, definition, input)
+        around = self._playback.around
+        prepare = partial(around.prepare_child, definition, input, around.info.namespace)
         key = None if id is None else self._run_key(id, name)
         due = None if deadline is None else self._in(deadline, name)
         return ChildOp(self._scope, name, prepare, key, due, labels or {}, on_parent_close == "abandon", returns)

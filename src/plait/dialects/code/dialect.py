@@ -23,7 +23,7 @@ from .registry import Registry
 
 _EDITED = ("step", "loop", "child", "approval")
 
-PrepareChild = Callable[[object, object], tuple[str, Prepared]]
+PrepareChild = Callable[[object, object, str], tuple[str, Prepared]]
 
 
 class CodeDialect:
@@ -38,7 +38,17 @@ class CodeDialect:
     def accepts(self, definition: object) -> bool:
         return isinstance(definition, Workflow | str)
 
-    def prepare(self, definition: object, input: object) -> Prepared:
+    def read(self, definition: str | dict[str, Any]) -> object:
+        if isinstance(definition, str):
+            return definition
+        raise InvalidInput(
+            "CODE_NOT_LOADED", "a workflow is code, not JSON", fix='name one that is loaded: "order" or "order@2"'
+        )
+
+    async def refresh(self, namespace: str) -> None:
+        """Code is loaded with its process."""
+
+    def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
         found = self.registry.get(definition) if isinstance(definition, str) else self._known(definition)
         raw = values.encode(input, max_bytes=self._max_payload)
         self._check_input(found, raw)
@@ -64,8 +74,8 @@ class CodeDialect:
             what = f"the input does not fit `{definition.label}`"
             raise InvalidInput("CODE_INPUT_INVALID", what, why=str(error), flaws=[flaw]) from None
 
-    def plan(self, definition: object, input: object) -> Plan:
-        prepared = self.prepare(definition, input)
+    def plan(self, definition: object, input: object, namespace: str) -> Plan:
+        prepared = self.prepare(definition, input, namespace)
         note = "a workflow function decides as it goes: its steps are known when it has taken them"
         return Plan(
             dialect=self.name,

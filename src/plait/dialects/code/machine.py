@@ -52,6 +52,8 @@ _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 
 class CodeMachine(Player):
+    lingers = unsettled = vigilant = False
+
     # -- folding -------------------------------------------------------------------------------------------------
 
     def evolve(self, event: Event, at: Millis) -> None:
@@ -169,7 +171,7 @@ class CodeMachine(Player):
 
     def _resume(self, resume: Resume) -> None:
         match resume.mode:
-            case "continue":
+            case "continue" | "wake" | "recover":
                 if self._playback is not None:
                     self._pump()
                 elif self._started:
@@ -269,7 +271,7 @@ class CodeMachine(Player):
 
     # -- what must be under way ----------------------------------------------------------------------------------
 
-    def pending(self, now: Millis) -> list[Effect]:
+    def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         waiting = self._playback.waiting.values() if self._playback is not None else ()
         return [op.task() for op in waiting if isinstance(op, StepOp) and self._is_open(op.at)]
 
@@ -291,6 +293,9 @@ class CodeMachine(Player):
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
         return picture.waiting(self.history, tasks, self._token, self._around.info.definition)
+
+    def details(self) -> None:
+        return None
 
     def check(self, now: Millis) -> RunBlocked | None:
         """Whether the loaded code fits the history; starts and records nothing."""

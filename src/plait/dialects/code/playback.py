@@ -55,7 +55,7 @@ class Surroundings:
     """What a playback may use of the engine."""
 
     info: RunInfo
-    prepare_child: Callable[[object, object], tuple[str, Any]]
+    prepare_child: Callable[[object, object, str], tuple[str, Any]]
     max_payload: int
 
 

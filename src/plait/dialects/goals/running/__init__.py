@@ -1,0 +1,1 @@
+"""A run towards its goals: the machine that decides, and what it lets others do."""
