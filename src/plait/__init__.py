@@ -8,6 +8,7 @@ from plait.dialects.code.definition import step, workflow
 from plait.dialects.code.errors import CriticalError, RollbackError
 from plait.dialects.code.iterate import Loop
 from plait.dialects.code.steps import Undo, heartbeat, step_info, step_log
+from plait.dialects.goals.definition import goals
 from plait.engine import Engine, Handle
 from plait.kernel.errors import PlaitError
 from plait.kernel.limits import Limits
@@ -26,6 +27,7 @@ __all__ = [
     "Retry",
     "RollbackError",
     "Undo",
+    "goals",
     "heartbeat",
     "step",
     "step_info",

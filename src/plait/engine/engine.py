@@ -12,6 +12,8 @@ from typing import Any, TypeVar, overload
 
 from plait.dialects.code.definition import Workflow, seconds
 from plait.dialects.code.dialect import CodeDialect
+from plait.dialects.goals.definition import Goals
+from plait.egress import EgressSettings
 from plait.kernel import values
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
@@ -28,9 +30,11 @@ from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
 from .board import Boards, RunChanges
+from .catalog import StepCatalog
 from .comparing import RunDiff, changes, node_changes
 from .dead_letters import DeadLetters
 from .definitions import Definitions
+from .goals import GoalsParts, is_step
 from .handle import Handle
 from .urls import store_of
 
@@ -46,7 +50,8 @@ class Engine:
             handle = await engine.start(order, {"sku": "tea"}, id="order-1")
             print(await handle.result())
 
-    `work=False` opens it without taking up any run: to start runs for other engines, and to look.
+    `definitions` are workflows, and steps for the catalog of the namespace `default`. `work=False` opens it without
+    taking up any run: to start runs for other engines, and to look. `egress` says which addresses steps may call.
     """
 
     def __init__(
@@ -62,18 +67,23 @@ class Engine:
         clock: Clock | None = None,
         ids: Ids | None = None,
         observers: Iterable[Observer] = (),
+        egress: EgressSettings | None = None,
     ) -> None:
         clock = clock or SystemClock()
         ids = ids or Ids()
         limits = limits or Limits()
+        definitions = list(definitions)
         self._dialects: dict[str, Dialect] = {}
-        self._code = CodeDialect(definitions, self.prepare, limits.max_payload)
-        self._dialects[self._code.name] = self._code
+        self._code = CodeDialect((each for each in definitions if not is_step(each)), self.prepare, limits.max_payload)
+        store = store or store_of(url, clock)
+        self.records = Records(store, lambda write: self.kernel.append(write))
+        self.goals = GoalsParts(self.records, clock, self._prepare_json, definitions, egress)
+        self._dialects |= {self._code.name: self._code, self.goals.dialect.name: self.goals.dialect}
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.observers = Observers(observers)
         worker = LocalWorker(clock, max_payload=limits.max_payload, around=self.observers.around)
         self.kernel = Kernel(
-            store or store_of(url, clock),
+            store,
             self._dialects,
             worker,
             clock=clock,
@@ -85,13 +95,14 @@ class Engine:
         self._watchdog = Watchdog(worker.name_of) if work and isinstance(clock, SystemClock) else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
-        self.records = Records(self.kernel.store, self.kernel.append)
         self.definitions = Definitions(self._dialects.values(), self.records, clock)
         self._boards = Boards(self.kernel)
+        self._work = work and isinstance(clock, SystemClock)
 
     async def __aenter__(self) -> Engine:
         try:
             await self.kernel.open()
+            await self.goals.open(work=self._work)
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
@@ -106,6 +117,12 @@ class Engine:
         if self._watchdog is not None:
             self._watchdog.stop()
         await self.kernel.close()
+        await self.goals.close()
+
+    @property
+    def catalog(self) -> StepCatalog:
+        """The steps that goals are planned with, of the namespace `default`; `.of(...)` gives another's."""
+        return self.goals.catalog
 
     @property
     def code(self) -> CodeDialect:
@@ -128,7 +145,7 @@ class Engine:
     @overload
     async def start(
         self,
-        definition: str,
+        definition: str | Goals,
         input: Any = None,
         *,
         id: str | None = None,
@@ -236,6 +253,11 @@ class Engine:
         dialect = self._dialect_of(definition)
         return dialect.name, dialect.prepare(definition, input, namespace)
 
+    def _prepare_json(self, dialect: str, definition: Any, input: object, namespace: str) -> Prepared:
+        """For children that are named in JSON."""
+        found = self.kernel.loader.dialect(dialect)
+        return found.prepare(found.read(definition), input, namespace)
+
     def _dialect_of(self, definition: object) -> Dialect:
         for dialect in self._dialects.values():
             if dialect.accepts(definition):
@@ -243,7 +265,7 @@ class Engine:
         raise InvalidInput(
             "CODE_NOT_LOADED",
             f"{definition!r} is not something that can be started",
-            fix="mark the function with @workflow",
+            fix="mark the function with @workflow, or ask for goals(...)",
         )
 
     def new_row(

@@ -65,6 +65,12 @@ class FailTask(msgspec.Struct, frozen=True, gc=False):
     error: ErrorInfo
 
 
+class RetryTask(msgspec.Struct, frozen=True, gc=False):
+    """The next attempt of a task begins now: the answer to `RetryDue`, at once or later."""
+
+    token: TaskToken
+
+
 class SetTimer(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     due: Millis
@@ -133,6 +139,7 @@ Effect = (
     RunTask
     | CancelTask
     | FailTask
+    | RetryTask
     | SetTimer
     | ClearTimer
     | StartChild

@@ -45,6 +45,12 @@ class TimerFired(Input, frozen=True, tag="timer_fired"):
     token: TaskToken
 
 
+class RetryDue(Input, frozen=True, tag="retry_due"):
+    """Another attempt of a task may begin. Only machines that pace their tasks are asked; others begin at once."""
+
+    token: TaskToken
+
+
 class Message(Input, frozen=True, tag="message"):
     id: str
     name: str
@@ -95,4 +101,4 @@ class Resume(Input, frozen=True, tag="resume"):
     state: Raw = ABSENT
 
 
-AnyInput = Start | TaskResult | TimerFired | Message | ChildFinished | Decided | Cancel | Patch | Resume
+AnyInput = Start | TaskResult | TimerFired | RetryDue | Message | ChildFinished | Decided | Cancel | Patch | Resume

@@ -58,6 +58,9 @@ class Machine(Protocol):
     """It takes in what comes after the run's outcome: results of work that was under way, messages, timers. They
     can't change how the run ended; events are recorded, effects that begin something are not for then."""
 
+    paces: bool
+    """It says when the next attempt of a task that failed may begin, once that is due: see `RetryDue`."""
+
     @property
     def unsettled(self) -> bool:
         """Work is under way that would have to be undone if it succeeded. Asked of machines that linger."""

@@ -15,6 +15,7 @@ from .effects import (
     Effect,
     FailTask,
     Finish,
+    RetryTask,
     RunTask,
     SendMessage,
     SetTimer,
@@ -50,6 +51,8 @@ def _apply(effect: Effect, run: Run, draft: Draft) -> None:
             revoke(effect.token, run, draft)
         case FailTask():
             run.fail_task(effect, draft)
+        case RetryTask():
+            run.try_again(effect.token, draft)
         case SetTimer():
             draft.set_timer(effect.token, effect.due)
         case ClearTimer():

@@ -22,7 +22,19 @@ from .errors import Conflict, ErrorInfo, PlaitError
 from .events import Event, RunCancelled, RunCompleted, RunFailed, RunStarted, TaskDeadLettered, TaskLate
 from .failures import describe
 from .ids import Epoch, Ids, Millis, RunId, Seq, TaskToken, caller_id, shard_of
-from .inputs import AnyInput, Cancel, ChildFinished, Decided, Message, Patch, Resume, Start, TaskResult, TimerFired
+from .inputs import (
+    AnyInput,
+    Cancel,
+    ChildFinished,
+    Decided,
+    Message,
+    Patch,
+    Resume,
+    RetryDue,
+    Start,
+    TaskResult,
+    TimerFired,
+)
 from .limits import Limits, exceeded
 from .machine import Machine, RunInfo
 from .outbox import RETRY
@@ -157,6 +169,8 @@ class Run:
                 if not (self.machine.lingers and isinstance(input, Message)):
                     self._must_run()
                 return self.ask(input, draft)
+            case RetryDue():
+                self._retry(input.token, draft)
             case ChildFinished():
                 if not self.state.rolling_back:  # one that outlived its parent is heard for when that is reopened
                     self.ask(input, draft)
@@ -253,11 +267,21 @@ class Run:
             error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
             ending.cancel(Cancel(cause="deadline", error=error), self, draft)
         elif token.startswith(RETRY):
-            again = self.state.tasks.retry(TaskToken(token[len(RETRY) :]))
-            if again is not None:
-                draft.tasks.append(again)
+            self._retry(TaskToken(token[len(RETRY) :]), draft)
         elif not self.state.rolling_back:
             self.ask(fired, draft)
+
+    def _retry(self, token: TaskToken, draft: Draft) -> None:
+        waiting = self.state.tasks.get(token)
+        if self.machine.paces and not self.state.rolling_back and waiting is not None and waiting.retry_at is not None:
+            self.ask(RetryDue(token), draft)
+        else:
+            self.try_again(token, draft)
+
+    def try_again(self, token: TaskToken, draft: Draft) -> None:
+        again = self.state.tasks.retry(token)
+        if again is not None:
+            draft.tasks.append(again)
 
     def _resume(self, resume: Resume, draft: Draft) -> Raw | None:
         match resume.mode:
@@ -328,7 +352,7 @@ class Run:
     def start_again(self, task: RunTask, draft: Draft) -> None:
         """What was under way when its owner went; unless it keeps killing its process, as far as one can tell."""
         bound = self._limits.max_recoveries if task.recoveries is None else task.recoveries
-        attempt = self.state.tasks.open(task, draft.at)
+        attempt = self.state.tasks.open(task, draft.at, paced=self.machine.paces and not self.state.rolling_back)
         if attempt is not None and self._recoveries > bound:
             self._interrupted(task, attempt, draft)
         elif attempt is not None:

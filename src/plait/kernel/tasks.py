@@ -57,8 +57,9 @@ class TaskBook:
     def __iter__(self) -> Iterator[TaskToken]:
         return iter(self._open)
 
-    def open(self, task: RunTask, now: Millis) -> int | None:
-        """Takes a task up; returns the attempt to start now, or None when it waits for a retry or is open."""
+    def open(self, task: RunTask, now: Millis, *, paced: bool = False) -> int | None:
+        """Takes a task up; returns the attempt to start now, or None when it waits for a retry or is open. `paced`:
+        one that is due waits too, until its machine lets it begin."""
         if task.token in self._open:
             return None
         past = self._history.pop(task.token, None) if self._history else None
@@ -67,7 +68,7 @@ class TaskBook:
             self.running += 1
             return 1
         attempt = past.attempt + 1
-        if past.due > now:
+        if past.due > now or paced:
             self._open[task.token] = OpenTask(task, attempt, past.due, past.error, past.progress)
             return None
         self._open[task.token] = OpenTask(task, attempt, None, past.error, past.progress)

@@ -41,6 +41,8 @@ class Edge(msgspec.Struct, frozen=True, omit_defaults=True):
     source: str
     target: str
     label: str = ""
+    chosen: bool = False
+    """Of several that could give it, this one did."""
 
 
 class RunView(msgspec.Struct, kw_only=True, omit_defaults=True):

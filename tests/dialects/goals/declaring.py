@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.registering import Draft
+from plait.dialects.goals.steps.attribute import Language
 from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.scripts import Uncompilable
 from plait.dialects.goals.steps.step import Step
 
 
@@ -24,3 +28,13 @@ def catalog_of(*steps: Step | StepBuilder) -> Catalog:
     for each in steps:
         draft.register(each if isinstance(each, Step) else each.build())
     return draft.catalog
+
+
+class OnlyKnowsInputs:
+    """A compiler of one language: a script is a list of names."""
+
+    async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
+        for line, text in enumerate(script.splitlines(), 1):
+            for word in text.split():
+                if word not in names:
+                    raise Uncompilable(f"unknown name '{word}'", line)

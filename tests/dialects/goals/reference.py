@@ -1,4 +1,5 @@
-"""A second planner, slow and plain, written from the text of the spec over the whole catalog.
+"""A second planner and a second check for circles, slow and plain, written from the text of the spec over the whole
+catalog.
 
 It shares nothing with the first but the stored steps: no graph, no counting, no order of visits.
 """
@@ -122,3 +123,20 @@ def _one_reason_each(found: Expected) -> Expected:
     others = found.steps | found.missing.keys() | found.blocked.keys()
     found.satisfied = {id: names for id, names in found.satisfied.items() if id not in others}
     return found
+
+
+def depends_on(all: Steps, step: Step) -> set[str]:
+    """The steps that it needs itself."""
+    goals = step.flow.goals if step.flow is not None else ()
+    return {id for name in wanted(step) for id in providers(all, name)} | {goal for goal in goals if goal in all}
+
+
+def comes_back(all: Steps, start: str) -> bool:
+    """Whether a step depends on itself."""
+    seen: set[str] = set()
+    todo = [start]
+    while todo:
+        new = depends_on(all, all[todo.pop()]) - seen
+        seen |= new
+        todo += new
+    return start in seen

@@ -16,7 +16,7 @@ from plait.dialects.goals.catalogs.registering import Draft, register, unregiste
 from plait.dialects.goals.errors import Cycle, GoalsError, StepExists, StepNotFound, TypeConflict
 from plait.dialects.goals.steps.step import Step
 from tests.dialects.goals.catalogs import SIMPLE, TYPED, long, many, steps
-from tests.dialects.goals.reference import outputs, providers, wanted
+from tests.dialects.goals.reference import comes_back, depends_on, outputs, providers, wanted
 
 pytestmark = long
 
@@ -133,21 +133,6 @@ def conflicts(others: dict[str, Step], step: Step) -> bool:
     theirs = {(name, each.type) for other in others.values() for name, each in other.attributes.items()}
     ours = {(name, each.type) for name, each in step.attributes.items()}
     return any(a == b and x != y and "any" not in (x, y) for a, x in theirs for b, y in ours)
-
-
-def depends_on(all: dict[str, Step], step: Step) -> set[str]:
-    goals = step.flow.goals if step.flow is not None else ()
-    return {id for name in wanted(step) for id in providers(all, name)} | {goal for goal in goals if goal in all}
-
-
-def comes_back(all: dict[str, Step], start: str) -> bool:
-    seen: set[str] = set()
-    todo = [start]
-    while todo:
-        new = depends_on(all, all[todo.pop()]) - seen
-        seen |= new
-        todo += new
-    return start in seen
 
 
 def assert_is_a_circle(all: dict[str, Step], path: tuple[str, ...], start: str) -> None:

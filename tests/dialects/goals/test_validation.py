@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -13,12 +14,11 @@ from plait.dialects.goals.errors import GoalsError, RunExists
 from plait.dialects.goals.planning.planner import plan
 from plait.dialects.goals.planning.request import read_request
 from plait.dialects.goals.planning.start import check_start
-from plait.dialects.goals.steps.attribute import Language
 from plait.dialects.goals.steps.builder import step
 from plait.dialects.goals.steps.reading import read_step
-from plait.dialects.goals.steps.scripts import Uncompilable, check_scripts
+from plait.dialects.goals.steps.scripts import check_scripts
 from plait.dialects.goals.steps.step import Step
-from tests.dialects.goals.declaring import catalog_of, made
+from tests.dialects.goals.declaring import OnlyKnowsInputs, catalog_of, made
 
 HTTP = {"endpoint": "http://localhost/x"}
 
@@ -30,16 +30,6 @@ class Row:
     api: int
     text: str
     refused: Callable[[], object]
-
-
-class OnlyKnowsInputs:
-    """A compiler of one language: a script is a list of names."""
-
-    def check(self, language: Language, script: str, names: Sequence[str]) -> None:
-        for line, text in enumerate(script.splitlines(), 1):
-            for word in text.split():
-                if word not in names:
-                    raise Uncompilable(f"unknown name '{word}'", line)
 
 
 def with_predicate(script: str) -> Step:
@@ -164,10 +154,15 @@ def raised(error: GoalsError) -> None:
     raise error
 
 
+async def answered(call: Callable[[], object]) -> object:
+    answer = call()
+    return await answer if inspect.isawaitable(answer) else answer
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.code}: {row.text[:50]}")
-def test_a_refusal_has_the_code_the_status_and_the_text_of_its_row(row: Row) -> None:
+async def test_a_refusal_has_the_code_the_status_and_the_text_of_its_row(row: Row) -> None:
     with pytest.raises(GoalsError) as caught:
-        row.refused()
+        await answered(row.refused)
     error = caught.value
     assert (error.code, error.mount_status, error.status) == (row.code, row.mount, row.api)
     assert error.message == row.text
@@ -188,11 +183,11 @@ def test_one_answer_names_every_flaw_and_where_it_is() -> None:
     assert caught.value.message.endswith("(and 2 more)")
 
 
-def test_every_script_of_a_step_is_compiled_with_the_names_it_may_use() -> None:
+async def test_every_script_of_a_step_is_compiled_with_the_names_it_may_use() -> None:
     building = made("x").required("a", inner="one", script=("lua", "a")).required("b", match=("ale", "b"))
     building = building.output("c", inner="raw", script=("ale", "raw")).when("ale", "one\nb a")
     with pytest.raises(GoalsError) as caught:
-        check_scripts(building.build(), OnlyKnowsInputs())
+        await check_scripts(building.build(), OnlyKnowsInputs())
     assert {flaw.pointer: flaw.message for flaw in caught.value.flaws} == {
         "/predicate/script": "predicate of 'x', line 2: unknown name 'a'; inputs: b, one",
         "/attributes/a/required/mapping/script/script": "mapping of 'a' of 'x', line 1: unknown name 'a'; inputs: one",

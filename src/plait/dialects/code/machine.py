@@ -52,7 +52,7 @@ _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 
 class CodeMachine(Player):
-    lingers = unsettled = vigilant = False
+    lingers = paces = unsettled = vigilant = False
 
     # -- folding -------------------------------------------------------------------------------------------------
 

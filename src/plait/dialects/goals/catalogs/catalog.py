@@ -13,6 +13,7 @@ from plait.kernel.ids import Millis
 from .events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
 from .graph import Graph
 from .nearest import nearest
+from .placing import place
 
 
 class Catalog:
@@ -38,6 +39,7 @@ class Catalog:
                 self._drop(step.id)
                 self.steps[step.id] = step
                 self.graph.add(step.id, ports_of(step))
+                place(self.graph, step.id)
             case StepUnregistered(step_id):
                 self._drop(step_id)
             case _:

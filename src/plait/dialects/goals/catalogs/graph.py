@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from plait.dialects.goals.steps.ports import Ports
 
+from .order import Order
+
 Ids = tuple[str, ...]
 K = TypeVar("K")
 
@@ -36,12 +38,15 @@ class Graph:
         self.ports: dict[str, Ports] = {}
         self.flows: dict[str, Ids] = {}
         """Goal -> the flow steps that want it; the goal itself may not be registered yet."""
+        self.order = Order()
+        """Kept by `placing`; graphs are equal whatever it is."""
 
     def copy(self) -> Graph:
         found = Graph()
         found.names = self.names.copy()
         found.ports = self.ports.copy()
         found.flows = self.flows.copy()
+        found.order = self.order.copy()
         return found
 
     def __eq__(self, other: object) -> bool:
@@ -73,6 +78,7 @@ class Graph:
 
     def remove(self, step_id: str) -> None:
         ports = self.ports.pop(step_id)
+        self.order.remove(step_id)
         for name in (*(each.name for each in ports.inputs), *ports.outputs):
             old = self.names[name]
             typed = _without(old.typed, step_id)

@@ -66,11 +66,22 @@ def unregister(catalog: Catalog, step_id: str) -> Removal:
 
 
 class Draft:
-    """Several changes, all or none: each is checked against those before it."""
+    """Changes, all or none: each is checked against those before it. The catalog itself stays as it is; only a second
+    change needs a copy of it."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog.copy()
+        self._base = catalog
+        self._copy: Catalog | None = None
         self.events: list[CatalogEvent] = []
+
+    @property
+    def catalog(self) -> Catalog:
+        """With the changes so far."""
+        if self._copy is None and self.events:
+            self._copy = self._base.copy()
+            for event in self.events:
+                self._copy.apply(event)
+        return self._copy or self._base
 
     def register(self, step: Step) -> None:
         self._take(register(self.catalog, step))
@@ -88,7 +99,8 @@ class Draft:
 
     def _take(self, events: Iterable[CatalogEvent]) -> None:
         for event in events:
-            self.catalog.apply(event)
+            if self._copy is not None:
+                self._copy.apply(event)
             self.events.append(event)
 
 

@@ -87,6 +87,10 @@ class Hands(Protocol):
         """The compensator of an item that succeeded with these outputs."""
         ...
 
+    def lacks_undo(self, step: Step) -> str | None:
+        """The same of its compensator."""
+        ...
+
     def lacks(self, step: Step) -> str | None:
         """Why the work of this step can't be done by this process, if it can't: "no handler `h`"."""
         ...

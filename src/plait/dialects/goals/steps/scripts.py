@@ -31,9 +31,9 @@ class Uncompilable(Exception):
 
 
 class Compiler(Protocol):
-    """Compiles without running."""
+    """Compiles without running; it may be done in another process."""
 
-    def check(self, language: Language, script: str, names: Sequence[str]) -> None:
+    async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
         """Raises `Uncompilable` if the script does not compile, uses an unknown name, or a name can't be bound."""
         ...
 
@@ -69,16 +69,16 @@ def _place(pointer: str, title: str, script: Script, names: tuple[str, ...]) -> 
     return Place(pointer, title, script.language, script.script, names)
 
 
-def check_scripts(step: Step, compiler: Compiler) -> None:
+async def check_scripts(step: Step, compiler: Compiler) -> None:
     """Compiles every script of the step; raises `ScriptInvalid` with all that fail."""
-    findings = [found for place in scripts_of(step) if (found := _flaw(step, place, compiler)) is not None]
+    findings = [found for place in scripts_of(step) if (found := await _flaw(step, place, compiler)) is not None]
     if findings:
         raise ScriptInvalid(findings)
 
 
-def _flaw(step: Step, place: Place, compiler: Compiler) -> Finding | None:
+async def _flaw(step: Step, place: Place, compiler: Compiler) -> Finding | None:
     try:
-        compiler.check(place.language, place.script, place.names)
+        await compiler.check(place.language, place.script, place.names)
     except Uncompilable as error:
         line = f", line {error.line}" if error.line else ""
         what = f"{place.title} of '{step.id}'{line}: {error.message}"

@@ -1,0 +1,25 @@
+"""JSONPath (RFC 9535), and the comparison form of it that `goals` allows at the top: `$.amount > 100`.
+
+    query = jsonpath.compile("$.orders[?@.total > 100].id")
+    query.find({"orders": [{"id": 1, "total": 120}]})          # [1]
+    jsonpath.compile('$.state == "open"').holds(document)       # True or False
+
+A text goes through `reading` (python-jsonpath parses and checks its types), `lowering` (functions of our own) and
+`evaluation`, which counts its steps: how much a query may take does not depend on the machine. Regular expressions are
+matched in linear time.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from .errors import JsonPathBudget, JsonPathError, JsonPathSyntaxError
+from .query import MAX_STEPS, Query
+
+__all__ = ["MAX_STEPS", "JsonPathBudget", "JsonPathError", "JsonPathSyntaxError", "Query", "compile"]
+
+
+@lru_cache(1024)
+def compile(text: str) -> Query:
+    """A query, from the cache if it was used before. Raises a `JsonPathSyntaxError` if it is none."""
+    return Query(text)

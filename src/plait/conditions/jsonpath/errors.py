@@ -1,0 +1,41 @@
+"""Every error of JSONPath.
+
+    JsonPathError               422
+    ├── JsonPathSyntaxError     the text is no query
+    └── JsonPathBudget          its evaluation took more steps than it may
+
+`message` is the reason alone; `line` and `column` count from 1, and are 0 where there is no place.
+"""
+
+from __future__ import annotations
+
+from plait.kernel.errors import InvalidInput
+
+
+class JsonPathError(InvalidInput):
+    """Anything wrong with a query: its text, or what it took."""
+
+    def __init__(self, code: str, message: str, *, fix: str = "", line: int = 0, column: int = 0) -> None:
+        where = f"line {line}, column {column}" if line else ""
+        super().__init__(f"condition.{code}", message, why=where, fix=fix)
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+class JsonPathSyntaxError(JsonPathError):
+    """The text is no query."""
+
+    @classmethod
+    def at(cls, text: str, index: int, message: str, fix: str = "") -> JsonPathSyntaxError:
+        """One at a place of the text."""
+        before = text[: max(index, 0)]
+        line = before.count("\n") + 1
+        return cls("syntax", message, fix=fix, line=line, column=len(before) - before.rfind("\n"))
+
+
+class JsonPathBudget(JsonPathError):
+    """The evaluation took more than it may."""
+
+    def __init__(self) -> None:
+        super().__init__("budget", "the query takes too many steps", fix="ask for less: avoid `..` in filters")

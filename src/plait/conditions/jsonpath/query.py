@@ -1,0 +1,51 @@
+"""A compiled query: asked as often as you like, from any thread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .errors import JsonPathSyntaxError
+from .evaluation import Run
+from .lowering import Find, Lowering, Test
+from .reading import read
+
+MAX_STEPS = 100_000
+"""Of one evaluation, where a caller names no other number."""
+
+
+class Query:
+    """A path, or a comparison about the document."""
+
+    __slots__ = ("_path", "_test", "names", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._path: Find | None = None
+        self._test: Test | None = None
+        reading, lowering = read(text), Lowering()
+        try:
+            if reading.path is not None:
+                self._path = lowering.path(reading.path)
+            elif reading.condition is not None:
+                self._test = lowering.test(reading.condition, top=True)
+        except ValueError as error:
+            raise JsonPathSyntaxError.at(text, 0, str(error)) from None
+        self.names = tuple(dict.fromkeys(lowering.names))
+        """What it looks for in the document itself, as far as that can be told: `a` in `$.a.b`."""
+
+    @property
+    def compares(self) -> bool:
+        """Whether it is a comparison; its only match is then true or false."""
+        return self._test is not None
+
+    def find(self, document: Any, steps: int = MAX_STEPS) -> list[Any]:
+        """All that it matches, in the order of the document."""
+        run = Run(document, steps)
+        if self._test is not None:
+            return [self._test(run, document)]
+        return self._path(run, [document]) if self._path is not None else []
+
+    def holds(self, document: Any, steps: int = MAX_STEPS) -> bool:
+        """Whether it matches anything, null too; of a comparison, whether it is true."""
+        found = self.find(document, steps)
+        return found[0] if self._test is not None else bool(found)

@@ -1,0 +1,118 @@
+"""The catalogs of all namespaces, as this process knows them: each a stream of events, folded.
+
+Processes that share a database share its catalogs. One that changes a catalog reads on first, checks the change, and
+appends it at the number that follows; if another process was faster it reads on and checks again. What others did is
+seen at the next `refresh`, which reads only what is new.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+
+from plait.kernel.clock import Clock
+from plait.kernel.events import Recorded
+from plait.kernel.records import Records
+from plait.kernel.streams import Follower, Stream, namespaces_of
+
+from .catalog import Catalog
+from .events import CatalogEvent, StepUnregistered
+from .registering import Draft
+
+log = logging.getLogger("plait.goals")
+
+T = TypeVar("T")
+Watcher = Callable[[str, Collection[str]], object]
+"""Gets the namespace and the ids of the steps that changed there."""
+
+_KIND = "catalog"
+_decoder: msgspec.json.Decoder[CatalogEvent] = msgspec.json.Decoder(CatalogEvent)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shelf:
+    """What is known of one namespace."""
+
+    catalog: Catalog
+    stream: Stream
+    follower: Follower[CatalogEvent]
+    writing: asyncio.Lock
+    """Writers of this process queue up, where they would only be refused by each other's appends."""
+
+
+class Catalogs:
+    def __init__(self, records: Records, clock: Clock) -> None:
+        self._records = records
+        self._clock = clock
+        self._shelves: dict[str, _Shelf] = {}
+        self._watchers: list[Watcher] = []
+
+    def get(self, namespace: str) -> Catalog:
+        """As it was last read. It goes on changing: `copy` it to keep it."""
+        return self._shelf(namespace).catalog
+
+    def sequence(self, namespace: str) -> int:
+        """The number of the last event that `get` knows."""
+        return self._shelf(namespace).follower.sequence
+
+    @property
+    def namespaces(self) -> list[str]:
+        """Those that have steps, as far as this process knows."""
+        return sorted(name for name, shelf in self._shelves.items() if shelf.catalog.steps)
+
+    async def refresh(self, namespace: str) -> Catalog:
+        """As it is now, whoever changed it."""
+        shelf = self._shelf(namespace)
+        self._tell(namespace, await shelf.follower.refresh())
+        return shelf.catalog
+
+    async def refresh_all(self) -> None:
+        """Every namespace that has a catalog."""
+        for namespace in await namespaces_of(self._records, _KIND):
+            await self.refresh(namespace)
+
+    async def change(self, namespace: str, change: Callable[[Draft], T]) -> T:
+        """Makes a change, all of it or none; durable when this returns. `change` raises to refuse, and is asked again
+        if another process was faster."""
+        shelf = self._shelf(namespace)
+        async with shelf.writing:
+            while True:
+                await self.refresh(namespace)
+                draft = Draft(shelf.catalog)
+                result = change(draft)
+                if await shelf.follower.append(draft.events):
+                    self._tell(namespace, draft.events)
+                    return result
+
+    async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
+        """What happened to the catalog, past event `after`."""
+        return [entry.recorded for entry in await self._shelf(namespace).stream.read(after, limit)]
+
+    def watch(self, callback: Watcher) -> Callable[[], None]:
+        """Calls back after a catalog in memory has changed, until what is returned is called."""
+        self._watchers.append(callback)
+        return lambda: self._watchers.remove(callback)
+
+    def _shelf(self, namespace: str) -> _Shelf:
+        found = self._shelves.get(namespace)
+        if found is None:
+            catalog = Catalog()
+            stream = Stream(self._records, _KIND, namespace, self._clock)
+            found = _Shelf(catalog, stream, Follower(stream, _decoder, catalog.apply), asyncio.Lock())
+            self._shelves[namespace] = found
+        return found
+
+    def _tell(self, namespace: str, events: Iterable[CatalogEvent]) -> None:
+        changed = {event.step_id if isinstance(event, StepUnregistered) else event.step.id for event in events}
+        if not changed:
+            return
+        for watcher in tuple(self._watchers):
+            try:
+                watcher(namespace, changed)
+            except Exception:
+                log.exception("someone who watches the catalog failed")

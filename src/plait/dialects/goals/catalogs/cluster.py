@@ -1,0 +1,58 @@
+"""How the steps of a namespace are, as each node sees them: folded from events one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+import msgspec
+
+from plait.kernel.ids import Millis
+
+from .health_events import Status, StepHealthChanged
+
+
+class StepHealth(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    status: Status
+    error: str = ""
+
+
+UNKNOWN = StepHealth("unknown")
+HEALTHY = StepHealth("healthy")
+
+
+def worst(found: Iterable[StepHealth]) -> StepHealth:
+    """Of things that are all needed: one that is unhealthy, else one that is unknown."""
+    told = list(found)
+    order: tuple[Status, ...] = ("unhealthy", "unknown", "healthy")
+    return next((each for status in order for each in told if each.status == status), UNKNOWN)
+
+
+class Cluster:
+    """Changed by `apply` alone."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, dict[str, StepHealth]] = {}
+        """What each node knows; a step of which it knows nothing is not there."""
+        self.last_updated = Millis(0)
+
+    def apply(self, event: StepHealthChanged, at: Millis) -> None:
+        steps = self.nodes.setdefault(event.node_id, {})
+        if event.status == "unknown":
+            steps.pop(event.step_id, None)
+        else:
+            steps[event.step_id] = StepHealth(event.status, event.error)
+        self.last_updated = max(self.last_updated, at)
+
+    def of(self, step_id: str, alive: Collection[str] | None = None) -> StepHealth:
+        """As the worst node sees it, of those that know; `alive` leaves out nodes that are gone."""
+        told = (steps.get(step_id) for node, steps in self.nodes.items() if alive is None or node in alive)
+        return worst(each for each in told if each is not None)
+
+    def changes(self, node: str, found: Mapping[str, StepHealth]) -> list[StepHealthChanged]:
+        """What is new in what a node found out."""
+        known = self.nodes.get(node, {})
+        return [
+            StepHealthChanged(node, step_id, each.status, each.error)
+            for step_id, each in found.items()
+            if known.get(step_id, UNKNOWN) != each
+        ]

@@ -1,0 +1,156 @@
+"""`Health`: how the steps are, told by each node in a stream of events, and found out by this one.
+
+A step is healthy where its scripts compile, its function is registered and its `health_check` answers; unknown where
+nothing can be told. A flow is as the worst step of its plan: that is worked out when someone asks, and is no event.
+Health is shown; it never delays work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from plait.dialects.goals.errors import GoalsError
+from plait.dialects.goals.planning.plan import Plan
+from plait.dialects.goals.planning.planner import plan
+from plait.dialects.goals.steps.step import Step
+from plait.kernel.clock import Clock
+from plait.kernel.events import Recorded
+from plait.kernel.ids import Millis
+from plait.kernel.records import Records
+from plait.kernel.streams import Follower, Stream
+
+from .catalog import Catalog
+from .catalogs import Catalogs
+from .checker import Checker
+from .checkups import Checkups
+from .cluster import Cluster, StepHealth, worst
+from .health_events import StepHealthChanged
+
+Alive = Callable[[], Awaitable[Collection[str]]]
+"""The nodes that are up."""
+
+_KIND = "cluster"
+_decoder = msgspec.json.Decoder(StepHealthChanged)
+
+
+class HealthReport(msgspec.Struct, frozen=True):
+    """Of a namespace: every step of its catalog, and what the nodes say that are up."""
+
+    health: dict[str, StepHealth]
+    nodes: dict[str, dict[str, StepHealth]]
+    last_updated: Millis
+
+
+@dataclass(frozen=True, slots=True)
+class _Ward:
+    """What is known of one namespace."""
+
+    cluster: Cluster
+    stream: Stream
+    follower: Follower[StepHealthChanged]
+
+
+class Health:
+    """`open` begins to look after the steps; without it what other nodes say is shown."""
+
+    def __init__(
+        self,
+        catalogs: Catalogs,
+        records: Records,
+        clock: Clock,
+        checker: Checker,
+        *,
+        node: str,
+        alive: Alive | None = None,
+    ) -> None:
+        """`node` should be a name that stays the same over restarts, so that a restart is no news."""
+        self._catalogs = catalogs
+        self._records = records
+        self._clock = clock
+        self._node = node
+        self._ask_alive = alive
+        self._alive: Collection[str] | None = None
+        self._wards: dict[str, _Ward] = {}
+        self._checkups = Checkups(catalogs, checker, clock, self._note)
+
+    def open(self) -> None:
+        self._checkups.open()
+
+    async def close(self) -> None:
+        await self._checkups.close()
+
+    def look(self, namespace: str, step_ids: Collection[str]) -> None:
+        """At these steps, soon: what they need here may have changed."""
+        self._checkups.look(namespace, step_ids)
+
+    def now(self, namespace: str, step_id: str) -> StepHealth:
+        """As last read."""
+        return self._health(namespace, self._catalogs.get(namespace).get(step_id))
+
+    async def get(self, namespace: str, step_id: str) -> StepHealth:
+        await self.refresh(namespace)
+        return self._health(namespace, (await self._catalogs.refresh(namespace)).get(step_id))
+
+    async def report(self, namespace: str) -> HealthReport:
+        await self.refresh(namespace)
+        catalog = await self._catalogs.refresh(namespace)
+        cluster = self._ward(namespace).cluster
+        return HealthReport(
+            health={step_id: self._health(namespace, catalog.steps[step_id]) for step_id in sorted(catalog.steps)},
+            nodes={
+                node: {step_id: each for step_id, each in sorted(steps.items()) if step_id in catalog.steps}
+                for node, steps in sorted(cluster.nodes.items())
+                if self._alive is None or node in self._alive
+            },
+            last_updated=cluster.last_updated,
+        )
+
+    async def refresh(self, namespace: str) -> None:
+        """Reads what the nodes have said since."""
+        await self._ward(namespace).follower.refresh()
+        if self._ask_alive is not None:
+            self._alive = {*await self._ask_alive(), self._node}
+
+    async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
+        """What the nodes said, past event `after`."""
+        return [entry.recorded for entry in await self._ward(namespace).stream.read(after, limit)]
+
+    async def _note(self, namespace: str, found: Mapping[str, StepHealth]) -> None:
+        """Tells what is new in what this node found out."""
+        ward = self._ward(namespace)
+        while True:
+            await ward.follower.refresh()
+            if await ward.follower.append(ward.cluster.changes(self._node, found)):
+                return
+
+    def _health(self, namespace: str, step: Step) -> StepHealth:
+        if step.flow is None:
+            return self._ward(namespace).cluster.of(step.id, self._alive)
+        try:
+            return worst(self._health(namespace, each) for each in _flow_steps(self._catalogs.get(namespace), step))
+        except GoalsError as error:
+            return StepHealth("unhealthy", error.message)
+
+    def _ward(self, namespace: str) -> _Ward:
+        found = self._wards.get(namespace)
+        if found is None:
+            cluster = Cluster()
+            stream = Stream(self._records, _KIND, namespace, self._clock)
+            found = self._wards[namespace] = _Ward(cluster, stream, Follower(stream, _decoder, cluster.apply))
+        return found
+
+
+def _flow_steps(catalog: Catalog, flow: Step) -> list[Step]:
+    """The steps that do the work of a flow, however deep it is nested."""
+    given = [name for name, each in flow.inputs() if each.detail.collect != "none"]
+    made = plan(catalog, [flow.id], given)
+    found: dict[str, Step] = {}
+    todo: list[Plan] = [made.children[flow.id]]
+    while todo:
+        child = todo.pop()
+        found.update((step_id, step) for step_id, step in child.steps.items() if step.flow is None)
+        todo += child.children.values()
+    return list(found.values())

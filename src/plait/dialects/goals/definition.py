@@ -1,0 +1,16 @@
+"""What a run of this dialect is started with: the goals to reach. The steps are in the catalog."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Goals(msgspec.Struct, frozen=True):
+    """A definition. Which steps it takes is planned when a run is started."""
+
+    goals: tuple[str, ...]
+
+
+def goals(*step_ids: str) -> Goals:
+    """Asks for the outcome of these steps: `await engine.start(goals("send-email"), {"user_id": "1"})`."""
+    return Goals(step_ids)

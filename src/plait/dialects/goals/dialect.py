@@ -1,0 +1,118 @@
+"""The `goals` dialect as the kernel sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.definitions import Description
+from plait.kernel.definitions import Plan as Preview
+from plait.kernel.errors import Conflict
+from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
+
+from .catalogs.catalogs import Catalogs
+from .definition import Goals
+from .errors import BadRequest, GoalsError
+from .planbook import Planbook
+from .planning.request import read_request
+from .planning.start import check_start
+from .running.children import definition_label
+from .running.events import GoalsEvent
+from .running.forking import fork
+from .running.hands import Hands
+from .running.machine import GoalsMachine
+from .running.state import StartData
+from .running.turn import Around, PrepareChild
+
+Unhealthy = Callable[[str, str], str]
+"""What is wrong with a step of a namespace."""
+
+
+class GoalsDialect:
+    name = "goals"
+    events: Any = GoalsEvent
+
+    def __init__(
+        self,
+        catalogs: Catalogs,
+        hands: Hands,
+        prepare_child: PrepareChild,
+        unhealthy: Unhealthy = lambda namespace, step_id: "",
+    ) -> None:
+        self._catalogs = catalogs
+        self._hands = hands
+        self._prepare_child = prepare_child
+        self._unhealthy = unhealthy
+        self._planbook = Planbook(catalogs)
+
+    def accepts(self, definition: object) -> bool:
+        return isinstance(definition, Goals)
+
+    def read(self, definition: str | dict[str, Any]) -> Goals:
+        """`{"goals": [...]}`, or the id of one goal."""
+        if isinstance(definition, str):
+            return Goals((definition,))
+        unknown = sorted(set(definition) - {"goals"})
+        if unknown:
+            raise BadRequest(
+                f"/definition/{unknown[0]}", f"a definition has no '{unknown[0]}'", 'send {"goals": [...]}'
+            )
+        return Goals(read_request(definition.get("goals"), None).goals)
+
+    async def refresh(self, namespace: str) -> None:
+        await self._catalogs.refresh(namespace)
+
+    def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
+        request = read_request(cast("Goals", definition).goals, input)
+        plan = self._planbook.plan(request, namespace)
+        check_start(plan)
+        label = definition_label(request.goals)
+        return Prepared(label, None, values.encode(request.init), StartData(plan), taken="goals.run_exists")
+
+    def plan(self, definition: object, input: object, namespace: str) -> Preview:
+        """A plan with gaps is shown with them."""
+        request = read_request(cast("Goals", definition).goals, input)
+        plan = self._planbook.plan(request, namespace)
+        return Preview(
+            dialect=self.name,
+            definition=definition_label(request.goals),
+            input=request.init,
+            notes=plan.warnings,
+            body=msgspec.to_builtins(plan),
+            startable=_startable(plan),
+        )
+
+    def describe(self) -> list[Description]:
+        """Goals are asked for, not loaded: the steps are in the catalog."""
+        return []
+
+    def machine(self, info: RunInfo) -> GoalsMachine:
+        around = Around(
+            info, self._hands, self._prepare_child, lambda step_id: self._unhealthy(info.namespace, step_id)
+        )
+        return GoalsMachine(around, self._planbook.blueprints)
+
+    def restore(self, info: RunInfo, snapshot: Raw) -> GoalsMachine:
+        machine = self.machine(info)
+        machine.restore(snapshot)
+        return machine
+
+    def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
+        return fork(cast("GoalsMachine", machine), at, edits)
+
+    def rewind_point(self, machine: Machine, at: str | None) -> int:
+        raise Conflict(
+            "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
+        )
+
+
+def _startable(plan: Any) -> bool:
+    try:
+        check_start(plan)
+    except GoalsError:
+        return False
+    return True

@@ -1,0 +1,63 @@
+"""Lua for steps: false are `nil` and `false`; what `print` writes goes to the log of the task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from msgspec import Raw
+
+from plait.dialects.goals.running.hands import WorkError
+from plait.dialects.goals.steps.scripts import Uncompilable
+from plait.kernel import values
+from plait.kernel.worker import here
+from plait.scripts.lua import LuaCrash, LuaError, LuaOutcome, LuaPool
+
+from .lua_names import unknown_name
+
+
+class Lua:
+    def __init__(self) -> None:
+        self._pool = LuaPool()
+
+    async def close(self) -> None:
+        await self._pool.stop()
+
+    async def check(self, script: str, names: Sequence[str]) -> None:
+        try:
+            await self._pool.compile(script, names)
+        except LuaError as error:
+            raise Uncompilable(error.message, error.line, error.fix) from None
+        if (unknown := unknown_name(script, names)) is not None:
+            name, line = unknown
+            raise Uncompilable(f"unknown name '{name}'", line)
+
+    async def call(self, script: str, names: Sequence[str], document: Raw, token: str) -> Any:
+        try:
+            return _logged(await self._pool.run(script, values.decode(document), names, token))
+        except LuaError as error:
+            raise _failure(error) from None
+
+    async def holds(self, script: str, names: Sequence[str], document: Raw, token: str) -> bool:
+        try:
+            return _logged(await self._pool.holds(script, values.decode(document), names, token))
+        except LuaError as error:
+            raise _failure(error) from None
+
+
+def _logged(outcome: LuaOutcome) -> Any:
+    _log(outcome.printed)
+    return outcome.value
+
+
+def _failure(error: LuaError) -> WorkError:
+    _log(error.printed)
+    # A worker that died was perhaps killed for another's sake; all else ends the same way each time.
+    return WorkError(error.what, retryable=isinstance(error, LuaCrash))
+
+
+def _log(lines: Iterable[str]) -> None:
+    job = here.get()
+    if job is not None:
+        for line in lines:
+            job.note(job, "info", line)

@@ -1,0 +1,128 @@
+"""Where a run towards its goals stands: all of it is folded from events, and all of it is in a snapshot."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Raw
+
+from plait.dialects.goals.planning.plan import Plan
+from plait.kernel.ids import Millis
+from plait.kernel.values import ABSENT
+
+StepStatus = Literal["pending", "active", "completed", "failed", "skipped"]
+ItemStatus = Literal[
+    "pending",
+    "active",
+    "not_completed",
+    "succeeded",
+    "failed",
+    "compensating",
+    "compensated",
+    "compensation_failed",
+]
+FlowStatus = Literal["active", "completed", "failed", "cancelled"]
+
+ENDED = ("completed", "failed", "skipped")
+DONE = ("succeeded", "compensating", "compensated", "compensation_failed")
+"""Its work was done, whatever became of it later."""
+INIT, PATCH = "", "patch"
+"""Who provided a value that no step did."""
+
+
+class Value(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One value of an attribute; the first of a name is its value, later ones are kept and shown."""
+
+    value: Raw
+    step: str = INIT
+    set_at: Millis = Millis(0)
+
+
+class ItemState(msgspec.Struct, omit_defaults=True):
+    values: dict[str, Raw] = {}
+    """Of the `for_each` arrays, by outer name."""
+    place: int = 0
+    """In the fan-out, before any item was dropped."""
+    status: ItemStatus = "pending"
+    started_at: Millis | None = None
+    ended_at: Millis | None = None
+    outputs: Raw = ABSENT
+    returned: Raw = ABSENT
+    """Raw outputs that a script has to map."""
+    error: str = ""
+    attempts: int = 0
+    """That have failed so far."""
+    retry_at: Millis | None = None
+    accepted_at: Millis | None = None
+    accepted: int = 0
+    """The attempt that was accepted, of an async call."""
+    memo: bool = False
+    round: int = 0
+    """How often it was taken up again after the run had failed."""
+
+    @property
+    def open(self) -> bool:
+        return self.status in ("pending", "active", "not_completed")
+
+
+class StepState(msgspec.Struct, omit_defaults=True):
+    status: StepStatus = "pending"
+    started_at: Millis | None = None
+    ended_at: Millis | None = None
+    opened_seq: int = 0
+    """The number of the first event of its start."""
+    inputs: Raw = ABSENT
+    """By inner name."""
+    outputs: Raw = ABSENT
+    error: str = ""
+    reason: str = ""
+    """Why it was skipped."""
+    unsatisfied: list[str] = []
+    total: int = 0
+    """Items before any was dropped."""
+    dropped: list[int] = []
+    items: dict[str, ItemState] = {}
+    """By token, in the order of the fan-out."""
+    closed: list[str] = []
+    """Optional inputs that are not waited for any more."""
+    waits: dict[str, Millis] = {}
+    """Optional inputs that are waited for, and until when."""
+    matches: dict[str, dict[int, bool]] = {}
+    """What `match` said of the candidates of an input."""
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+
+class FlowState(msgspec.Struct, omit_defaults=True):
+    plan: Plan
+    seed: int
+    parent_step: str = ""
+    """The step of the parent run whose child this is."""
+    returns: list[str] = []
+    status: FlowStatus = "active"
+    error: str = ""
+    started_at: Millis = Millis(0)
+    ended_at: Millis | None = None
+    deactivated_at: Millis | None = None
+    outlived: bool = False
+    """Work was under way when the run ended."""
+    updated_at: Millis = Millis(0)
+    attributes: dict[str, list[Value]] = {}
+    steps: dict[str, StepState] = {}
+    finished: list[str] = []
+    """Tokens of items that succeeded, in the order in which they did."""
+    seq: int = 0
+    end_seq: int = 0
+    """The number of the event that has its outcome."""
+
+
+class StartData(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What travels in the start of a run: its plan, made before it."""
+
+    plan: Plan
+    parent_step: str = ""
+    returns: list[str] = []
+    """What the parent wants beside the outputs of the goals."""

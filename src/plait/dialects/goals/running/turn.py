@@ -1,0 +1,88 @@
+"""One decision as it grows: what is recorded is folded at once, and the steps that it may touch are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from plait.kernel.effects import Decision, Effect
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis
+from plait.kernel.machine import Prepared, RunInfo
+
+from . import events as e
+from .blueprint import StepPlan
+from .flow import Flow
+from .folding import fold
+from .hands import Hands
+
+PrepareChild = Callable[[str, object, object, str], Prepared]
+"""Makes a run of any dialect ready: dialect, definition as JSON, input, namespace."""
+
+
+class Around:
+    """What does not change from decision to decision."""
+
+    def __init__(
+        self, info: RunInfo, hands: Hands, prepare_child: PrepareChild, unhealthy: Callable[[str], str] = lambda _: ""
+    ) -> None:
+        self.info = info
+        self.hands = hands
+        self.prepare_child = prepare_child
+        self.unhealthy = unhealthy
+        """What is wrong with a step, for people who wonder why it takes so long."""
+
+
+class Turn:
+    def __init__(self, flow: Flow, around: Around, now: Millis, preparing: set[str]) -> None:
+        self.flow = flow
+        self.around = around
+        self.now = now
+        self.preparing = preparing
+        """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
+        state which these are."""
+        self.decision = Decision()
+        self.touched: set[str] = set()
+        """Steps that may have to start, fail or be skipped now."""
+
+    def record(self, event: Event) -> None:
+        self.decision.events.append(event)
+        fold(self.flow, event, self.now)
+        self._touch(event)
+
+    def effect(self, effect: Effect) -> None:
+        self.decision.effects.append(effect)
+
+    def touch_all(self) -> None:
+        self.touched.update(self.flow.blueprint.steps)
+
+    def plan(self, step_id: str) -> StepPlan:
+        return self.flow.blueprint.steps[step_id]
+
+    def _touch(self, event: Event) -> None:
+        match event:
+            case e.AttributeSet(name=name):
+                self._touch_name(name)
+            case e.StepCompleted(step_id=step_id) | e.StepFailed(step_id=step_id) | e.StepSkipped(step_id=step_id):
+                plan = self.plan(step_id)
+                for name in plan.outputs:
+                    self.touched.update(self.flow.blueprint.consumers[name])
+                self.touch_providers(plan)
+                self.preparing.discard(step_id)
+            case e.StepStarted(step_id=step_id):
+                self.touch_providers(self.plan(step_id))
+                self.preparing.discard(step_id)
+            case e.InputMatched(step_id=step_id) | e.InputClosed(step_id=step_id):
+                self.touched.add(step_id)
+                self.touch_providers(self.plan(step_id))
+            case _:
+                pass
+
+    def _touch_name(self, name: str) -> None:
+        blueprint = self.flow.blueprint
+        self.touched.update(blueprint.consumers.get(name, ()))
+        self.touched.update(blueprint.providers.get(name, ()))
+
+    def touch_providers(self, plan: StepPlan) -> None:
+        """They may not be needed any more."""
+        for each in plan.inputs:
+            self.touched.update(self.flow.blueprint.providers[each.name])

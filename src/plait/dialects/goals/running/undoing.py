@@ -1,0 +1,59 @@
+"""Undoing the items of a step that failed, while its run goes on: newest first, one after the other.
+
+A run that fails as a whole is undone by the kernel; `compensations` tells it what there is.
+"""
+
+from __future__ import annotations
+
+from plait.kernel.effects import RunTask
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import TaskToken
+
+from .blueprint import StepPlan
+from .events import CompStarted
+from .state import ItemState
+from .tokens import UNDO
+from .turn import Turn
+from .work import item_of
+
+
+def undo_next(turn: Turn) -> None:
+    """For every failed step that can undo: the newest item that succeeded, if none is being undone."""
+    if turn.flow.over or not turn.flow.blueprint.undoes:
+        return
+    for step_id, step in turn.flow.state.steps.items():
+        plan = turn.plan(step_id)
+        if step.status != "failed" or not plan.step.compensate:
+            continue
+        if any(item.status == "compensating" for item in step.items.values()):
+            continue
+        done = [token for token in turn.flow.state.finished if token in step.items]
+        newest = next((token for token in reversed(done) if step.items[token].status == "succeeded"), None)
+        if newest is not None:
+            turn.record(CompStarted(step_id, newest))
+            turn.effect(undo_task(turn, plan, newest))
+
+
+def undo_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
+    item = item_of(turn, plan, token)
+    hand = turn.around.hands.undo(item, turn.flow.state.steps[plan.id].items[token].outputs)
+    task = RunTask(
+        TaskToken(UNDO + token), f"undo of {plan.id}", hand.call, plan.retry, threaded=hand.threaded, node=plan.id
+    )
+    if (lacking := turn.around.hands.lacks_undo(plan.step)) is not None:
+        task.unbound = ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked")
+    return task
+
+
+def compensations(turn: Turn) -> list[RunTask]:
+    """All that can be undone, oldest first."""
+    found: list[RunTask] = []
+    for token in dict.fromkeys(reversed(turn.flow.state.finished)):  # one that was done again counts by its last time
+        plan, _, item = turn.flow.at(token)
+        if plan.step.compensate and _stands(item):
+            found.append(undo_task(turn, plan, token))
+    return found[::-1]
+
+
+def _stands(item: ItemState) -> bool:
+    return item.status in ("succeeded", "compensating")

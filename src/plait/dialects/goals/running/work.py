@@ -1,0 +1,234 @@
+"""The work of a step: its items are made, started as slots allow, and end; the last one ends the step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Raw
+
+from plait.dialects.goals import limits
+from plait.dialects.goals.hands.mapping import renamed
+from plait.kernel.effects import Block, CancelTask, ClearTimer, FailTask, RetryTask, RunTask, SetTimer
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.retry import ONCE
+
+from .blueprint import StepPlan
+from .children import child_of, missing_output
+from .events import (
+    AttributeSet,
+    StepCompleted,
+    StepFailed,
+    StepSkipped,
+    StepStarted,
+    WorkAccepted,
+    WorkFailed,
+    WorkReturned,
+    WorkStarted,
+    WorkSucceeded,
+)
+from .fanout import PLAIN, Fan, fan_of, gathered
+from .hands import Item
+from .state import ItemState, StepState
+from .tokens import CALLBACK, SHAPE, item_token
+from .turn import Turn
+
+NOT_KEPT = "predicate returned false"
+
+_object = msgspec.json.Decoder(dict[str, Raw])
+_encode = msgspec.json.Encoder().encode
+
+
+# -- the start of a step -----------------------------------------------------------------------------------------------
+
+
+def start_work(turn: Turn, plan: StepPlan, inputs: dict[str, Raw], keep: list[int] | None = None) -> None:
+    """Makes the items of a step; `keep` are the places in its fan-out that its predicate lets through."""
+    fan = fan_of(plan.step, inputs) if plan.fans else PLAIN
+    count = fan.count
+    if count > limits.ITEMS:
+        turn.record(StepFailed(plan.id, "too many work items"))
+    elif keep is not None and not keep and count:
+        turn.record(StepSkipped(plan.id, NOT_KEPT))
+    else:
+        turn.record(_started(turn, plan, inputs, fan, range(count) if keep is None else keep))
+        if count:
+            fill(turn, plan)
+        else:
+            _complete(turn, plan)
+
+
+def _started(turn: Turn, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, places: Iterable[int]) -> StepStarted:
+    run_id, seed, count = turn.around.info.run_id, turn.flow.state.seed, fan.count
+    raw = Raw(_encode(inputs))
+    if fan is PLAIN:
+        return StepStarted(plan.id, raw, {item_token(run_id, seed, plan.id, 0): raw})
+    kept = list(places)
+    items = {
+        item_token(run_id, seed, plan.id, place): Raw(
+            _encode(fan.values(place) if count > 1 else fan.inputs(place, inputs))
+        )
+        for place in kept
+    }
+    dropped = sorted(set(range(count)) - set(kept)) if len(kept) < count else []
+    return StepStarted(plan.id, raw, items, dropped, count)
+
+
+# -- the start of an item ----------------------------------------------------------------------------------------------
+
+
+def fill(turn: Turn, plan: StepPlan) -> None:
+    """Starts items while there are free slots, first those that wait to be tried again."""
+    crew = turn.flow.crews.get(plan.id)
+    if crew is None or turn.flow.over or turn.flow.state.steps[plan.id].status != "active":
+        return
+    while crew.active < plan.slots and (crew.due or crew.idle):
+        lacking = turn.around.hands.lacks(plan.step)
+        if lacking is not None:
+            turn.effect(Block(ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked")))
+            return
+        if crew.due:
+            token = crew.due.popleft()
+            turn.record(WorkStarted(plan.id, token))
+            turn.effect(RetryTask(TaskToken(token)))
+        else:
+            token = crew.idle.popleft()
+            turn.record(WorkStarted(plan.id, token))
+            _begin(turn, plan, token)
+
+
+def _begin(turn: Turn, plan: StepPlan, token: str) -> None:
+    if plan.step.type in ("flow", "run"):
+        child = child_of(turn, plan, item_of(turn, plan, token))
+        if isinstance(child, str):
+            failed(turn, plan, token, child)
+        else:
+            turn.effect(child)
+    else:
+        turn.effect(work_task(turn, plan, token))
+
+
+def work_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
+    """The call that does the work of an item."""
+    step = plan.step
+    hand = turn.around.hands.work(item_of(turn, plan, token))
+    limit = step.python.timeout if step.python is not None else 0
+    return RunTask(
+        TaskToken(token),
+        step.id,
+        hand.call,
+        plan.retry,
+        timeout=limit / 1000 if limit else None,
+        retry_on_timeout=True,
+        threaded=hand.threaded,
+        node=step.id,
+    )
+
+
+def item_of(turn: Turn, plan: StepPlan, token: str) -> Item:
+    step = turn.flow.state.steps[plan.id]
+    item = step.items[token]
+    inputs = step.inputs
+    if item.values:
+        whole = turn.flow.whole_inputs(plan.id)
+        chosen = {plan.inner[name]: value for name, value in item.values.items()}
+        inputs = Raw(_encode({**whole, **chosen}))
+    return Item(turn.around.info, plan.step, token, inputs)
+
+
+# -- the end of an item ------------------------------------------------------------------------------------------------
+
+
+def accepted(turn: Turn, plan: StepPlan, token: str, attempt: int) -> None:
+    """A step server will answer by webhook."""
+    turn.record(WorkAccepted(plan.id, token, attempt))
+    limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
+    if limit:
+        turn.effect(SetTimer(TaskToken(CALLBACK + token), Millis(turn.now + limit)))
+
+
+def answered(turn: Turn, plan: StepPlan, token: str, outputs: dict[str, Raw]) -> None:
+    """Raw outputs have come from a webhook or a child run."""
+    absent = missing_output(plan.step, outputs)
+    if absent is not None:
+        failed(turn, plan, token, f"flow output missing: {absent}")
+    elif plan.shaped:
+        turn.record(WorkReturned(plan.id, token, Raw(_encode(outputs))))
+        turn.effect(shape_task(turn, plan, token))
+    else:
+        succeeded(turn, plan, token, Raw(_encode(renamed(plan.step, outputs))))
+
+
+def shape_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
+    returned = turn.flow.state.steps[plan.id].items[token].returned
+    hand = turn.around.hands.shape(item_of(turn, plan, token), returned)
+    return RunTask(
+        TaskToken(SHAPE + token), f"mapping of {plan.id}", hand.call, ONCE, threaded=hand.threaded, node=plan.id
+    )
+
+
+def succeeded(turn: Turn, plan: StepPlan, token: str, outputs: Raw, *, memo: bool = False, attempts: int = 1) -> None:
+    turn.record(WorkSucceeded(plan.id, token, outputs, memo, attempts))
+    _go_on(turn, plan)
+
+
+def failed(turn: Turn, plan: StepPlan, token: str, error: str, attempts: int = 1) -> None:
+    """The first failed item fails the step: what has not begun never does, what is under way may report."""
+    turn.record(WorkFailed(plan.id, token, error, attempts))
+    step = turn.flow.state.steps[plan.id]
+    if step.ended:
+        return
+    turn.record(StepFailed(plan.id, error))
+    crew = turn.flow.crews[plan.id]
+    crew.idle.clear()
+    crew.due.clear()
+    for other, item in step.items.items():
+        if item.retry_at is not None:
+            turn.effect(CancelTask(TaskToken(other)))
+
+
+def unanswered(turn: Turn, plan: StepPlan, token: str, item: ItemState) -> None:
+    """The callback did not come in time: the attempt has failed after all."""
+    limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
+    error = ErrorInfo("goals.callback_timeout", f"no callback within {limit} ms", kind="timeout")
+    turn.effect(CancelTask(TaskToken(token)))  # it may be called again just now, after a restart
+    turn.effect(FailTask(work_task(turn, plan, token), item.accepted, error))
+
+
+def stop_waiting(turn: Turn, token: str, item: ItemState) -> None:
+    """An answer came by another way than the call's own: nothing else is waited for."""
+    turn.effect(CancelTask(TaskToken(token)))
+    if item.accepted_at is not None:
+        turn.effect(ClearTimer(TaskToken(CALLBACK + token)))
+
+
+def _go_on(turn: Turn, plan: StepPlan) -> None:
+    step = turn.flow.state.steps[plan.id]
+    if step.status != "active":
+        return
+    if turn.flow.crews[plan.id].open:
+        fill(turn, plan)
+    else:
+        _complete(turn, plan)
+
+
+# -- the end of a step -------------------------------------------------------------------------------------------------
+
+
+def _complete(turn: Turn, plan: StepPlan) -> None:
+    step = turn.flow.state.steps[plan.id]
+    outputs = _outputs(plan, step)
+    for name, value in outputs.items():
+        turn.record(AttributeSet(name, value, plan.id))
+    duration = turn.now - (step.started_at if step.started_at is not None else turn.now)
+    turn.record(StepCompleted(plan.id, Raw(_encode(outputs)), duration))
+
+
+def _outputs(plan: StepPlan, step: StepState) -> dict[str, Raw]:
+    """Declared ones only; what else an item returned stays with the item."""
+    if step.total == 1:
+        given = _object.decode(next(iter(step.items.values())).outputs)
+        return {name: given[name] for name in plan.outputs if name in given}
+    done = [(item.values, _object.decode(item.outputs)) for item in step.items.values()]
+    return gathered(plan.outputs, done)

@@ -1,0 +1,90 @@
+"""The `goals` dialect wired: its catalogs, what its steps may call, and how they are."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+from typing import Any, TypeGuard
+
+from plait.dialects.goals.catalogs.catalogs import Catalogs
+from plait.dialects.goals.catalogs.checker import Checker
+from plait.dialects.goals.catalogs.health import Health
+from plait.dialects.goals.dialect import GoalsDialect
+from plait.dialects.goals.errors import StepNotFound
+from plait.dialects.goals.hands.handlers import Handlers
+from plait.dialects.goals.hands.hands import GoalsHands
+from plait.dialects.goals.hands.http import local_webhook
+from plait.dialects.goals.hands.languages import Languages
+from plait.dialects.goals.hands.probe import HttpProbe
+from plait.dialects.goals.running.turn import PrepareChild
+from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
+from plait.dialects.goals.steps.step import Step
+from plait.egress import Egress, EgressSettings
+from plait.kernel.clock import Clock
+from plait.kernel.machine import RunInfo
+from plait.kernel.records import Records
+
+from .catalog import StepCatalog
+
+Webhooks = Callable[[RunInfo, str, str], str]
+"""The address at which the answer to an item's work is taken: run, step, token."""
+
+
+class GoalsParts:
+    """Made with the engine, opened and closed with it."""
+
+    def __init__(
+        self,
+        records: Records,
+        clock: Clock,
+        prepare_child: PrepareChild,
+        declared: Iterable[object],
+        egress: EgressSettings | None,
+    ) -> None:
+        self.webhooks: Webhooks = local_webhook
+        """A server puts its own address here."""
+        self._declared = [each for each in declared if is_step(each)]
+        self._egress = Egress(egress or EgressSettings())
+        self.handlers = Handlers()
+        self._languages = Languages()
+        self._hands = GoalsHands(
+            self._languages, self._egress, self.handlers, lambda run, step_id, token: self.webhooks(run, step_id, token)
+        )
+        self.catalogs = Catalogs(records, clock)
+        checker = Checker(self._languages, self._knows, HttpProbe(self._egress), clock)
+        self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname())
+        self.catalog = StepCatalog(self.catalogs, self.health, self._languages, self.handlers)
+        self.dialect = GoalsDialect(self.catalogs, self._hands, prepare_child, self._unhealthy)
+        for step in self._declared:  # runs that are taken up at once call them
+            if isinstance(step, PythonStep) and step.definition.python is not None:
+                self.handlers.add(step.definition.python.handler, step)
+
+    async def open(self, *, work: bool) -> None:
+        """Reads the catalogs, and puts in what the program declared."""
+        await self.catalogs.refresh_all()
+        if not work:
+            return
+        if self._declared:
+            async with self.catalog.transaction() as changes:
+                for step in self._declared:
+                    changes.upsert(step)
+        self.health.open()
+
+    async def close(self) -> None:
+        await self.health.close()
+        await self._hands.close()
+        await self._egress.aclose()
+
+    def _knows(self, handler: str) -> bool:
+        return self.handlers.get(handler) is not None
+
+    def _unhealthy(self, namespace: str, step_id: str) -> str:
+        try:
+            health = self.health.now(namespace, step_id)
+        except StepNotFound:  # it was taken out of the catalog; its runs go on
+            return ""
+        return health.error if health.status == "unhealthy" else ""
+
+
+def is_step(definition: object) -> TypeGuard[Step | StepBuilder | PythonStep[..., Any]]:
+    return isinstance(definition, Step | StepBuilder | PythonStep)
