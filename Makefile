@@ -46,6 +46,8 @@ sim: $(READY) ## Simulate crashes and bad luck: make sim SEEDS=1000
 
 bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -m bench.goals
+	$(BIN)/python -m bench.ale
 
 bench-api: $(READY) ## Measure the HTTP API under load: make bench-api ARGS="--seconds 10"
 	$(BIN)/python -m bench.api $(ARGS)

@@ -36,6 +36,7 @@ const routes: readonly Route[] = [
   route("/dlq", () => import("./pages/dead-letters")),
   route("/definitions", () => import("./pages/definitions")),
   route("/definitions/:name", () => import("./pages/definitions")),
+  route("/catalog", () => import("./pages/catalog")),
   route("/settings", () => import("./pages/settings")),
   route("/login", () => import("./pages/login"), { bare: true }),
 ];

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from . import (
     approvals,
+    catalog,
     dead_letters,
     definitions,
     events,
@@ -58,6 +59,7 @@ ROUTES: tuple[AnyRoute, ...] = (
     *looking.ROUTES,
     *run_actions.ROUTES,
     *definitions.ROUTES,
+    *catalog.ROUTES,
     *plan.ROUTES,
     *approvals.ROUTES,
     *dead_letters.ROUTES,

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, assert_never
 
 from msgspec import Meta
 
+from plait.dialects.goals.dialect import GoalsDialect
+from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.steps.step import Step
 from plait.engine.definitions import Definition
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Millis
 
 from .missing import missing
+from .pointing import inside
 from .routes import Answer, Body, Call, Fault, Reply, Route, Scoped
 from .runs import must_know
 from .shapes import Shape
@@ -19,6 +23,7 @@ from .shapes import Shape
 T = TypeVar("T")
 
 Name = Annotated[str, Meta(min_length=1, max_length=400)]
+Mode = Literal["register", "update", "upsert"]
 Dialect = Annotated[str, Meta(min_length=1, max_length=40)]
 
 
@@ -49,6 +54,14 @@ class NewDefinition(Body, frozen=True, kw_only=True):
     dialect: Dialect
     name: Name | None = None
     definition: Any
+    mode: Mode = "register"
+    """What may be there before: nothing other than the same, an older version, or either."""
+
+
+class SavedStep(Shape, frozen=True, kw_only=True):
+    """A step in the catalog of its namespace, with its defaults filled in."""
+
+    step: Step
 
 
 class Tag(Body, frozen=True, kw_only=True):
@@ -86,14 +99,33 @@ async def show_version(call: Call[Scoped, None]) -> Answer:
 
 
 async def save(call: Call[Scoped, NewDefinition]) -> Answer:
-    """No dialect of this release is kept as text; those that are add themselves here."""
+    """What is kept as text: the steps of the `goals` dialect."""
     must_know(call.engine, call.body.dialect)
+    if call.body.dialect == GoalsDialect.name:
+        return await _save_step(call)
     raise InvalidInput(
         "definitions.not_saved_here",
         f"definitions of `{call.body.dialect}` can't be saved through the API",
         why="code is deployed with its program",
         fix="give the module to the server: plait serve MODULE",
     )
+
+
+async def _save_step(call: Call[Scoped, NewDefinition]) -> Answer:
+    catalog = call.engine.catalog.of(call.namespace)
+    with inside("/definition"):
+        step = read_step(call.body.definition)
+        known = {each.id for each in await catalog.list()}
+        match call.body.mode:
+            case "register":
+                await catalog.register(step)
+            case "update":
+                await catalog.update(step)
+            case "upsert":
+                await catalog.upsert(step)
+            case _:
+                assert_never(call.body.mode)
+    return Answer(SavedStep(step=step), 200 if step.id in known else 201)
 
 
 async def tag(call: Call[Scoped, Tag]) -> Answer:
@@ -137,8 +169,28 @@ ROUTES = (
         handler=save,
         query=Scoped,
         body=NewDefinition,
-        replies=(Reply(201, Definition, "It is saved."),),
-        faults=(Fault(422, "definitions.not_saved_here", "Code is deployed with its program."),),
+        replies=(
+            Reply(201, SavedStep, "It is saved, and new."),
+            Reply(200, SavedStep, "It is saved, or was before: a step with this id was there."),
+        ),
+        faults=(
+            Fault(404, "goals.step_not_found", "There is no step to update."),
+            Fault(409, "goals.step_exists", "Another step has this id."),
+            Fault(413, "goals.too_large", "The step is over a limit."),
+            Fault(422, "definitions.not_saved_here", "Code is deployed with its program."),
+            Fault(422, "goals.step_invalid", "The step is not right; `errors` says where."),
+        ),
+        example={
+            "dialect": "goals",
+            "definition": {
+                "id": "greet",
+                "name": "Greet",
+                "type": "script",
+                "attributes": {"name": {"role": "required", "type": "string"}, "greeting": {"role": "output"}},
+                "script": {"language": "lua", "script": "return {greeting = 'Hello, ' .. name}"},
+            },
+            "mode": "upsert",
+        },
     ),
     Route(
         method="GET",

@@ -25,7 +25,7 @@ NO_STORE = (b"cache-control", b"no-store")
 """What the API says is true at that moment only."""
 
 Method = Literal["GET", "POST", "PUT", "DELETE"]
-Noun = Literal["run", "definition", "approval", "dead_letter", "key", "link", "hook"]
+Noun = Literal["run", "definition", "step", "approval", "dead_letter", "key", "link", "hook"]
 
 NamespaceName = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}\Z", max_length=63)]
 

@@ -25,6 +25,7 @@ from .sse import frame
 
 Text = Annotated[str, Meta(max_length=1000)]
 RunIdText = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^/\x00-\x1f\x7f]+\Z")]
+Label = Annotated[str, Meta(max_length=1200, pattern=r"^[^:]+:")]
 Moment = Annotated[int, Meta(ge=0, le=2**53)]
 _STATUS = "(running|blocked|completed|failed|cancelled)"
 _LONGEST_MS = 100 * 366 * 86_400_000
@@ -84,7 +85,7 @@ class ListRuns(Scoped, frozen=True, kw_only=True):
     """Any of them, divided by commas."""
     dialect: Text | None = None
     definition: Text | None = None
-    label: list[Annotated[str, Meta(max_length=1200, pattern=r"^[^:]+:")]] = msgspec.field(default_factory=list[str])
+    label: list[Label] = msgspec.field(default_factory=list[str])
     parent: RunIdText | None = None
     since: Moment | None = None
     until: Moment | None = None
@@ -137,7 +138,7 @@ def _filter(call: Call[ListRuns, None], limit: int) -> RunFilter:
         dialect=query.dialect,
         definition=query.definition,
         parent=None if query.parent is None else run_key(call.namespace, query.parent),
-        labels=dict(map(_label, query.label)) or None,
+        labels=dict(map(pair_of, query.label)) or None,
         text=query.q,
         since=None if query.since is None else Millis(query.since),
         until=None if query.until is None else Millis(query.until),
@@ -150,7 +151,8 @@ def _statuses(text: str) -> list[ShownStatus]:
     return msgspec.convert(text.split(","), list[ShownStatus])
 
 
-def _label(text: str) -> tuple[str, str]:
+def pair_of(text: str) -> tuple[str, str]:
+    """A label in a query: `key:value`."""
     key, _, value = text.partition(":")
     return key, value
 

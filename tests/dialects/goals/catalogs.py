@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.registering import register
+from plait.dialects.goals.catalogs.events import CatalogEvent
+from plait.dialects.goals.catalogs.registering import register, unregister, update, upsert
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
@@ -75,16 +76,42 @@ def cases(draw: st.DrawFn, kinds: list[dict[str, Any] | None] = COLLECTING) -> C
     """A catalog of steps that were let in, some goals of it and some names in init. Every flow goal is there."""
     catalog = Catalog()
     for id in IDS:
-        _try(catalog, draw(steps(kinds, [id], sorted(catalog.steps))))
+        refusal(catalog, ("register", draw(steps(kinds, [id], sorted(catalog.steps)))))
     goals = draw(st.lists(st.sampled_from(sorted(catalog.steps)), min_size=1, max_size=2, unique=True))
     init = draw(st.lists(st.sampled_from(NAMES), max_size=3, unique=True))
     return Case(catalog, goals, init)
 
 
-def _try(catalog: Catalog, step: Step) -> None:
+Change = tuple[Literal["register", "update", "upsert", "unregister"], Step]
+
+FEW_IDS = ["s0", "s1", "s2", "s3"]
+changes = st.lists(
+    st.tuples(
+        st.sampled_from(["register", "upsert", "upsert", "update", "unregister"]), steps(TYPED, FEW_IDS, FEW_IDS)
+    ),
+    max_size=8,
+)
+
+
+def _events(catalog: Catalog, change: Change) -> list[CatalogEvent]:
+    way, step = change
+    match way:
+        case "register":
+            return register(catalog, step)
+        case "update":
+            return update(catalog, step)
+        case "upsert":
+            return upsert(catalog, step)
+        case "unregister":
+            return unregister(catalog, step.id).events
+
+
+def refusal(catalog: Catalog, change: Change) -> GoalsError | None:
+    """Why it was refused; else the catalog has changed."""
     try:
-        events = register(catalog, step)
-    except GoalsError:
-        return
+        events = _events(catalog, change)
+    except GoalsError as error:
+        return error
     for event in events:
         catalog.apply(event)
+    return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Literal
 
 import msgspec
 import pytest
@@ -12,47 +11,13 @@ from hypothesis import strategies as st
 
 from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
-from plait.dialects.goals.catalogs.registering import Draft, register, unregister, update, upsert
+from plait.dialects.goals.catalogs.registering import Draft, register, unregister, update
 from plait.dialects.goals.errors import Cycle, GoalsError, StepExists, StepNotFound, TypeConflict
 from plait.dialects.goals.steps.step import Step
-from tests.dialects.goals.catalogs import SIMPLE, TYPED, long, many, steps
+from tests.dialects.goals.catalogs import FEW_IDS, SIMPLE, Change, changes, long, many, refusal, steps
 from tests.dialects.goals.reference import comes_back, depends_on, outputs, providers, wanted
 
 pytestmark = long
-
-Change = tuple[Literal["register", "update", "upsert", "unregister"], Step]
-
-few_ids = ["s0", "s1", "s2", "s3"]
-changes = st.lists(
-    st.tuples(
-        st.sampled_from(["register", "upsert", "upsert", "update", "unregister"]), steps(TYPED, few_ids, few_ids)
-    ),
-    max_size=8,
-)
-
-
-def events_of(catalog: Catalog, change: Change) -> list[CatalogEvent]:
-    way, step = change
-    match way:
-        case "register":
-            return register(catalog, step)
-        case "update":
-            return update(catalog, step)
-        case "upsert":
-            return upsert(catalog, step)
-        case "unregister":
-            return unregister(catalog, step.id).events
-
-
-def refusal(catalog: Catalog, change: Change) -> GoalsError | None:
-    """Why it was refused; else the catalog has changed."""
-    try:
-        events = events_of(catalog, change)
-    except GoalsError as error:
-        return error
-    for event in events:
-        catalog.apply(event)
-    return None
 
 
 @many
@@ -143,7 +108,7 @@ def assert_is_a_circle(all: dict[str, Step], path: tuple[str, ...], start: str) 
 
 
 @many
-@given(st.lists(steps(SIMPLE, few_ids, few_ids), max_size=6), st.sampled_from(few_ids))
+@given(st.lists(steps(SIMPLE, FEW_IDS, FEW_IDS), max_size=6), st.sampled_from(FEW_IDS))
 def test_unregistering_lists_the_consumers_left_without_a_provider(sent: list[Step], gone: str) -> None:
     catalog = Catalog()
     for step in sent:

@@ -1,5 +1,7 @@
 /** The JSON shapes of the HTTP API, as the server sends them. Times are milliseconds since 1970 UTC. */
 
+import type { GoalsDetails } from "./goals";
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Millis = number;
 
@@ -103,6 +105,8 @@ export interface View {
   nodes: Node[];
   edges: Edge[];
   blocked?: ErrorInfo;
+  /** Of a run of goals. */
+  details?: GoalsDetails;
 }
 export interface Reason {
   kind: string;

@@ -65,7 +65,14 @@ const shapes: { [status in AnyStatus]: ReactNode } = {
   ),
 };
 
-export function StatusIcon({ status, size = 14 }: { status: AnyStatus; size?: number }) {
+interface StatusIconProps {
+  status: AnyStatus;
+  size?: number;
+  /** Another word for it, where the shape means something else. */
+  word?: string;
+}
+
+export function StatusIcon({ status, size = 14, word = STATUS_WORDS[status] }: StatusIconProps) {
   return (
     <svg
       className={`st st-${status}`}
@@ -78,7 +85,7 @@ export function StatusIcon({ status, size = 14 }: { status: AnyStatus; size?: nu
       strokeLinecap="round"
       strokeLinejoin="round"
       role="img"
-      aria-label={STATUS_WORDS[status]}
+      aria-label={word}
     >
       {shapes[status]}
     </svg>

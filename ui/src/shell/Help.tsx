@@ -1,11 +1,12 @@
 import { useState } from "react";
 import { Dialog } from "../parts/Dialog";
+import { grouped } from "../parts/grouped";
 import { type Shortcut, shortcuts } from "./keys";
 
 export function Help({ onClose }: { onClose: () => void }) {
   // Taken once: the dialog itself changes what can be pressed.
   const [all] = useState(shortcuts);
-  const groups = Map.groupBy(all, (one) => one.group);
+  const groups = grouped(all, (one) => one.group);
   return (
     <Dialog title="Keys" onClose={onClose}>
       <div className="help">

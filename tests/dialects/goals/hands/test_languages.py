@@ -1,5 +1,6 @@
 """Each language in each part that it can play: checked, called, asked for truth."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,6 +15,7 @@ from plait.dialects.goals.steps.attribute import Language
 from plait.dialects.goals.steps.builder import step
 from plait.dialects.goals.steps.scripts import Uncompilable, check_scripts
 from plait.kernel import values
+from plait.kernel.errors import Unavailable
 
 from .rig import rig
 
@@ -155,9 +157,32 @@ async def test_the_message_of_the_registration_is_that_of_the_spec() -> None:
     assert caught.value.message == "predicate of 'x', line 1: unknown name 'amout'; inputs: amount, user"
 
 
-async def test_a_long_ale_script_leaves_the_event_loop_alone() -> None:
+async def test_a_long_script_leaves_the_event_loop_alone() -> None:
+    turns = 0
+
+    async def take_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(take_turns())
     looping = "(let-rec [go (lambda (n) (if (= n 0) :done (go (- n 1))))] (go n))"
     assert await call("ale", looping, n=200_000) == "done"
+    assert turns > 10
+    turns = 0
+    assert await call("jpath", "$.rows[?count($.rows[*]) > 0].n", rows=[{"n": 1}] * 900) == [1] * 900
+    assert turns > 10
+    others.cancel()
+
+
+async def test_after_the_close_nothing_runs_any_more() -> None:
+    found = Languages()
+    await found.close()
+    long = "(let-rec [go (lambda (n) (if (= n 0) :done (go (- n 1))))] (go 10000))"
+    for language, script in (("ale", long), ("lua", "return 1")):
+        with pytest.raises(Unavailable):
+            await found.call(language, script, (), values.encode({}), "token")  # type: ignore[arg-type]
 
 
 async def test_an_endless_script_ends_at_its_limit() -> None:

@@ -1,3 +1,4 @@
+import { withQuery } from "../../api/namespace";
 import type { Run, RunDetail, RunPage } from "../../api/types";
 import { useResource } from "../../api/use";
 import { IconButton } from "../../parts/Button";
@@ -36,16 +37,20 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
         <div className="grow" />
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
       </div>
-      <Facts run={run} />
+      <Facts run={run} goals={detail.view.details?.plan?.goals} />
       {run.error && status === "failed" && <ErrorBox error={run.error} />}
       {run.error?.message && status === "cancelled" && <p className="muted">Cancelled: {run.error.message}</p>}
     </header>
   );
 }
 
-function Facts({ run }: { run: Run }) {
+function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
   const { definition, version } = run;
-  const link = `/definitions/${encodeURIComponent(definition)}${version ? `?version=${encodeURIComponent(version)}` : ""}`;
+  const query = version ? `?version=${encodeURIComponent(version)}` : "";
+  // Goals are no definition that is kept: what they mean is in the catalog.
+  const link = goals
+    ? withQuery("/catalog", { tab: "plan", goal: goals })
+    : `/definitions/${encodeURIComponent(definition)}${query}`;
   return (
     <div className="run-facts">
       <span>

@@ -1,4 +1,4 @@
-/** One run, of any dialect: what it is, why it waits, what can be done, and its five pictures. */
+/** One run, of any dialect: what it is, why it waits, what can be done, and its pictures. */
 
 import { useState } from "react";
 import type { RunDetail } from "../../api/types";
@@ -25,6 +25,8 @@ import "./run.css";
 const Graph = later(() => import("./graph/Graph"));
 const Timeline = later(() => import("./timeline/Timeline"));
 const Events = later(() => import("./events/Events"));
+const Attributes = later(() => import("./goals/Attributes"));
+const PlanDiff = later(() => import("./goals/PlanDiff"));
 // The first picture of nearly everyone: fetched along with the page, not after it.
 if (tabOf(new URLSearchParams(location().search).get("tab")) === "graph") void Graph.preload();
 
@@ -80,7 +82,8 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
   const node = shown.view.nodes.find((one) => one.id === nodeId);
   const select = (next: string | undefined) => setQuery({ node: next });
   const past = at !== undefined;
-  const withSlider = tab === "graph" || tab === "events";
+  const { details } = shown.view;
+  const withSlider = tab === "graph" || tab === "events" || tab === "attributes" || tab === "plan";
   return (
     <div className="run">
       <Header detail={now} shown={shown} past={past} onAction={setAsked} />
@@ -95,7 +98,7 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
       ) : (
         <Waiting detail={now} onNode={(one) => setQuery({ node: one })} onAction={setAsked} />
       )}
-      <TabBar tab={tab} />
+      <TabBar tab={tab} goals={details !== undefined} />
       {withSlider && <TimeSlider at={at} last={now.seq} onAt={(next) => setQuery({ at: next })} />}
       <FrozenTime value={past ? run.point?.at : undefined}>
         <div className={node && tab !== "io" ? "run-body with-side" : "run-body"}>
@@ -106,6 +109,11 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
             )}
             {tab === "events" && <Events id={id} live={run.live} at={at} />}
             {tab === "logs" && <Logs id={id} seq={now.seq} running={now.run.status === "running"} view={now.view} />}
+            {tab === "attributes" && details && <Attributes details={details} onNode={select} />}
+            {tab === "plan" && details && <PlanDiff detail={shown} details={details} onNode={select} />}
+            {(tab === "attributes" || tab === "plan") && !details && (
+              <Empty title="This run has no attributes">Only runs of goals have attributes and a plan.</Empty>
+            )}
             {tab === "io" && <InOut detail={shown} />}
           </div>
           {node && tab !== "io" && (

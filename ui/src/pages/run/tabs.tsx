@@ -5,8 +5,12 @@ const TABS = [
   ["timeline", "Timeline"],
   ["events", "Events"],
   ["logs", "Logs"],
+  ["attributes", "Attributes"],
+  ["plan", "Plan"],
   ["io", "Input and output"],
 ] as const;
+/** Only of runs of goals. */
+const GOALS: readonly string[] = ["attributes", "plan"];
 
 export type Tab = (typeof TABS)[number][0];
 
@@ -14,7 +18,7 @@ export function tabOf(text: string | null): Tab {
   return TABS.find(([tab]) => tab === text)?.[0] ?? "graph";
 }
 
-export function TabBar({ tab }: { tab: Tab }) {
+export function TabBar({ tab, goals }: { tab: Tab; goals: boolean }) {
   const { path, search } = useLocation();
   const to = (next: Tab) => {
     const params = new URLSearchParams(search);
@@ -23,7 +27,7 @@ export function TabBar({ tab }: { tab: Tab }) {
   };
   return (
     <nav className="tabs" aria-label="Pictures of the run">
-      {TABS.map(([name, label]) => (
+      {TABS.filter(([name]) => goals || !GOALS.includes(name)).map(([name, label]) => (
         <Link key={name} to={to(name)} className="tab" aria-current={name === tab ? "page" : undefined}>
           {label}
         </Link>

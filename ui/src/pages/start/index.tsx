@@ -9,7 +9,7 @@ import { ErrorBox } from "../../parts/ErrorBox";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
 import { Loading } from "../../shell/plain";
-import { useQuery } from "../../shell/router";
+import { Link, useQuery } from "../../shell/router";
 import { usualReference } from "../definitions/words";
 import { Picker } from "./Picker";
 import { StartForm } from "./StartForm";
@@ -36,6 +36,11 @@ export default function Start() {
         </ErrorBox>
       )}
       {!data && !error && <Loading what="Definitions" />}
+      {data && !definition && (
+        <p className="muted">
+          To reach a goal instead, <Link to="/catalog?tab=plan">plan it</Link> from the catalog of steps.
+        </p>
+      )}
       {data && data.definitions.length === 0 && <NothingToStart />}
       {data && data.definitions.length > 0 && !definition && (
         <Picker definitions={data.definitions} missing={wanted} onPick={pick} />

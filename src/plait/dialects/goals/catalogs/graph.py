@@ -7,8 +7,10 @@ rest. What hangs on a name is a frozen value of sorted tuples, so that a copy of
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from plait.dialects.goals.steps.ports import Ports
 
@@ -18,8 +20,7 @@ Ids = tuple[str, ...]
 K = TypeVar("K")
 
 
-@dataclass(frozen=True, slots=True)
-class Ties:
+class Ties(msgspec.Struct, frozen=True, gc=False):
     """All that hangs on one name."""
 
     providers: Ids = ()

@@ -13,6 +13,8 @@ from typing import TypeVar
 
 from msgspec import Raw
 
+from plait.kernel.errors import Unavailable
+
 T = TypeVar("T")
 
 THREADS = 4
@@ -27,6 +29,7 @@ class NotEnough(Exception):
 class Offloading:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(THREADS, "plait-script")
+        self._closed = False
 
     async def run(self, document: Raw, quick: Callable[[], T], full: Callable[[], T]) -> T:
         """What `quick` gives, unless it raises `NotEnough` or the document is large; then what `full` gives."""
@@ -38,7 +41,10 @@ class Offloading:
         return await self.in_thread(full)
 
     async def in_thread(self, full: Callable[[], T]) -> T:
+        if self._closed:
+            raise Unavailable("goals.stopped", "scripts can't run", why="the engine is stopping", fix="start it again")
         return await asyncio.get_running_loop().run_in_executor(self._threads, full)
 
     def close(self) -> None:
+        self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -47,14 +47,15 @@ def advance(turn: Turn) -> None:
 
 
 def _end_hopeless(turn: Turn) -> set[str]:
-    """Returns all steps that were looked at."""
+    """Returns the pending steps that were looked at."""
     seen: set[str] = set()
+    steps = turn.flow.state.steps
     while turn.touched:
-        todo, turn.touched = turn.touched, set()
-        seen |= todo
-        for step_id in sorted(todo):
-            if turn.flow.state.steps[step_id].status == "pending":
-                _end_if_hopeless(turn, turn.plan(step_id))
+        todo = sorted(step_id for step_id in turn.touched if steps[step_id].status == "pending")
+        turn.touched = set()
+        seen.update(todo)
+        for step_id in todo:
+            _end_if_hopeless(turn, turn.plan(step_id))
     return seen
 
 
@@ -118,7 +119,7 @@ def _waits(turn: Turn, plan: StepPlan, step: StepState) -> bool:
 def _start(turn: Turn, plan: StepPlan) -> None:
     if plan.scripted:
         turn.preparing.add(plan.id)
-        turn.touch_providers(plan)
+        turn.touch_providers(plan.id)
         turn.effect(prepare_task(turn, plan))
     else:
         inputs = gathered_inputs(turn.flow, plan, turn.around.info)
@@ -145,9 +146,10 @@ def prepare_task(turn: Turn, plan: StepPlan) -> RunTask:
 
 
 def _judge_matches(turn: Turn, candidates: set[str]) -> None:
-    for step_id in sorted(candidates):
-        for effect in match_tasks(turn, turn.plan(step_id)):
-            turn.effect(effect)
+    if turn.flow.blueprint.matches:
+        for step_id in sorted(candidates):
+            for effect in match_tasks(turn, turn.plan(step_id)):
+                turn.effect(effect)
 
 
 def match_tasks(turn: Turn, plan: StepPlan) -> list[Effect]:

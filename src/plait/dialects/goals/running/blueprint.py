@@ -63,9 +63,19 @@ class Blueprint:
         self.plan = plan
         goals = set(plan.goals)
         self.steps = {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
+        self.matches = any(step.matched for step in self.steps.values())
         self.undoes = any(step.compensate for step in plan.steps.values())
         self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}
         self.consumers = {name: tuple(links.consumers) for name, links in plan.attributes.items()}
+        self.upstream = {
+            step_id: frozenset(giver for each in step.inputs for giver in self.providers[each.name])
+            for step_id, step in self.steps.items()
+        }
+        """Of each step, who may give it something."""
+        self.downstream = {
+            step_id: frozenset(taker for name in step.outputs for taker in self.consumers[name])
+            for step_id, step in self.steps.items()
+        }
 
     @cached_property
     def goals(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from plait.kernel.effects import Decision, Effect
 from plait.kernel.events import Event
@@ -59,30 +60,39 @@ class Turn:
         return self.flow.blueprint.steps[step_id]
 
     def _touch(self, event: Event) -> None:
-        match event:
-            case e.AttributeSet(name=name):
-                self._touch_name(name)
-            case e.StepCompleted(step_id=step_id) | e.StepFailed(step_id=step_id) | e.StepSkipped(step_id=step_id):
-                plan = self.plan(step_id)
-                for name in plan.outputs:
-                    self.touched.update(self.flow.blueprint.consumers[name])
-                self.touch_providers(plan)
-                self.preparing.discard(step_id)
-            case e.StepStarted(step_id=step_id):
-                self.touch_providers(self.plan(step_id))
-                self.preparing.discard(step_id)
-            case e.InputMatched(step_id=step_id) | e.InputClosed(step_id=step_id):
-                self.touched.add(step_id)
-                self.touch_providers(self.plan(step_id))
-            case _:
-                pass
+        touch = _TOUCHES.get(type(event))
+        if touch is not None:
+            touch(self, event)
 
-    def _touch_name(self, name: str) -> None:
-        blueprint = self.flow.blueprint
-        self.touched.update(blueprint.consumers.get(name, ()))
-        self.touched.update(blueprint.providers.get(name, ()))
-
-    def touch_providers(self, plan: StepPlan) -> None:
+    def touch_providers(self, step_id: str) -> None:
         """They may not be needed any more."""
-        for each in plan.inputs:
-            self.touched.update(self.flow.blueprint.providers[each.name])
+        self.touched |= self.flow.blueprint.upstream[step_id]
+
+    def value_set(self, event: e.AttributeSet) -> None:
+        blueprint = self.flow.blueprint
+        self.touched.update(blueprint.consumers.get(event.name, ()))
+        self.touched.update(blueprint.providers.get(event.name, ()))
+
+    def step_started(self, event: e.StepStarted) -> None:
+        self.preparing.discard(event.step_id)
+        self.touch_providers(event.step_id)
+
+    def step_ended(self, event: e.StepCompleted | e.StepFailed | e.StepSkipped) -> None:
+        self.preparing.discard(event.step_id)
+        self.touched |= self.flow.blueprint.downstream[event.step_id]
+        self.touch_providers(event.step_id)
+
+    def input_changed(self, event: e.InputMatched | e.InputClosed) -> None:
+        self.touched.add(event.step_id)
+        self.touch_providers(event.step_id)
+
+
+_TOUCHES: dict[type[Event], Callable[[Turn, Any], None]] = {
+    e.AttributeSet: Turn.value_set,
+    e.StepStarted: Turn.step_started,
+    e.StepCompleted: Turn.step_ended,
+    e.StepFailed: Turn.step_ended,
+    e.StepSkipped: Turn.step_ended,
+    e.InputMatched: Turn.input_changed,
+    e.InputClosed: Turn.input_changed,
+}

@@ -1,8 +1,7 @@
-/** The live graph of a run. Statuses change in place; only a change of structure or of folds lays it out anew. */
+/** The live graph of a run, or of a catalog. Statuses change in place; only a change of structure or of folds lays it out anew. */
 
 import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import type { View } from "../../../api/types";
 import { IconButton } from "../../../parts/Button";
 import { Empty } from "../../../parts/Empty";
 import { useKey } from "../../../shell/keys";
@@ -11,18 +10,21 @@ import { ArrowHead, Edges } from "./Edges";
 import { flowNodes } from "./flow";
 import { useFolds } from "./folds";
 import { type Box, type Layout, layout, type Room } from "./layout";
-import { buildTree, structureKey, tally } from "./model";
-import { type CardNode, NodeCard, ScopeBox } from "./NodeCard";
+import { type Look, runLook } from "./look";
+import { buildTree, type Picture, structureKey, tally } from "./model";
+import { type CardNode, ScopeBox } from "./NodeCard";
 import { type Arrow, nearest } from "./walk";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
-const nodeTypes = { card: NodeCard, scope: ScopeBox };
-
-interface GraphProps {
-  view: View;
+export interface GraphProps {
+  view: Picture;
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
+  /** What a click does beyond selecting. */
+  onPick?: (id: string) => void;
+  look?: Look;
+  label?: string;
 }
 
 export default function Graph(props: GraphProps) {
@@ -32,7 +34,7 @@ export default function Graph(props: GraphProps) {
   const moving = useCallback((yes: boolean) => box.current?.classList.toggle("moving", yes), []);
   const empty = props.view.nodes.length === 0;
   return (
-    <section ref={box} className="graph" aria-label="Graph of the run">
+    <section ref={box} className="graph" aria-label={props.label ?? "Graph of the run"}>
       {empty && (
         <Empty icon="clock" title="Nothing has begun yet">
           Nodes appear here as the run reaches them.
@@ -71,12 +73,13 @@ interface CanvasProps extends GraphProps {
   moving: (yes: boolean) => void;
 }
 
-function Canvas({ view, selected, onSelect, room, moving }: CanvasProps) {
+function Canvas({ view, selected, onSelect, onPick, look = runLook, room, moving }: CanvasProps) {
+  const nodeTypes = useMemo(() => ({ card: look.card, scope: ScopeBox }), [look]);
   const { folded, fold, foldAll } = useFolds(view, selected);
   const placed = useLayout(view, folded, room);
   const insides = useMemo(() => tally(view), [view]);
   const nodes = useKept<CardNode[]>((before) =>
-    flowNodes({ view, layout: placed, selected, insides, onFold: fold }, before),
+    flowNodes({ view, layout: placed, selected, insides, onFold: fold, look }, before),
   );
   const { showAll, zoom, first, touched } = useCamera({ placed, view, room }, selected);
   useGraphKeys({ view, selected, boxes: placed.boxes, fold, showAll, onSelect });
@@ -84,7 +87,7 @@ function Canvas({ view, selected, onSelect, room, moving }: CanvasProps) {
     <ReactFlow
       nodes={nodes}
       nodeTypes={nodeTypes}
-      onNodeClick={(_, node) => onSelect(node.id)}
+      onNodeClick={(_, node) => (onPick ?? onSelect)(node.id)}
       onPaneClick={() => onSelect(undefined)}
       onNodesChange={(changes) => {
         // Enter or space on a focused node.
@@ -124,7 +127,7 @@ function Canvas({ view, selected, onSelect, room, moving }: CanvasProps) {
 }
 
 /** A new room alone moves nothing: people know where things stand. */
-function useLayout(view: View, folded: ReadonlySet<string>, room: Room): Layout {
+function useLayout(view: Picture, folded: ReadonlySet<string>, room: Room): Layout {
   const key = structureKey(view, folded);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for what the layout depends on
   return useMemo(() => layout(buildTree(view, folded), room, READABLE), [key]);

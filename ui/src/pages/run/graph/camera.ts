@@ -13,7 +13,7 @@ const BOTTOM = 56;
 
 interface Scene {
   placed: Layout;
-  view: View;
+  view: Pick<View, "nodes">;
   room: Room;
 }
 

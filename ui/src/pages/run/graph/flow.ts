@@ -3,18 +3,20 @@
 import type { Node, View } from "../../../api/types";
 import { distinctNames } from "../names";
 import type { Box, Layout } from "./layout";
+import type { Look } from "./look";
 import type { CardData, CardNode } from "./NodeCard";
 
 export interface FlowInput {
-  view: View;
+  view: Pick<View, "nodes">;
   layout: Layout;
   selected: string | undefined;
   insides: ReadonlyMap<string, { [status: string]: number }>;
   onFold: (id: string) => void;
+  look: Look;
 }
 
 export function flowNodes(
-  { view, layout, selected, insides, onFold }: FlowInput,
+  { view, layout, selected, insides, onFold, look }: FlowInput,
   before: readonly CardNode[],
 ): CardNode[] {
   const old = new Map(before.map((node) => [node.id, node]));
@@ -26,15 +28,15 @@ export function flowNodes(
     const inside = insides.get(node.id);
     const name = names.get(node.id) ?? node.label;
     const data: CardData = { node, name, inside, onFold: inside ? onFold : undefined };
-    const next = flowNode(node, box, data, node.id === selected);
+    const next = flowNode(node, box, data, node.id === selected, look);
     const same = old.get(node.id);
-    nodes.push(same && looksSame(same, next) ? same : next);
+    nodes.push(same && looksSame(same, next, look) ? same : next);
   }
   // Scopes first: what is inside must lie above them.
   return nodes.sort((a, b) => (a.zIndex ?? 0) - (b.zIndex ?? 0));
 }
 
-function flowNode(node: Node, box: Box, data: CardData, selected: boolean): CardNode {
+function flowNode(node: Node, box: Box, data: CardData, selected: boolean, look: Look): CardNode {
   return {
     id: node.id,
     type: box.scope ? "scope" : "card",
@@ -48,19 +50,17 @@ function flowNode(node: Node, box: Box, data: CardData, selected: boolean): Card
     data,
     selected,
     zIndex: box.depth * 2,
-    ariaLabel: described(node),
+    ariaLabel: look.spoken(node),
   };
 }
 
-function described(node: Node): string {
-  const attempts = (node.attempts ?? 0) > 1 ? `, ${node.attempts} attempts` : "";
-  return `${node.label}, ${node.kind}, ${node.status}${attempts}`;
-}
-
-/** Input and output are not drawn: that they come anew with each answer changes nothing. */
-function looksSame(a: CardNode, b: CardNode): boolean {
+function looksSame(a: CardNode, b: CardNode, look: Look): boolean {
   return (
-    a.selected === b.selected && a.zIndex === b.zIndex && a.type === b.type && sameBox(a, b) && drawn(a) === drawn(b)
+    a.selected === b.selected &&
+    a.zIndex === b.zIndex &&
+    a.type === b.type &&
+    sameBox(a, b) &&
+    drawn(a, look) === drawn(b, look)
   );
 }
 
@@ -68,8 +68,6 @@ function sameBox(a: CardNode, b: CardNode): boolean {
   return a.position.x === b.position.x && a.position.y === b.position.y && a.width === b.width && a.height === b.height;
 }
 
-function drawn({ data }: CardNode): string {
-  const { node, name, inside } = data;
-  const { kind, status, attempts, started_at, ended_at, skip_reason, child } = node;
-  return JSON.stringify([name, kind, status, attempts, started_at, ended_at, skip_reason, child, inside]);
+function drawn({ data }: CardNode, look: Look): string {
+  return JSON.stringify([data.name, look.drawn(data.node), data.inside]);
 }

@@ -11,7 +11,7 @@ export interface Folds {
   foldAll: (ids: string[]) => void;
 }
 
-export function useFolds(view: View, selected: string | undefined): Folds {
+export function useFolds(view: Pick<View, "nodes">, selected: string | undefined): Folds {
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
   const folded = useMemo(() => {
     const all = foldedByDefault(view);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Edge, Node, NodeStatus } from "../../../api/types";
 import { bringIn } from "./camera";
+import { clusters } from "./clusters";
 import { type Box, layout } from "./layout";
 import { buildTree, FOLD_ABOVE, foldedByDefault, structureKey, tally } from "./model";
 import { edgePath } from "./path";
@@ -38,6 +39,13 @@ test("an edge into a scope becomes one edge to the scope", () => {
 test("an edge from a scope to what is inside of it is not drawn", () => {
   const nodes = [node("scope"), node("x", "scope")];
   expect(buildTree({ nodes, edges: [edge("scope", "x")] }, none).edges).toEqual([]);
+});
+
+test("edges between the same two nodes are one, which says what all of them say", () => {
+  const nodes = [node("a"), node("b")];
+  const labels = ["x", "y", "x", undefined];
+  const edges = labels.map((label) => ({ ...edge("a", "b"), label }));
+  expect(buildTree({ nodes, edges }, none).edges).toEqual([{ source: "a", target: "b", label: "x, y" }]);
 });
 
 test("a folded scope is one node, and the edges inside are gone", () => {
@@ -87,6 +95,7 @@ test.each([
         .map((one, index) => edge(`n${index >> 2}`, one.id)),
     }),
   ],
+  ["several parts", () => ({ nodes: numbered(12), edges: [edge("n0", "n1"), edge("n1", "n2"), edge("n5", "n6")] })],
   ["a cycle", () => ({ nodes: numbered(3), edges: [edge("n0", "n1"), edge("n1", "n2"), edge("n2", "n0")] })],
   [
     "nested scopes",
@@ -111,6 +120,27 @@ test.each([
     expect(box.x >= around.x && box.x + box.width <= around.x + around.width).toBe(true);
     expect(box.y >= around.y && box.y + box.height <= around.y + around.height).toBe(true);
   }
+});
+
+test("what hangs together stands together, and what hangs on nothing comes last", () => {
+  const nodes = numbered(7);
+  const tree = buildTree({ nodes, edges: [edge("n0", "n6"), edge("n1", "n2"), edge("n2", "n3")] }, none);
+  expect(clusters(tree.children, tree).map(({ items }) => items.map(({ id }) => id))).toEqual([
+    ["n1", "n2", "n3"],
+    ["n0", "n6"],
+    ["n4", "n5"],
+  ]);
+});
+
+test("layers are so far apart that the labels between them can be read", () => {
+  const nodes = [node("a"), node("b")];
+  const gap = (label: string) => {
+    const { boxes } = layout(buildTree({ nodes, edges: [{ ...edge("a", "b"), label }] }, none), room);
+    return (boxes.get("b")?.x ?? 0) - (boxes.get("a")?.x ?? 0) - (boxes.get("a")?.width ?? 0);
+  };
+  expect(gap("customer_address")).toBeGreaterThan(16 * 6);
+  expect(gap("x".repeat(500))).toBeLessThan(200);
+  expect(gap("")).toBe(48);
 });
 
 test("a long row is broken into lines that fit the room better", () => {

@@ -5,6 +5,7 @@
  */
 
 import { layout as dagre, Graph } from "@dagrejs/dagre";
+import { clusters } from "./clusters";
 import type { Item, Scope } from "./model";
 import { layers } from "./swift";
 
@@ -42,7 +43,13 @@ export interface Layout {
 export const NODE = { width: 200, height: 52 };
 const GAP = 24;
 const RANK_GAP = 48;
+/** About the width of a letter of a label, and the room around it. */
+const LETTER = 6;
+const LABEL_ROOM = 28;
+/** Longer labels are cut. */
+const LABEL = 24;
 const LINE_GAP = 32;
+const PACK_GAP = 40;
 const PADDING = 16;
 const HEAD = 36;
 /** Line widths to try for rows that may be broken. */
@@ -54,7 +61,7 @@ const MANY = 100;
 /** At this size another way is not worth looking for. */
 const LARGE = 0.9;
 
-interface Placed {
+export interface Placed {
   places: Map<string, Point>;
   vias?: Map<string, Point[]>;
   /** Where lines are broken: the top of each one's line. */
@@ -62,14 +69,14 @@ interface Placed {
   width: number;
   height: number;
 }
-interface Sized {
+export interface Sized {
   id: string;
   width: number;
   height: number;
   /** Of a scope: its inside. */
   inside?: Inside;
 }
-interface Inside extends Placed {
+export interface Inside extends Placed {
   items: Sized[];
   scope: Scope;
 }
@@ -152,13 +159,53 @@ function sized(item: Item, plan: Plan): Sized {
   return { id: item.id, width, height: inside.height + HEAD + PADDING, inside };
 }
 
-function place(items: Sized[], scope: Scope, { direction, line }: Plan): Placed {
+function place(items: Sized[], scope: Scope, plan: Plan): Placed {
+  if (scope.edges.length === 0) return grid(items, GAP, GAP, Math.min(plan.line, squarish(items)));
+  const [first, ...others] = clusters(items, scope);
+  if (!first || others.length === 0) return placeOne(items, scope, plan);
+  return packed(
+    [first, ...others].map((cluster) => placeOne(cluster.items, cluster.scope, plan)),
+    plan,
+  );
+}
+
+/** Where all hangs together, or nothing does. */
+function placeOne(items: Sized[], scope: Scope, { direction, line }: Plan): Placed {
   if (scope.edges.length === 0) return grid(items, GAP, GAP, Math.min(line, squarish(items)));
   if (direction === "LR" && line !== Number.POSITIVE_INFINITY) {
     const row = asRow(items, scope);
-    if (row) return grid(row, RANK_GAP, LINE_GAP, line);
+    if (row) return grid(row, rankGap(scope, direction), LINE_GAP, line);
   }
   return items.length > MANY ? layered(items, scope, direction) : ranked(items, scope, direction);
+}
+
+/** Side by side and one below the other, about twice as wide as high. */
+function packed(parts: Placed[], plan: Plan): Placed {
+  const boxes = parts.map(({ width, height }, index) => ({ id: String(index), width, height }));
+  const widest = Math.max(...boxes.map(({ width }) => width));
+  const around = grid(boxes, PACK_GAP, PACK_GAP, Math.max(widest, Math.min(plan.line, squarish(boxes))));
+  const places = new Map<string, Point>();
+  const vias = new Map<string, Point[]>();
+  const lineTops = new Map<string, number>();
+  for (const [index, part] of parts.entries()) {
+    const { x, y } = around.places.get(String(index)) ?? { x: 0, y: 0 };
+    const moved = (point: Point) => ({ x: x + point.x, y: y + point.y });
+    for (const [id, point] of part.places) places.set(id, moved(point));
+    for (const [key, points] of part.vias ?? []) vias.set(key, points.map(moved));
+    for (const [id, top] of part.lineTops ?? []) lineTops.set(id, y + top);
+  }
+  return { places, vias, lineTops, width: around.width, height: around.height };
+}
+
+/** The room between two layers: what the longest label on the way needs. */
+function rankGap(scope: Scope, direction: Direction): number {
+  if (direction === "TB") return RANK_GAP;
+  const longest = Math.max(0, ...scope.edges.map(({ label }) => shortLabel(label ?? "").length));
+  return longest === 0 ? RANK_GAP : Math.max(RANK_GAP, longest * LETTER + LABEL_ROOM);
+}
+
+export function shortLabel(label: string): string {
+  return label.length > LABEL ? `${label.slice(0, LABEL - 1)}…` : label;
 }
 
 /** The width at which boxes fill about twice as much in width as in height. */
@@ -222,7 +269,7 @@ function ranked(items: Sized[], scope: Scope, direction: Direction): Placed {
   graph.setGraph({
     rankdir: direction,
     nodesep: GAP,
-    ranksep: RANK_GAP,
+    ranksep: rankGap(scope, direction),
   });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id, width, height } of items) graph.setNode(id, { width, height });
@@ -279,14 +326,15 @@ function layered(items: Sized[], scope: Scope, direction: Direction): Placed {
   const across = direction === "LR";
   const tallest = Math.max(...blocks.map((block) => (across ? block.height : block.width)));
   const places = new Map<string, Point>();
+  const gap = rankGap(scope, direction);
   let along = 0;
   for (const block of blocks) {
     const aside = Math.round((tallest - (across ? block.height : block.width)) / 2);
     for (const [id, { x, y }] of block.places) {
       places.set(id, across ? { x: along + x, y: aside + y } : { x: aside + x, y: along + y });
     }
-    along += (across ? block.width : block.height) + RANK_GAP;
+    along += (across ? block.width : block.height) + gap;
   }
-  along -= RANK_GAP;
+  along -= gap;
   return { places, width: across ? along : tallest, height: across ? tallest : along };
 }

@@ -9,6 +9,8 @@ import type { Edge, Node, View } from "../../../api/types";
 /** Scopes with more children than this start folded. */
 export const FOLD_ABOVE = 30;
 
+export type Picture = Pick<View, "nodes" | "edges">;
+
 export interface Scope {
   id: string | undefined;
   children: Item[];
@@ -42,7 +44,7 @@ export function foldedByDefault(view: Pick<View, "nodes">): Set<string> {
   return folded;
 }
 
-export function buildTree(view: Pick<View, "nodes" | "edges">, folded: ReadonlySet<string>): Scope {
+export function buildTree(view: Picture, folded: ReadonlySet<string>): Scope {
   const children = childrenOf(view.nodes);
   const above = parents(view.nodes, children);
   const scopes = new Map<string | undefined, Scope>();
@@ -56,19 +58,28 @@ export function buildTree(view: Pick<View, "nodes" | "edges">, folded: ReadonlyS
     return scope;
   };
   const root = build(undefined);
-  const seen = new Set<string>();
+  const seen = new Map<string, Edge>();
   for (const edge of view.edges) {
     const lifted = lift(edge, above);
     if (!lifted) continue;
     const [parent, source, target] = lifted;
     const key = `${source}\n${target}`;
     const scope = scopes.get(parent);
+    const same = seen.get(key);
+    if (same) same.label = joined(same.label, edge.label);
     // The scope is folded away: nothing to draw.
-    if (!scope || seen.has(key)) continue;
-    seen.add(key);
-    scope.edges.push({ source, target, label: edge.label });
+    if (!scope || same) continue;
+    const drawn = { source, target, label: edge.label };
+    seen.set(key, drawn);
+    scope.edges.push(drawn);
   }
   return root;
+}
+
+/** What two edges between the same boxes say, once each. */
+function joined(label: string | undefined, more: string | undefined): string | undefined {
+  if (!label || !more) return label || more;
+  return label.split(", ").includes(more) ? label : `${label}, ${more}`;
 }
 
 /** For each node the chain of scopes around it, outermost first. */
@@ -99,9 +110,9 @@ function lift(edge: Edge, above: ReadonlyMap<string, string[]>): [string | undef
 }
 
 /** Changes exactly when the picture must be laid out anew: not by statuses or times. */
-export function structureKey(view: Pick<View, "nodes" | "edges">, folded: ReadonlySet<string>): string {
+export function structureKey(view: Picture, folded: ReadonlySet<string>): string {
   const nodes = view.nodes.map((node) => `${node.id}\t${node.parent ?? ""}`);
-  const edges = view.edges.map((edge) => `${edge.source}\t${edge.target}`);
+  const edges = view.edges.map((edge) => `${edge.source}\t${edge.target}\t${edge.label ?? ""}`);
   return [nodes.join("\n"), edges.join("\n"), [...folded].sort().join("\n")].join("\n\n");
 }
 

@@ -1,0 +1,90 @@
+/** Writes a step as JSON: a new one from an example, or a registered one that changes. */
+
+import { useState } from "react";
+import { ApiProblem, api } from "../../api/client";
+import type { Step } from "../../api/goals";
+import { currentNamespace } from "../../api/namespace";
+import type { FieldProblem } from "../../api/types";
+import { Button } from "../../parts/Button";
+import { CopyAs } from "../../parts/CopyAs";
+import { Dialog } from "../../parts/Dialog";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { SelectField } from "../../parts/Field";
+import { JsonEditor } from "../../parts/JsonEditor";
+import { within } from "../../parts/SchemaFormProblems";
+import { toast } from "../../shell/toasts";
+import { useSending } from "../approvals/sending";
+import { parsed } from "../run/actions/parsed";
+import { registering } from "./changes";
+import { stepText, TEMPLATES } from "./words";
+
+interface RegisterDialogProps {
+  /** The step to change; none for a new one. */
+  step?: Step;
+  onClose: () => void;
+  onDone: (id: string) => void;
+}
+
+export function RegisterDialog({ step, onClose, onDone }: RegisterDialogProps) {
+  const [text, setText] = useState(() => (step ? stepText(step) : JSON.stringify(TEMPLATES.script, null, 2)));
+  const { busy, error, send } = useSending();
+  // Told of an earlier text, they would point to the wrong lines.
+  const [checked, setChecked] = useState("");
+  const mode = step ? "update" : "register";
+  const read = parsed(text);
+  const action = read.ok ? registering(read.value, mode, currentNamespace()) : undefined;
+  const submit = () => {
+    if (!action || busy) return;
+    setChecked(text);
+    send(async () => {
+      const answer = await api.post<{ step: Step }>("/definitions", action.body);
+      toast({ kind: "ok", text: step ? `Updated ${answer.step.id}` : `Registered ${answer.step.id}` });
+      onClose();
+      onDone(answer.step.id);
+    });
+  };
+  const told = checked === text ? error : undefined;
+  return (
+    <Dialog
+      wide
+      title={step ? `Update ${step.name}` : "Register a step"}
+      onClose={onClose}
+      onSubmit={submit}
+      footer={
+        <>
+          {action && <CopyAs action={action} up />}
+          <span className="grow" />
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" busy={busy} disabled={!action}>
+            {step ? "Update" : "Register"}
+          </Button>
+        </>
+      }
+    >
+      {!step && (
+        <SelectField
+          label="Begin with an example"
+          defaultValue="script"
+          onChange={(event) => setText(JSON.stringify(TEMPLATES[event.target.value], null, 2))}
+        >
+          {Object.keys(TEMPLATES).map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </SelectField>
+      )}
+      <JsonEditor label="The step, as JSON" value={text} onChange={setText} problems={told && pointed(told)} />
+      {told && <ErrorBox error={unlisted(told)} title={step ? "Not updated" : "Not registered"} />}
+    </Dialog>
+  );
+}
+
+/** What is told at the lines need not be told again. */
+function unlisted({ problem }: ApiProblem): ApiProblem {
+  return new ApiProblem({ ...problem, errors: [] });
+}
+
+/** Problems of the step itself, wherever the pointer begins. */
+function pointed(error: ApiProblem): FieldProblem[] {
+  const { inside, outside } = within(error.problem.errors ?? [], "/definition");
+  return [...inside, ...outside] as FieldProblem[];
+}

@@ -1,0 +1,55 @@
+/** A step in the graph: its name, type and health, and where it stands in the plan. */
+
+import type { NodeProps, ReactFlowState } from "@xyflow/react";
+import { useStore } from "@xyflow/react";
+import { memo } from "react";
+import type { Node } from "../../api/types";
+import { Icon } from "../../parts/Icon";
+import type { Look } from "../run/graph/look";
+import type { CardNode } from "../run/graph/NodeCard";
+import { Health } from "./Health";
+import type { StepNode } from "./picture";
+import { PLACE_WORDS } from "./plan/places";
+
+const isFar = (state: ReactFlowState) => state.transform[2] < 0.5;
+
+const StepCard = memo(function StepCard({ data, selected }: NodeProps<CardNode>) {
+  const { label, kind, place, why, health, id } = data.node as StepNode;
+  const far = useStore(isFar);
+  const look = `card-node step-card ${place ? `place-${place}` : `health-${health}`}${selected ? " selected" : ""}`;
+  if (far) return <div className={`${look} far`}>{label}</div>;
+  return (
+    <div className={look}>
+      <div className="card-line">
+        {place === "goal" && <Icon name="goal" size={14} />}
+        {place === "gap" && <Icon name="warning" size={14} />}
+        <span className="clip card-label" title={id}>
+          {label}
+        </span>
+        <span className="grow" />
+        {health && <Health health={{ status: health }} />}
+      </div>
+      <div className="card-line step-foot">
+        <span className="clip" title={why}>
+          {place && place !== "planned" && place !== "goal" ? why : kind}
+        </span>
+      </div>
+    </div>
+  );
+});
+
+export const stepLook: Look = {
+  card: StepCard,
+  spoken: (node: Node) => {
+    const { label, kind, place, why, health } = node as StepNode;
+    if (place === "init") return `given: ${why}`;
+    if (place === "gap") return `${label}, has to be given`;
+    return [label, kind, health === "unhealthy" ? health : "", place ? PLACE_WORDS[place] : ""]
+      .filter(Boolean)
+      .join(", ");
+  },
+  drawn: (node: Node) => {
+    const { kind, place, why, health } = node as StepNode;
+    return [kind, place, why, health];
+  },
+};

@@ -1,0 +1,95 @@
+/** How a step does its work: the call, the script, the goals; when it is skipped; how it is tried again. */
+
+import type { ReactNode } from "react";
+import type { Step } from "../../api/goals";
+import { span } from "../../parts/format";
+import { Json } from "../../parts/Json";
+import { Link } from "../../shell/router";
+import { ScriptText } from "./ScriptText";
+import { retryWords, TYPE_WORDS } from "./words";
+
+type Fact = [string, ReactNode];
+
+export function StepConfig({ step, to }: { step: Step; to: (id: string) => string }) {
+  const facts = [...callFacts(step, to), ...workFacts(step)].filter(([, value]) => value !== undefined && value !== "");
+  return (
+    <section className="stack tight" aria-label="How it works">
+      <h3>How it works</h3>
+      <p className="muted">It {TYPE_WORDS[step.type] ?? `is a ${step.type} step`}.</p>
+      {step.script && <ScriptText title="script" script={step.script} />}
+      {step.predicate && (
+        <ScriptText
+          title={
+            step.predicate.scope && step.predicate.scope !== "both"
+              ? `runs only if (${step.predicate.scope})`
+              : "runs only if"
+          }
+          script={step.predicate}
+        />
+      )}
+      {step.run && <Json value={step.run.definition} label="definition" />}
+      <dl className="facts step-facts">
+        {facts.map(([word, value]) => (
+          <div key={word}>
+            <dt>{word}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function callFacts({ http, flow, python, run }: Step, to: (id: string) => string): Fact[] {
+  if (http) {
+    return [
+      ["Calls", <code key="call">{`${http.method ?? "POST"} ${http.endpoint}`}</code>],
+      ["Timeout", time(http.timeout)],
+      ["Callback", time(http.callback_timeout)],
+      ["Health", code(http.health_check)],
+      ["Undone by", code(http.compensate)],
+      ["Recall", http.recall === false ? "never after a restart" : undefined],
+    ];
+  }
+  if (flow) {
+    const links = flow.goals.map((goal) => (
+      <Link key={goal} className="text mono" to={to(goal)}>
+        {goal}
+      </Link>
+    ));
+    return [
+      [
+        "Goals",
+        <span key="goals" className="row wrap">
+          {links}
+        </span>,
+      ],
+    ];
+  }
+  if (python) {
+    return [
+      ["Handler", code(python.handler)],
+      ["Queue", python.queue || "in the engine's process"],
+      ["Timeout", time(python.timeout)],
+      ["Undone by", code(python.compensate)],
+    ];
+  }
+  return run ? [["Dialect", run.dialect]] : [];
+}
+
+function workFacts({ work_config: work = {}, memoizable }: Step): Fact[] {
+  return [
+    ["Retries", retryWords(work)],
+    ["Also after", work.retry_statuses?.length ? `HTTP ${work.retry_statuses.join(", ")}` : undefined],
+    ["At once", `${work.parallelism ?? 1} ${(work.parallelism ?? 1) === 1 ? "item" : "items"}`],
+    ["Memo", memoizable ? "the same inputs are worked on once" : undefined],
+  ];
+}
+
+function time(ms: number | undefined): string | undefined {
+  return ms && ms > 0 ? span(ms) : undefined;
+}
+
+function code(text: string | undefined): ReactNode {
+  return text ? <code>{text}</code> : undefined;
+}

@@ -1,0 +1,195 @@
+/** The catalog of the namespace: its steps as a list and as a graph, and the plan of what would run for some goals. */
+
+import { useState } from "react";
+import type { Step } from "../../api/goals";
+import { Button } from "../../parts/Button";
+import { Empty } from "../../parts/Empty";
+import { ErrorBox } from "../../parts/ErrorBox";
+import { allows, useMe } from "../../shell/me";
+import { Page } from "../../shell/page";
+import { Loading } from "../../shell/plain";
+import { Link, location, useLocation, useQuery } from "../../shell/router";
+import { CatalogGraph } from "./CatalogGraph";
+import type { Indexed } from "./indexed";
+import { askedOf, queryOf, toggled } from "./plan/asked";
+import { PlanTab } from "./plan/PlanTab";
+import { RegisterDialog } from "./RegisterDialog";
+import { StepList } from "./StepList";
+import { StepPanel } from "./StepPanel";
+import { UnregisterDialog } from "./UnregisterDialog";
+import { useCatalog } from "./use-catalog";
+// The panel beside, its head and the tabs are those of the run page.
+import "../run/run.css";
+import "./catalog.css";
+
+const TABS = [
+  ["list", "List"],
+  ["graph", "Graph"],
+  ["plan", "Plan"],
+] as const;
+type Tab = (typeof TABS)[number][0];
+
+type Open = { what: "register" } | { what: "edit" | "remove"; step: Step };
+
+export default function CatalogPage() {
+  const { catalog, sequence, error, reload } = useCatalog();
+  const may = allows(useMe(), "editor");
+  const [query, setQuery] = useQuery();
+  const [open, setOpen] = useState<Open>();
+  const tab = TABS.find(([name]) => name === query.get("tab"))?.[0] ?? "list";
+  const register = () => setOpen({ what: "register" });
+  const empty = catalog?.steps.length === 0;
+  return (
+    <Page
+      title="Catalog"
+      full
+      actions={
+        may && (
+          <Button icon="plus" onClick={register}>
+            Register a step
+          </Button>
+        )
+      }
+    >
+      {error && (
+        <ErrorBox error={error}>
+          <Button onClick={reload}>Try again</Button>
+        </ErrorBox>
+      )}
+      {!catalog && !error && <Loading what="The catalog" />}
+      {empty && <NoSteps onRegister={may ? register : undefined} />}
+      {catalog && !empty && (
+        <>
+          <Tabs tab={tab} goals={askedOf(query).goals.length} />
+          {tab === "plan" ? (
+            <PlanTab catalog={catalog} sequence={sequence} />
+          ) : (
+            <Steps catalog={catalog} tab={tab} may={may} onOpen={setOpen} />
+          )}
+        </>
+      )}
+      {open?.what === "register" && (
+        <RegisterDialog
+          onClose={() => setOpen(undefined)}
+          onDone={(id) => {
+            reload();
+            setQuery({ step: id });
+          }}
+        />
+      )}
+      {open?.what === "edit" && <RegisterDialog step={open.step} onClose={() => setOpen(undefined)} onDone={reload} />}
+      {open?.what === "remove" && catalog && (
+        <UnregisterDialog
+          step={open.step}
+          catalog={catalog}
+          onClose={() => setOpen(undefined)}
+          onDone={() => {
+            reload();
+            setQuery({ step: undefined });
+          }}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Tabs({ tab, goals }: { tab: Tab; goals: number }) {
+  const { search } = useLocation();
+  return (
+    <nav className="tabs" aria-label="Pictures of the catalog">
+      {TABS.map(([name, label]) => (
+        <Link key={name} to={withTab(search, name)} className="tab" aria-current={name === tab ? "page" : undefined}>
+          {label}
+          {name === "plan" && goals > 0 && (
+            <span className="tab-count">
+              {goals}
+              <span className="visually-hidden">{goals === 1 ? " goal" : " goals"}</span>
+            </span>
+          )}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function withTab(search: string, tab: Tab): string {
+  const params = new URLSearchParams(search);
+  params.set("tab", tab);
+  return `/catalog?${params}`;
+}
+
+interface StepsProps {
+  catalog: Indexed;
+  tab: Tab;
+  may: boolean;
+  onOpen: (open: Open) => void;
+}
+
+function Steps({ catalog, tab, may, onOpen }: StepsProps) {
+  const [query, setQuery] = useQuery();
+  const { search } = useLocation();
+  const id = query.get("step") ?? undefined;
+  const step = id === undefined ? undefined : catalog.byId.get(id);
+  const to = (next: string) => {
+    const params = new URLSearchParams(search);
+    params.set("step", next);
+    return `/catalog?${params}`;
+  };
+  return (
+    <div className={id === undefined ? "catalog" : "catalog with-side"}>
+      {tab === "list" && (
+        <StepList catalog={catalog} selected={id} goals={askedOf(query).goals} to={to} onGoal={toggleGoal(setQuery)} />
+      )}
+      {tab === "graph" && (
+        <CatalogGraph catalog={catalog} selected={id} onSelect={(next) => setQuery({ step: next })} />
+      )}
+      {step && (
+        <StepPanel
+          key={step.id}
+          step={step}
+          catalog={catalog}
+          may={may}
+          to={to}
+          onEdit={() => onOpen({ what: "edit", step })}
+          onRemove={() => onOpen({ what: "remove", step })}
+          onClose={() => setQuery({ step: undefined })}
+        />
+      )}
+      {id !== undefined && !step && (
+        <aside className="inspector" aria-label="Step">
+          <Empty
+            icon="search"
+            title={`There is no step ${id}`}
+            action={<Button onClick={() => setQuery({ step: undefined })}>Close</Button>}
+          >
+            It may have been unregistered, or be in another namespace.
+          </Empty>
+        </aside>
+      )}
+    </div>
+  );
+}
+
+/** Reads the goals when it is called: rows of the list keep it for long. */
+function toggleGoal(setQuery: ReturnType<typeof useQuery>[1]) {
+  return (id: string) => setQuery(queryOf(toggled(askedOf(new URLSearchParams(location().search)), id)));
+}
+
+function NoSteps({ onRegister }: { onRegister?: () => void }) {
+  return (
+    <Empty
+      icon="catalog"
+      title="No step is registered yet"
+      command="plait check steps.json --register"
+      action={
+        onRegister && (
+          <Button look="primary" icon="plus" onClick={onRegister}>
+            Register a step
+          </Button>
+        )
+      }
+    >
+      Steps say what they take and what they give. Ask for an outcome, and the engine plans which of them run.
+    </Empty>
+  );
+}

@@ -1,0 +1,55 @@
+/** The part of a big catalog around some steps: what they need and what needs them, nearest first. */
+
+import type { Links, Step } from "../../api/goals";
+import type { Edge } from "../../api/types";
+import { type Indexed, wires } from "./indexed";
+
+/** Up to this many steps a catalog is shown whole. */
+export const WHOLE = 300;
+/** So many of the steps around the chosen one. */
+export const AROUND = 120;
+
+export interface Part {
+  ids: string[];
+  /** Whether more would follow. */
+  cut: boolean;
+}
+
+export function around(catalog: Indexed, start: readonly string[], most = AROUND): Part {
+  const found = new Set(start.filter((id) => catalog.byId.has(id)));
+  const queue = [...found];
+  for (const id of queue) {
+    const step = catalog.byId.get(id);
+    if (!step) continue;
+    for (const near of beside(catalog, step)) {
+      if (found.has(near)) continue;
+      if (found.size >= most) return { ids: [...found], cut: true };
+      found.add(near);
+      queue.push(near);
+    }
+  }
+  return { ids: [...found], cut: false };
+}
+
+function* beside(catalog: Indexed, step: Step): Generator<string> {
+  const { takes, gives } = wires(step);
+  for (const name of takes) yield* catalog.links[name]?.providers ?? [];
+  for (const name of gives) yield* catalog.links[name]?.consumers ?? [];
+  for (const goal of step.flow?.goals ?? []) if (catalog.byId.has(goal)) yield goal;
+  yield* catalog.flows.get(step.id) ?? [];
+}
+
+/** From who gives a name to who takes it, among some steps. A flow's goals are no edges: they run in a child. */
+export function edgesOf(steps: Iterable<Step>, links: { [name: string]: Links }): Edge[] {
+  const all = [...steps];
+  const shown = new Set(all.map(({ id }) => id));
+  const edges: Edge[] = [];
+  for (const step of all) {
+    for (const name of wires(step).takes) {
+      for (const source of links[name]?.providers ?? []) {
+        if (shown.has(source)) edges.push({ source, target: step.id, label: name });
+      }
+    }
+  }
+  return edges;
+}

@@ -1,0 +1,64 @@
+/** What would run for some goals, given some inputs: seen at once, before anything runs. */
+
+import { useMemo, useState } from "react";
+import { Empty } from "../../../parts/Empty";
+import { useKey } from "../../../shell/keys";
+import { useLocation, useQuery } from "../../../shell/router";
+import { StepGraph } from "../CatalogGraph";
+import { type Indexed, typeOf } from "../indexed";
+import { WHOLE } from "../neighbours";
+import { catalogPicture, gapOf, INIT, planPicture } from "../picture";
+import { type Asked, askedOf, fieldId, inputOf, queryOf, toggled } from "./asked";
+import { PlanPanel } from "./PlanPanel";
+import { usePlan } from "./use-plan";
+
+/** Up to this many steps those that planning never came to are shown too, greyed out. */
+const FEW = 60;
+
+export function PlanTab({ catalog, sequence }: { catalog: Indexed; sequence: number }) {
+  const [query, setQuery] = useQuery();
+  const { search } = useLocation();
+  const asked = useMemo(() => askedOf(new URLSearchParams(search)), [search]);
+  const change = (next: Asked) => setQuery(queryOf(next));
+  const { input, problems } = useMemo(() => inputOf(asked.given, (name) => typeOf(catalog, name)), [asked, catalog]);
+  const state = usePlan(asked.goals, input, sequence);
+  const [cursor, setCursor] = useState<string>();
+  const pick = (id: string) => {
+    const gap = gapOf(id);
+    if (gap !== undefined) document.getElementById(fieldId(gap))?.focus();
+    else if (id !== INIT) change(toggled(asked, id));
+  };
+  useKey("x", () => cursor && pick(cursor), { label: "Make it a goal, or no longer", group: "Plan" });
+  const count = catalog.steps.length;
+  const all = count <= WHOLE && (query.get("all") === null ? count <= FEW : query.get("all") === "1");
+  const plan = state.planned?.plan;
+  const names = useMemo(() => Object.keys(input), [input]);
+  const view = useMemo(() => {
+    if (plan) return planPicture(catalog, plan, names, all);
+    return count <= WHOLE ? catalogPicture(catalog) : undefined;
+  }, [catalog, plan, names, all, count]);
+  return (
+    <div className="catalog with-side plan">
+      <section className="catalog-graph" aria-label="What would run">
+        {plan && count <= WHOLE && (
+          <label className="row plan-all">
+            <input
+              type="checkbox"
+              checked={all}
+              onChange={(event) => setQuery({ all: event.target.checked ? "1" : "0" })}
+            />
+            Also steps that the plan never met
+          </label>
+        )}
+        {view ? (
+          <StepGraph view={view} selected={cursor} onSelect={setCursor} onPick={pick} label="Graph of the plan" />
+        ) : (
+          <Empty icon="goal" title="What should be reached?">
+            Choose a goal: you see which steps would run for it, and which not.
+          </Empty>
+        )}
+      </section>
+      <PlanPanel catalog={catalog} asked={asked} onChange={change} input={input} problems={problems} state={state} />
+    </div>
+  );
+}

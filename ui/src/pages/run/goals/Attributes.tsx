@@ -1,0 +1,124 @@
+/** The attributes of a goals run: every value of each name, who gave it and when, and which one counts. */
+
+import { useState } from "react";
+import type { AttributeValue, GoalsDetails } from "../../../api/goals";
+import { Button } from "../../../parts/Button";
+import { Empty } from "../../../parts/Empty";
+import { absolute, clock } from "../../../parts/format";
+import { Icon } from "../../../parts/Icon";
+import { Json } from "../../../parts/Json";
+import { type Mark, markOf, namesOf } from "./marks";
+import "./goals.css";
+
+const PORTION = 100;
+
+interface AttributesProps {
+  details: GoalsDetails;
+  onNode: (id: string) => void;
+}
+
+export default function Attributes({ details, onNode }: AttributesProps) {
+  const [text, setText] = useState("");
+  const [shown, setShown] = useState(PORTION);
+  const all = Object.keys(details.attributes ?? {});
+  const names = namesOf(details, text);
+  if (all.length === 0) {
+    return (
+      <Empty icon="clock" title="No attribute has a value yet">
+        Values appear here as they are given, or as steps provide them.
+      </Empty>
+    );
+  }
+  return (
+    <div className="attributes">
+      <div className="row wrap">
+        <input
+          type="search"
+          className="input attributes-search"
+          aria-label="Find an attribute"
+          placeholder="Find by name or provider"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <span className="faint" role="status">
+          {names.length === all.length ? `${all.length} attributes` : `${names.length} of ${all.length} attributes`}
+        </span>
+      </div>
+      {names.length === 0 && <p className="muted">No attribute fits.</p>}
+      {names.slice(0, shown).map((name) => (
+        <section key={name} className="card attribute" aria-label={`Attribute ${name}`}>
+          <h2 className="mono">{name}</h2>
+          <ol>
+            {(details.attributes?.[name] ?? []).map((one, index) => (
+              <Value
+                // biome-ignore lint/suspicious/noArrayIndexKey: values are only ever added
+                key={index}
+                name={name}
+                one={one}
+                mark={markOf(details, name, index)}
+                onNode={onNode}
+              />
+            ))}
+          </ol>
+        </section>
+      ))}
+      {names.length > shown && (
+        <Button onClick={() => setShown(shown + PORTION)}>{names.length - shown} more attributes</Button>
+      )}
+    </div>
+  );
+}
+
+interface ValueProps {
+  name: string;
+  one: AttributeValue;
+  mark: Mark;
+  onNode: (id: string) => void;
+}
+
+function Value({ name, one, mark, onNode }: ValueProps) {
+  return (
+    <li className={`attribute-value ${mark}`}>
+      <div className="attribute-from">
+        <Provider step={one.step} onNode={onNode} />
+        {mark === "winner" && (
+          <span className="chip attribute-winner" title="This is the value that steps get">
+            <Icon name="check" size={12} />
+            taken
+          </span>
+        )}
+        {mark === "late" && (
+          <span className="chip" title="Another value was there first; this one is kept but not used">
+            late
+          </span>
+        )}
+        <time className="faint" dateTime={new Date(one.set_at).toISOString()} title={absolute(one.set_at)}>
+          {clock(one.set_at)}
+        </time>
+      </div>
+      <Json value={one.value} label={`${name} from ${one.step ?? "init"}`} />
+    </li>
+  );
+}
+
+function Provider({ step, onNode }: { step: string | undefined; onNode: (id: string) => void }) {
+  if (step === undefined) {
+    return (
+      <span className="chip" title="Given at the start">
+        init
+      </span>
+    );
+  }
+  if (step === "patch") {
+    return (
+      <span className="chip" title="Set by a patch while it ran">
+        patch
+      </span>
+    );
+  }
+  return (
+    <button type="button" className="why-node" title={`Look at ${step}`} onClick={() => onNode(step)}>
+      {step}
+    </button>
+  );
+}
