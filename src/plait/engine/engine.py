@@ -92,20 +92,21 @@ class Engine:
             settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
             observers=self.observers,
         )
-        self._watchdog = Watchdog(worker.name_of) if work and isinstance(clock, SystemClock) else None
+        self._work, self._looks = work, work and isinstance(clock, SystemClock)
+        self._watchdog = Watchdog(worker.name_of) if self._looks else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
         self.definitions = Definitions(self._dialects.values(), self.records, clock)
         self._boards = Boards(self.kernel)
-        self._work = work and isinstance(clock, SystemClock)
 
     async def __aenter__(self) -> Engine:
         try:
             await self.kernel.open()
-            await self.goals.open(work=self._work)
+            await self.goals.open(declare=self._work, look=self._looks)
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
+            await self.goals.close()
             raise
         if self._watchdog is not None:
             self._watchdog.start()

@@ -59,16 +59,15 @@ class GoalsParts:
             if isinstance(step, PythonStep) and step.definition.python is not None:
                 self.handlers.add(step.definition.python.handler, step)
 
-    async def open(self, *, work: bool) -> None:
-        """Reads the catalogs, and puts in what the program declared."""
+    async def open(self, *, declare: bool, look: bool) -> None:
+        """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
         await self.catalogs.refresh_all()
-        if not work:
-            return
-        if self._declared:
+        if declare and self._declared:
             async with self.catalog.transaction() as changes:
                 for step in self._declared:
                     changes.upsert(step)
-        self.health.open()
+        if look:
+            self.health.open()
 
     async def close(self) -> None:
         await self.health.close()

@@ -11,8 +11,8 @@ from typing import Literal
 
 from .failures import describe
 from .ids import RunId, Shard, shard_of
+from .refusals import ASKED, refused
 from .roster import Unreadable
-from .run import ASKED, refused
 from .store import RunPatch, Write
 
 

@@ -101,4 +101,4 @@ class Resume(Input, frozen=True, tag="resume"):
     state: Raw = ABSENT
 
 
-AnyInput = Start | TaskResult | TimerFired | RetryDue | Message | ChildFinished | Decided | Cancel | Patch | Resume
+AnyInput = Start | TaskResult | TimerFired | Message | ChildFinished | Decided | Cancel | Patch | Resume

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -38,6 +37,7 @@ from .inputs import (
 from .limits import Limits, exceeded
 from .machine import Machine, RunInfo
 from .outbox import RETRY
+from .refusals import ASKED, refusal_reply, refused
 from .state import KernelState, RunState
 from .store import DeadLetter, RunPatch, RunRow, Settled, Snapshot, Taken, Write
 from .tasks import Again, Final, Late
@@ -48,8 +48,6 @@ log = logging.getLogger("plait.kernel")
 DEADLINE = TaskToken("~deadline")
 _SNAPSHOT_EVERY = 1000
 _INPUTS_AT_ONCE = 1000
-ASKED = (Cancel, Decided, Patch, Resume)
-"""Inputs whose senders wait for an answer."""
 
 
 class Run:
@@ -149,7 +147,7 @@ class Run:
             answer = self._route(input, draft)
             reply = None if answer is None else bytes(answer)
         except PlaitError as refusal:
-            reply = _refusal(refusal)
+            reply = refusal_reply(refusal)
         if key is not None:
             draft.taken = [*(draft.taken or ()), Taken(key, reply)]
 
@@ -169,10 +167,9 @@ class Run:
                 if not (self.machine.lingers and isinstance(input, Message)):
                     self._must_run()
                 return self.ask(input, draft)
-            case RetryDue():
-                self._retry(input.token, draft)
             case ChildFinished():
-                if not self.state.rolling_back:  # one that outlived its parent is heard for when that is reopened
+                # One that outlived its parent is heard for when that is reopened
+                if self.machine.lingers or not self.state.rolling_back:
                     self.ask(input, draft)
             case _:
                 assert_never(input)
@@ -216,9 +213,9 @@ class Run:
         if self.state.status != "running" or (self.state.rolling_back and not ending.undoes(result.token, self)):
             if self.machine.lingers and tasks.is_in(result.token, result.attempt):
                 ending.outlived(result, self, draft)
-                return
-            tasks.close(result.token)
-            self._late(result, draft)
+            else:
+                tasks.close(result.token)
+                self._late(result, draft)
             return
         verdict = tasks.judge(result, draft.at, self.ids)
         match verdict:
@@ -451,13 +448,3 @@ class Run:
                 case _:
                     pass
         return patch
-
-
-def refused(run_id: RunId, blocked: ErrorInfo, keys: Sequence[str]) -> list[Taken]:
-    """The answers of a run that can't go on to those who wait for one."""
-    reply = _refusal(Conflict(blocked.code, f"run {caller_id(run_id)} is blocked", why=blocked.message))
-    return [Taken(key, reply) for key in keys]
-
-
-def _refusal(error: PlaitError) -> bytes:
-    return values.plain({"error": describe(error), "status": error.status})

@@ -80,6 +80,7 @@ class Sim:
     async def close(self) -> None:
         if self.engine.kernel.dead.done():
             await self.engine.kernel.crash()
+            await self.engine.goals.close()
         else:
             await self.engine.__aexit__(None, None, None)
         if self._own_store:
@@ -94,6 +95,7 @@ class Sim:
             while self.engine is dead:
                 self.crashes += 1
                 await dead.kernel.crash()
+                await dead.goals.close()
                 await self.store.release(dead.kernel.owner)  # as if its leases had run out
                 self.engine = await self._open_engine()
 

@@ -1,0 +1,25 @@
+"""Answers to those who asked something of a run and can't have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from . import values
+from .errors import Conflict, ErrorInfo, PlaitError
+from .failures import describe
+from .ids import RunId, caller_id
+from .inputs import Cancel, Decided, Patch, Resume
+from .store import Taken
+
+ASKED = (Cancel, Decided, Patch, Resume)
+"""Inputs whose senders wait for an answer."""
+
+
+def refused(run_id: RunId, blocked: ErrorInfo, keys: Sequence[str]) -> list[Taken]:
+    """The answers of a run that can't go on to those who wait for one."""
+    reply = refusal_reply(Conflict(blocked.code, f"run {caller_id(run_id)} is blocked", why=blocked.message))
+    return [Taken(key, reply) for key in keys]
+
+
+def refusal_reply(error: PlaitError) -> bytes:
+    return values.plain({"error": describe(error), "status": error.status})
