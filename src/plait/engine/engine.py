@@ -117,6 +117,7 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
+        await self.goals.health.close()  # it writes what it finds
         await self.kernel.close()
         await self.goals.close()
 

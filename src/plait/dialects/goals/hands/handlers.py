@@ -65,6 +65,9 @@ class Handlers:
                 "goals.bad_handler", f"handler `{name}` is a {type(function).__name__}", fix="pass a function"
             )
         self._known[name] = Handler(name, function)
+        if isinstance(function, PythonStep) and function.undo is not None:
+            undo = function.definition.compensate
+            self._known[undo] = Handler(undo, function.undo)
 
     def get(self, name: str) -> Handler | None:
         return self._known.get(name)

@@ -28,11 +28,11 @@ def read_request(goals: object, init: object) -> Request:
 
 def _goals(goals: object) -> tuple[str, ...]:
     if not isinstance(goals, list | tuple):
-        raise NoGoals if goals is None else BadRequest("/goals", "goals are no list", "send a list of step ids")
+        raise NoGoals if goals is None else BadRequest("/definition/goals", "goals are no list", "send a list of step ids")
     sent = cast("list[object]", goals)
     for index, goal in enumerate(sent):
         if not isinstance(goal, str):
-            raise BadRequest(f"/goals/{index}", "a goal is no string", "send step ids")
+            raise BadRequest(f"/definition/goals/{index}", "a goal is no string", "send step ids")
     found = tuple(dict.fromkeys(cast("list[str]", goals)))
     if not found:
         raise NoGoals
@@ -45,7 +45,7 @@ def _init(init: object) -> dict[str, Any]:
     if init is None:
         return {}
     if not isinstance(init, Mapping):
-        raise BadRequest("/init", "init is no object", "send one of names and values")
+        raise BadRequest("/input", "init is no object", "send one of names and values")
     found = dict(cast("Mapping[str, Any]", init))
     if len(found) > limits.INIT_NAMES:
         raise OverLimit("init", len(found), limits.INIT_NAMES, "names", "put several values into one object")

@@ -203,9 +203,11 @@ class StepBuilder:
 class PythonStep(Generic[P, R]):
     """A function and the step that it is; called, it is the function."""
 
-    def __init__(self, fn: Callable[P, R], definition: Step) -> None:
+    def __init__(self, fn: Callable[P, R], definition: Step, undo: Callable[..., Any] | None = None) -> None:
         self.fn = fn
         self.definition = definition
+        self.undo = undo
+        """Its compensator, where that is a function and not the name of one."""
         self._hints = hints_of(fn)
         self.__doc__ = fn.__doc__
         self.__name__ = fn.__name__
@@ -234,7 +236,7 @@ def python_step(
     name: str = "",
     queue: str = "",
     timeout: float = 0,
-    compensate: str = "",
+    compensate: str | Callable[..., Any] = "",
     configure: Configure | None = None,
 ) -> Callable[[Callable[P, R]], PythonStep[P, R]]: ...
 def python_step(
@@ -245,11 +247,12 @@ def python_step(
     name: str = "",
     queue: str = "",
     timeout: float = 0,
-    compensate: str = "",
+    compensate: str | Callable[..., Any] = "",
     configure: Configure | None = None,
 ) -> Any:
     """Makes a step of a function: its id is its name in kebab case, its name the first line of its docstring.
 
+    `compensate` is the function that undoes it, or the name of a handler: it gets `input` and `output`.
     `configure` takes the builder further: `configure=lambda step: step.no_retries().labels(team="pay")`.
     """
 
@@ -257,8 +260,10 @@ def python_step(
         chosen = id or clean(fn.__name__.replace("_", "-"))
         title = name or (inspect.getdoc(fn) or "").partition("\n")[0].rstrip(".") or chosen
         made = step(chosen, title).attributes(attributes_of(fn))
-        made = made.python(chosen, queue=queue, timeout=timeout, compensate=compensate)
-        return PythonStep(fn, (configure(made) if configure is not None else made).build())
+        undo = compensate if callable(compensate) else None
+        undoing = f"{chosen}:undo" if callable(compensate) else compensate
+        made = made.python(chosen, queue=queue, timeout=timeout, compensate=undoing)
+        return PythonStep(fn, (configure(made) if configure is not None else made).build(), undo)
 
     return make if fn is None else make(fn)
 
