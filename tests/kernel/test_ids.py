@@ -46,8 +46,14 @@ def test_a_namespace_that_could_be_confused_is_refused(bad: str):
 @pytest.mark.parametrize("bad", ["", "a/b", "a\nb", "a\0b", "a\x7fb", "\ud800", "a" * 201, "\t"])
 def test_a_run_id_that_could_not_be_printed_is_refused(bad: str):
     with pytest.raises(InvalidInput) as caught:
-        run_key("default", bad)
+        run_key("default", bad, new=True)
     assert caught.value.code == "kernel.bad_run_id"
+
+
+def test_a_child_of_a_child_may_have_a_longer_id_than_a_caller_may_choose():
+    assert run_key("default", "a" * 900) == "a" * 900
+    with pytest.raises(InvalidInput):
+        run_key("default", "a" * 4001)
 
 
 @pytest.mark.parametrize("bad", [7, None, b"order", 1.5])

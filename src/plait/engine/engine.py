@@ -77,7 +77,7 @@ class Engine:
         self._code = CodeDialect((each for each in definitions if not is_step(each)), self.prepare, limits.max_payload)
         store = store or store_of(url, clock)
         self.records = Records(store, lambda write: self.kernel.append(write))
-        self.goals = GoalsParts(self.records, clock, self._prepare_json, definitions, egress)
+        self.goals = GoalsParts(self.records, clock, self._prepare_json, definitions, egress, self._hosts)
         self._dialects |= {self._code.name: self._code, self.goals.dialect.name: self.goals.dialect}
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.observers = Observers(observers)
@@ -102,7 +102,7 @@ class Engine:
     async def __aenter__(self) -> Engine:
         try:
             await self.kernel.open()
-            await self.goals.open(declare=self._work, look=self._looks)
+            await self.goals.open(self.kernel.feed, declare=self._work, look=self._looks)
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
@@ -117,7 +117,7 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
-        await self.goals.health.close()  # it writes what it finds
+        await self.goals.leave()
         await self.kernel.close()
         await self.goals.close()
 
@@ -255,6 +255,10 @@ class Engine:
         dialect = self._dialect_of(definition)
         return dialect.name, dialect.prepare(definition, input, namespace)
 
+    async def _hosts(self) -> set[str]:
+        """Those that engines are alive on."""
+        return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
+
     def _prepare_json(self, dialect: str, definition: Any, input: object, namespace: str) -> Prepared:
         """For children that are named in JSON."""
         found = self.kernel.loader.dialect(dialect)
@@ -282,7 +286,7 @@ class Engine:
     ) -> RunRow:
         """The record of a run to be made."""
         now = self.kernel.clock.now()
-        run_id: RunId = run_key(namespace, id if id is not None else self.kernel.ids.run_id(now))
+        run_id: RunId = run_key(namespace, id if id is not None else self.kernel.ids.run_id(now), new=True)
         return RunRow(
             id=run_id,
             namespace=namespace,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import socket
 from collections.abc import Callable, Iterable
 from typing import Any, TypeGuard
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
 from plait.dialects.goals.catalogs.checker import Checker
-from plait.dialects.goals.catalogs.health import Health
+from plait.dialects.goals.catalogs.health import Alive, Health
 from plait.dialects.goals.dialect import GoalsDialect
-from plait.dialects.goals.errors import StepNotFound
 from plait.dialects.goals.hands.handlers import Handlers
 from plait.dialects.goals.hands.hands import GoalsHands
 from plait.dialects.goals.hands.http import local_webhook
@@ -21,10 +22,17 @@ from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.step import Step
 from plait.egress import Egress, EgressSettings
 from plait.kernel.clock import Clock
+from plait.kernel.errors import Unavailable
+from plait.kernel.feed import Feed
 from plait.kernel.machine import RunInfo
 from plait.kernel.records import Records
 
 from .catalog import StepCatalog
+
+log = logging.getLogger("plait.goals")
+
+_PAUSE = 0.5
+"""Seconds between two looks at what others wrote."""
 
 Webhooks = Callable[[RunInfo, str, str], str]
 """The address at which the answer to an item's work is taken: run, step, token."""
@@ -40,6 +48,7 @@ class GoalsParts:
         prepare_child: PrepareChild,
         declared: Iterable[object],
         egress: EgressSettings | None,
+        alive: Alive,
     ) -> None:
         self.webhooks: Webhooks = local_webhook
         """A server puts its own address here."""
@@ -52,14 +61,15 @@ class GoalsParts:
         )
         self.catalogs = Catalogs(records, clock)
         checker = Checker(self._languages, self._knows, HttpProbe(self._egress), clock)
-        self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname())
+        self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
+        self._reader: asyncio.Task[None] | None = None
         self.catalog = StepCatalog(self.catalogs, self.health, self._languages, self.handlers)
         self.dialect = GoalsDialect(self.catalogs, self._hands, prepare_child, self._unhealthy)
         for step in self._declared:  # runs that are taken up at once call them
             if isinstance(step, PythonStep) and step.definition.python is not None:
                 self.handlers.add(step.definition.python.handler, step)
 
-    async def open(self, *, declare: bool, look: bool) -> None:
+    async def open(self, feed: Feed, *, declare: bool, look: bool) -> None:
         """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
         await self.catalogs.refresh_all()
         if declare and self._declared:
@@ -68,20 +78,38 @@ class GoalsParts:
                     changes.upsert(step)
         if look:
             self.health.open()
+            self._reader = asyncio.get_running_loop().create_task(self._keep_up(feed), name="plait.catalogs")
+
+    async def leave(self) -> None:
+        """Writes nothing any more."""
+        await self.health.close()
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
 
     async def close(self) -> None:
-        await self.health.close()
+        await self.leave()
         await self._hands.close()
         await self._egress.aclose()
+
+    async def _keep_up(self, feed: Feed) -> None:
+        """Reads what other processes registered: a run may want it as a child without asking first."""
+        with feed.others() as bell:
+            while True:
+                await bell.wait()
+                bell.clear()
+                try:
+                    await self.catalogs.refresh_all()
+                    await self.health.refresh_all()
+                except Unavailable as error:
+                    log.warning("can't read the catalogs for now: %s", error)
+                await asyncio.sleep(_PAUSE)
 
     def _knows(self, handler: str) -> bool:
         return self.handlers.get(handler) is not None
 
     def _unhealthy(self, namespace: str, step_id: str) -> str:
-        try:
-            health = self.health.now(namespace, step_id)
-        except StepNotFound:  # it was taken out of the catalog; its runs go on
-            return ""
+        health = self.health.now(namespace, step_id)
         return health.error if health.status == "unhealthy" else ""
 
 

@@ -33,6 +33,7 @@ class Feed:
         self._owns = owns
         self._watched: dict[RunId, set[Bell]] = {}
         self._lists: set[Bell] = set()
+        self._others: set[Bell] = set()
         self._heads: dict[RunId, Seq] = {}
         self._looking = False
         self._armed = False
@@ -68,6 +69,16 @@ class Feed:
         finally:
             self._lists.discard(bell)
 
+    @contextmanager
+    def others(self) -> Generator[Bell]:
+        """A bell that rings when another process wrote something."""
+        bell = Bell()
+        self._others.add(bell)
+        try:
+            yield bell
+        finally:
+            self._others.discard(bell)
+
     # -- what rings ----------------------------------------------------------------------------------------------
 
     def moved(self, run_id: RunId, *, listed: bool) -> None:
@@ -86,7 +97,7 @@ class Feed:
 
     def news(self) -> None:
         """Another process wrote something."""
-        for bell in self._lists:
+        for bell in (*self._lists, *self._others):
             bell.set()
         self._look_soon()
 

@@ -25,10 +25,12 @@ SHARDS = 64
 DEFAULT_NAMESPACE = "default"
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
-_CALLER_ID = re.compile(r"[^/\x00-\x1f\x7f\ud800-\udfff]{1,200}")
+_CALLER_ID = re.compile(r"[^/\x00-\x1f\x7f\ud800-\udfff]{1,4000}")
+_NEW_ID = 200
+"""Characters of an id that a caller may choose. Children are called after their parents, and have more."""
 
 
-def run_key(namespace: str, caller_id: str) -> RunId:
+def run_key(namespace: str, caller_id: str, *, new: bool = False) -> RunId:
     """The store-wide id of a caller's run; refuses what could not be told apart or printed."""
     if not _is_text(namespace) or not _NAMESPACE.fullmatch(namespace):
         raise InvalidInput(
@@ -36,7 +38,7 @@ def run_key(namespace: str, caller_id: str) -> RunId:
             f"namespace {namespace!r} is not usable",
             fix="use lower-case letters, digits, `-` and `_`, at most 63 characters",
         )
-    if not _is_text(caller_id) or not _CALLER_ID.fullmatch(caller_id):
+    if not _is_text(caller_id) or not _CALLER_ID.fullmatch(caller_id) or (new and len(caller_id) > _NEW_ID):
         raise InvalidInput(
             "kernel.bad_run_id",
             f"run id {str(caller_id)[:80]!r} is not usable",

@@ -371,7 +371,7 @@ class Context:
 
     def _run_key(self, run_id: str, name: str) -> RunId:
         try:
-            return run_key(self.namespace, run_id)
+            return run_key(self.namespace, run_id, new=True)
         except PlaitError as error:
             raise bad_option(f"{error.what} (of `{name}`)", error.fix) from None
 

@@ -197,7 +197,7 @@ async def test_a_watcher_hears_of_own_and_foreign_changes_until_it_leaves(caplog
         unwatch()
         await add(here, "c")
     assert heard == [(HERE, ["a"]), (HERE, ["a", "b"])]
-    assert "someone who watches the catalog failed" in caplog.text
+    assert "someone who watches the steps failed" in caplog.text
 
 
 async def test_a_change_whose_answer_was_lost_is_not_made_twice() -> None:

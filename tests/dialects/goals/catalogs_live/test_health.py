@@ -52,6 +52,7 @@ class Node:
     """One engine's view: catalogs, health, and what it can reach."""
 
     def __init__(self, records: Records, clock: VirtualClock, name: str = "node-1", **options: Any) -> None:
+        self.name = name
         self.clock = clock
         self.services = Services()
         self.known: set[str] = set()
@@ -288,6 +289,25 @@ async def test_several_nodes_tell_and_the_worst_counts_while_it_is_up() -> None:
         finally:
             await one.health.close()
             await two.health.close()
+
+
+async def test_a_node_that_looks_after_nothing_shows_what_others_tell_and_says_when_it_has_read_it() -> None:
+    clock = VirtualClock()
+    async with records_of(Memory(), clock) as records:
+        one, two = Node(records, clock, "one"), Node(records, clock, "two")
+        heard: list[str] = []
+        for node in (one, two):
+            node.health.watch(lambda namespace, ids, node=node: heard.extend(f"{node.name} {id}" for id in ids))
+        one.health.open()
+        await one.add(scripted("s"))
+        await one.shows("s", OK)
+        await one.health.close()
+        await two.catalogs.refresh_all()
+        await two.health.refresh_all()
+        await two.health.refresh_all()
+        assert two.health.now(HERE, "s") == OK
+        assert two.health.now(HERE, "gone") == UNKNOWN
+        assert heard == ["one s", "two s"]
 
 
 async def test_while_the_store_is_away_it_is_tried_again() -> None:

@@ -8,8 +8,7 @@ seen at the next `refresh`, which reads only what is new.
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -23,12 +22,9 @@ from plait.kernel.streams import Follower, Stream, namespaces_of
 from .catalog import Catalog
 from .events import CatalogEvent, StepUnregistered
 from .registering import Draft
-
-log = logging.getLogger("plait.goals")
+from .watchers import Watcher, Watchers
 
 T = TypeVar("T")
-Watcher = Callable[[str, Collection[str]], object]
-"""Gets the namespace and the ids of the steps that changed there."""
 
 _KIND = "catalog"
 _decoder: msgspec.json.Decoder[CatalogEvent] = msgspec.json.Decoder(CatalogEvent)
@@ -50,7 +46,7 @@ class Catalogs:
         self._records = records
         self._clock = clock
         self._shelves: dict[str, _Shelf] = {}
-        self._watchers: list[Watcher] = []
+        self._watchers = Watchers()
 
     def get(self, namespace: str) -> Catalog:
         """As it was last read. It goes on changing: `copy` it to keep it."""
@@ -95,8 +91,7 @@ class Catalogs:
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
         """Calls back after a catalog in memory has changed, until what is returned is called."""
-        self._watchers.append(callback)
-        return lambda: self._watchers.remove(callback)
+        return self._watchers.add(callback)
 
     def _shelf(self, namespace: str) -> _Shelf:
         found = self._shelves.get(namespace)
@@ -109,10 +104,4 @@ class Catalogs:
 
     def _tell(self, namespace: str, events: Iterable[CatalogEvent]) -> None:
         changed = {event.step_id if isinstance(event, StepUnregistered) else event.step.id for event in events}
-        if not changed:
-            return
-        for watcher in tuple(self._watchers):
-            try:
-                watcher(namespace, changed)
-            except Exception:
-                log.exception("someone who watches the catalog failed")
+        self._watchers.tell(namespace, changed)

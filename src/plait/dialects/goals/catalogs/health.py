@@ -7,7 +7,7 @@ Health is shown; it never delays work.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -20,14 +20,15 @@ from plait.kernel.clock import Clock
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.kernel.records import Records
-from plait.kernel.streams import Follower, Stream
+from plait.kernel.streams import Follower, Stream, namespaces_of
 
 from .catalog import Catalog
 from .catalogs import Catalogs
 from .checker import Checker
 from .checkups import Checkups
-from .cluster import Cluster, StepHealth, worst
+from .cluster import UNKNOWN, Cluster, StepHealth, worst
 from .health_events import StepHealthChanged
+from .watchers import Watcher, Watchers
 
 Alive = Callable[[], Awaitable[Collection[str]]]
 """The nodes that are up."""
@@ -74,6 +75,7 @@ class Health:
         self._ask_alive = alive
         self._alive: Collection[str] | None = None
         self._wards: dict[str, _Ward] = {}
+        self._watchers = Watchers()
         self._checkups = Checkups(catalogs, checker, clock, self._note)
 
     def open(self) -> None:
@@ -87,8 +89,9 @@ class Health:
         self._checkups.look(namespace, step_ids)
 
     def now(self, namespace: str, step_id: str) -> StepHealth:
-        """As last read."""
-        return self._health(namespace, self._catalogs.get(namespace).get(step_id))
+        """As last read; unknown also if there is no such step any more."""
+        step = self._catalogs.get(namespace).steps.get(step_id)
+        return self._health(namespace, step) if step is not None else UNKNOWN
 
     async def get(self, namespace: str, step_id: str) -> StepHealth:
         await self.refresh(namespace)
@@ -110,9 +113,18 @@ class Health:
 
     async def refresh(self, namespace: str) -> None:
         """Reads what the nodes have said since."""
-        await self._ward(namespace).follower.refresh()
+        self._tell(namespace, await self._ward(namespace).follower.refresh())
         if self._ask_alive is not None:
             self._alive = {*await self._ask_alive(), self._node}
+
+    async def refresh_all(self) -> None:
+        """Every namespace of which nodes have told something."""
+        for namespace in await namespaces_of(self._records, _KIND):
+            await self.refresh(namespace)
+
+    def watch(self, callback: Watcher) -> Callable[[], None]:
+        """Calls back after something that a node told is in memory, until what is returned is called."""
+        return self._watchers.add(callback)
 
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """What the nodes said, past event `after`."""
@@ -122,9 +134,14 @@ class Health:
         """Tells what is new in what this node found out."""
         ward = self._ward(namespace)
         while True:
-            await ward.follower.refresh()
-            if await ward.follower.append(ward.cluster.changes(self._node, found)):
+            self._tell(namespace, await ward.follower.refresh())
+            changes = ward.cluster.changes(self._node, found)
+            if await ward.follower.append(changes):
+                self._tell(namespace, changes)
                 return
+
+    def _tell(self, namespace: str, events: Iterable[StepHealthChanged]) -> None:
+        self._watchers.tell(namespace, {event.step_id for event in events})
 
     def _health(self, namespace: str, step: Step) -> StepHealth:
         if step.flow is None:
