@@ -257,6 +257,8 @@ def test_work_is_stored_with_its_defaults(work: dict[str, Any], stored: dict[str
         ({"init_backoff": -1}, "'init_backoff' is negative; use 0 (default) or more"),
         ({"max_backoff": -1}, "'max_backoff' is negative; use 0 (default) or more"),
         ({"parallelism": -1}, "'parallelism' is negative; use 0 (default) or more"),
+        ({"max_retries": 1000}, "'max_retries' is 1000; use up to 999, or -1"),
+        ({"max_backoff": 86_400_001}, "'max_backoff' is 86400001; use up to 86400000 ms, a day"),
         (
             {"max_backoff": 999},
             "'max_backoff' 999 is less than 'init_backoff' 1000; raise 'max_backoff' or lower 'init_backoff'",

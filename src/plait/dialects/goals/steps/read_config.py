@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from plait.dialects.goals import limits
+from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
 
 from .attribute import Language
 from .cursor import Cursor
@@ -84,10 +85,14 @@ def _statuses(cursor: Cursor) -> tuple[int, ...]:
 def _check_work(cursor: Cursor, work: WorkConfig) -> None:
     if work.max_retries < -1:
         cursor.note("max_retries", f"'max_retries' is {work.max_retries}", "use -1 (unlimited), 0 (default) or more")
+    if work.max_retries >= MAX_ATTEMPTS:
+        cursor.note("max_retries", f"'max_retries' is {work.max_retries}", f"use up to {MAX_ATTEMPTS - 1}, or -1")
     for field in ("init_backoff", "max_backoff", "parallelism"):
         number: int = getattr(work, field)
         if number < 0:
             cursor.note(field, f"'{field}' is negative", "use 0 (default) or more")
+        elif field != "parallelism" and number > MAX_CAP * 1000:
+            cursor.note(field, f"'{field}' is {number}", f"use up to {MAX_CAP * 1000:.0f} ms, a day")
     if 0 <= work.max_backoff < work.init_backoff:
         what = f"'max_backoff' {work.max_backoff} is less than 'init_backoff' {work.init_backoff}"
         cursor.note("max_backoff", what, "raise 'max_backoff' or lower 'init_backoff'")
