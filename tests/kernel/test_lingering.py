@@ -27,11 +27,6 @@ class Told(ToyMachine):
         self.decisions = list(decisions)
         self.heard: list[Any] = []
         self.undoable: list[RunTask] = []
-        self.busy = False
-
-    @property
-    def unsettled(self) -> bool:
-        return self.busy
 
     def evolve(self, event: Event, at: Millis) -> None:
         return None
@@ -119,33 +114,56 @@ def test_an_ended_run_that_is_loaded_can_say_that_nothing_is_under_way():
 # -- undoing while work is under way -----------------------------------------------------------------------------------
 
 
-def test_a_failure_waits_for_work_that_may_have_to_be_undone():
+def test_what_succeeds_during_a_rollback_is_undone_by_it():
     run, machine = told([work("pay"), work("a")], [FAIL])
-    machine.busy = True
+    machine.undoable = [work("undo:a")]
     draft = give(run, done("a"))
     assert types(draft.events) == ["counted", "rollback.started"]
     assert not draft.revoked
-    machine.undoable = [work("undo:pay")]
-    draft = give(run, done("pay"))
-    assert tokens(draft) == ["undo:pay"]
+    machine.undoable = [work("undo:a"), work("undo:pay")]
+    give(run, done("pay"))
+    assert tokens(give(run, done("undo:a"))) == ["undo:pay"]
     draft = give(run, done("undo:pay"))
     assert types(draft.events) == ["rollback.step", "rollback.ended", "run.failed"]
 
 
-def test_the_last_work_under_way_ends_a_rollback_that_has_nothing_left_to_undo():
-    run, machine = told([work("pay"), work("a"), work("b")], [FAIL])
+def test_what_succeeds_after_a_failed_run_has_ended_is_undone_too_and_it_ends_as_it_had():
+    run, machine = told([work("pay"), work("a")], [FAIL])
+    assert types(give(run, done("a")).events) == ["counted", "run.failed"]
     machine.undoable = [work("undo:pay")]
+    draft = give(run, done("pay"))
+    assert types(draft.events) == ["counted", "run.reopened", "rollback.started"]
+    assert tokens(draft) == ["undo:pay"]
+    draft = give(run, done("undo:pay"))
+    assert types(draft.events) == ["rollback.step", "rollback.ended", "run.failed"]
+    assert run.state.status == "failed"
+
+
+def test_nothing_is_undone_late_in_a_run_that_completed():
+    run, machine = told([work("pay"), work("a")], [Finish("completed")])
     give(run, done("a"))
-    give(run, done("undo:pay"))
-    assert run.state.rolling_back
-    give(run, done("pay"))
-    assert run.state.rolling_back
-    draft = give(run, done("b"))
-    assert types(draft.events) == ["counted", "rollback.ended", "run.failed"]
+    machine.undoable = [work("undo:pay")]
+    assert types(give(run, done("pay")).events) == ["counted"]
+
+
+def test_a_task_that_is_begun_after_the_end_is_run_once():
+    run, _ = told([work("a"), work("b")], [Finish("completed")], [work("undo:b", attempts=3)])
+    give(run, done("a"))
+    assert tokens(give(run, done("b"))) == ["undo:b"]
+    draft = give(run, failed("undo:b"))
+    assert types(draft.events) == ["counted"]
+
+
+def test_a_free_slot_is_used_while_a_task_waits_to_be_tried_again():
+    run, machine = told([work("a", attempts=3)], [work("b")])
+    draft = give(run, failed("a"))
+    assert types(draft.events) == ["task.retry_scheduled", "counted"]
+    assert tokens(draft) == ["b"]
+    assert machine.heard[-1] == Resume("continue")
 
 
 def test_work_that_waits_for_a_retry_is_given_up_when_the_run_fails():
-    run, machine = told([work("pay", attempts=3), work("a")], [FAIL])
+    run, machine = told([work("pay", attempts=3), work("a")], [], [FAIL])
     machine.undoable = [work("undo:x")]
     give(run, failed("pay"))
     assert give(run, done("a")).revoked == ["pay"]
@@ -159,7 +177,7 @@ def due(token: str) -> TimerFired:
 
 
 def test_a_machine_that_paces_is_asked_before_a_task_is_tried_again():
-    run, machine = told([work("a", attempts=3)], [], [RetryTask(TaskToken("a"))])
+    run, machine = told([work("a", attempts=3)], [], [], [RetryTask(TaskToken("a"))])
     give(run, failed("a"))
     assert tokens(give(run, due("a"))) == []
     assert machine.heard[-1] == RetryDue(TaskToken("a"))
@@ -196,7 +214,7 @@ def test_a_task_that_ended_well_may_turn_out_to_have_failed(error: ErrorInfo):
     run, _ = told([task], [], [FailTask(task, 1, error)])
     give(run, done("a"))
     draft = give(run, TimerFired(TaskToken("patience")))
-    assert types(draft.events) == ["counted", "task.retry_scheduled"]
+    assert types(draft.events) == ["counted", "task.retry_scheduled", "counted"]
     assert [timer.token for timer in draft.timers or ()] == [RETRY + "a"]
 
 

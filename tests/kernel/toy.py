@@ -150,7 +150,7 @@ class _State(msgspec.Struct):
 
 
 class ToyMachine:
-    lingers = paces = unsettled = vigilant = False
+    lingers = paces = vigilant = False
 
     def __init__(self, info: RunInfo, calls: Calls) -> None:
         self.info = info

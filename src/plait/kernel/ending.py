@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, assert_never
 
-from . import outbox
+from . import outbox, reviving
 from .draft import Draft
 from .effects import Finish
 from .errors import Conflict, ErrorInfo, PlaitError
@@ -75,12 +75,12 @@ def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
     """Undo first, if there is anything to undo; `started` says why, and how the run ends."""
     rollback = Rollback.begun(started, run.state.rollback)
     lingers = run.machine.lingers and started.cause == "failure"
-    if rollback.next(run.machine.compensations()) is None and not (lingers and run.machine.unsettled):
+    if rollback.next(run.machine.compensations()) is None:
         end(rollback.outcome(run.state.final), run, draft)
         return
     run.emit(started, draft)
     if lingers:
-        _revoke_waiting(run, draft)  # what is under way may still do something that must be undone
+        _revoke_waiting(run, draft)  # what is under way goes on; what it does is undone when it has
     else:
         _revoke_all(run, draft)
     draft.clear_all(stored=run.has_rows)
@@ -92,17 +92,18 @@ def go_on(run: Run, draft: Draft, *, again: bool = False) -> None:
     rollback = run.state.rollback
     if rollback is None or rollback.stuck is not None or rollback.over:
         return
-    task = rollback.next(run.machine.compensations())
+    compensations = run.machine.compensations()
+    if any(task.token in run.state.tasks for task in compensations):
+        return  # one at a time, also when work that ends late adds to them
+    task = rollback.next(compensations)
     if run.blocked is not None or (task is not None and task.unbound is not None):
         run.block(None if task is None else task.unbound)
     if task is not None:
         if task.unbound is None and again:
-            run.start_again(task, draft)
+            reviving.start_again(task, run, draft)
         elif task.unbound is None:
             outbox.apply([task], run, draft)
         return
-    if run.machine.lingers and run.state.tasks.running:
-        return  # the last of them ends it
     run.emit(RollbackEnded("completed"), draft)
     end(rollback.outcome(run.state.final), run, draft)
 
@@ -115,18 +116,27 @@ def undone(result: TaskResult, run: Run, draft: Draft) -> None:
 
 
 def undoes(token: TaskToken, run: Run) -> bool:
-    """Whether this is the compensator under way."""
-    rollback = run.state.rollback
-    task = None if rollback is None else rollback.next(run.machine.compensations())
-    return task is not None and task.token == token
+    """Whether this is a compensator."""
+    return any(task.token == token for task in run.machine.compensations())
 
 
 def outlived(result: TaskResult, run: Run, draft: Draft) -> None:
     """Work that was under way at the run's outcome has ended: it is not tried again."""
     run.state.tasks.close(result.token)
     run.ask(result, draft)
+    undo_late(run, draft)
+
+
+def undo_late(run: Run, draft: Draft) -> None:
+    """What succeeded when its run had failed is undone too. The run does not wait for it, so it may have ended."""
+    if not run.machine.lingers:
+        return
     if run.state.rolling_back:
         go_on(run, draft)
+    elif run.state.status == "failed":
+        request = RollbackStarted("request")
+        if Rollback.begun(request, run.state.rollback).next(run.machine.compensations()) is not None:
+            compensate(run, draft)
 
 
 def settle(resume: Resume, run: Run, draft: Draft) -> None:

@@ -62,11 +62,6 @@ class Machine(Protocol):
     """It says when the next attempt of a task that failed may begin, once that is due: see `RetryDue`."""
 
     @property
-    def unsettled(self) -> bool:
-        """Work is under way that would have to be undone if it succeeded. Asked of machines that linger."""
-        ...
-
-    @property
     def vigilant(self) -> bool:
         """Something that others do hangs on its owner: it must be loaded when its shard changes hands."""
         ...

@@ -14,7 +14,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
-from . import ending, outbox, values
+from . import ending, outbox, reviving, values
 from .draft import Draft
 from .effects import FailTask, Finish, RunTask
 from .errors import Conflict, ErrorInfo, PlaitError
@@ -60,12 +60,12 @@ class Run:
         self.state = RunState()
         self.ids = ids
         self.blocked: ErrorInfo | None = None
-        self._limits = limits
+        self.limits = limits
 
         # As the run's row has it
         self._awake: bool = True
         self._ended_at: Millis | None = None
-        self._recoveries = 0
+        self.recoveries = 0
         self._full: bool = False
         self._stale = False
         self._snapshot_seq = 0
@@ -85,7 +85,7 @@ class Run:
 
     def adopt(self, row: RunRow) -> None:
         """What only the row knows."""
-        self.blocked, self._recoveries, self._full = row.blocked, row.recoveries, row.full
+        self.blocked, self.recoveries, self._full = row.blocked, row.recoveries, row.full
         self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
 
     def fold(self, event: Event, at: Millis) -> None:
@@ -101,7 +101,7 @@ class Run:
 
     def suspect(self) -> None:
         """It was awake each time the process died: count before it is started again."""
-        self._recoveries += 1
+        self.recoveries += 1
         self._stale = True
 
     def block(self, error: ErrorInfo | None) -> None:
@@ -166,14 +166,19 @@ class Run:
             case Message() | Decided() | Patch():
                 if not (self.machine.lingers and isinstance(input, Message)):
                     self._must_run()
-                return self.ask(input, draft)
+                return self._hear(input, draft)
             case ChildFinished():
                 # One that outlived its parent is heard for when that is reopened
                 if self.machine.lingers or not self.state.rolling_back:
-                    self.ask(input, draft)
+                    self._hear(input, draft)
             case _:
                 assert_never(input)
         return None
+
+    def _hear(self, input: AnyInput, draft: Draft) -> Raw | None:
+        answer = self.ask(input, draft)
+        ending.undo_late(self, draft)
+        return answer
 
     def _must_run(self) -> None:
         if self.state.status != "running":
@@ -224,6 +229,8 @@ class Run:
             case Again():
                 self.emit(verdict.event, draft)
                 draft.set_timer(TaskToken(RETRY + result.token), verdict.event.due)
+                if self.machine.paces:
+                    self.ask(Resume("continue"), draft)  # what it held back may begin meanwhile
             case Late():
                 self._late(result, draft)
             case _:
@@ -239,7 +246,7 @@ class Run:
     def _settle(self, verdict: Final, draft: Draft) -> None:
         result = verdict.result
         if result.error is not None and (verdict.exhausted or self.state.rolling_back):
-            self._dead_letter(verdict.task, result.attempt, result.error, draft)
+            self.dead_letter(verdict.task, result.attempt, result.error, draft)
         if self.state.rolling_back:
             ending.undone(result, self, draft)
         elif result.attempt == 1:
@@ -247,7 +254,7 @@ class Run:
         else:
             self.ask(msgspec.structs.replace(result, attempts=result.attempt), draft)
 
-    def _dead_letter(self, task: RunTask, attempts: int, error: ErrorInfo, draft: Draft) -> None:
+    def dead_letter(self, task: RunTask, attempts: int, error: ErrorInfo, draft: Draft) -> None:
         self.emit(TaskDeadLettered(task.token, attempts, error), draft)
         id = outbox.letter_id(self, task.token)
         letter = DeadLetter(id, self.id, self.info.namespace, task.token, task.label, attempts, error, draft.at)
@@ -258,15 +265,15 @@ class Run:
         draft.clear_timer(token)
         if self.state.status != "running":
             if self.machine.lingers and not token.startswith((DEADLINE, RETRY)):
-                self.ask(fired, draft)
+                self._hear(fired, draft)
             return
         if token == DEADLINE:
             error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
             ending.cancel(Cancel(cause="deadline", error=error), self, draft)
         elif token.startswith(RETRY):
             self._retry(TaskToken(token[len(RETRY) :]), draft)
-        elif not self.state.rolling_back:
-            self.ask(fired, draft)
+        elif self.machine.lingers or not self.state.rolling_back:
+            self._hear(fired, draft)
 
     def _retry(self, token: TaskToken, draft: Draft) -> None:
         waiting = self.state.tasks.get(token)
@@ -283,7 +290,7 @@ class Run:
     def _resume(self, resume: Resume, draft: Draft) -> Raw | None:
         match resume.mode:
             case "continue" | "wake" | "recover":
-                self._take_up(resume, draft)
+                reviving.take_up(resume, self, draft)
             case "settle":
                 ending.settle(resume, self, draft)
             case "compensate":
@@ -310,8 +317,8 @@ class Run:
         if decision.more:
             draft.more = True
         effects = decision.effects
-        if len(effects) > self._limits.max_effects:
-            draft.breach = exceeded("effects in one decision", len(effects), self._limits.max_effects)
+        if len(effects) > self.limits.max_effects:
+            draft.breach = exceeded("effects in one decision", len(effects), self.limits.max_effects)
         else:
             outbox.apply(effects, self, draft)
         return decision.reply
@@ -323,58 +330,10 @@ class Run:
         self.state.evolve(event)
         self.machine.evolve(event, draft.at)
 
-    # -- recovery ------------------------------------------------------------------------------------------------
-
-    def _take_up(self, resume: Resume, draft: Draft) -> None:
-        """After a load: what should be under way is started again."""
-        state = self.state
-        if not state.started or state.status != "running":
-            if state.started and self.machine.lingers:
-                self.ask(resume, draft)
-            return
-        if state.rolling_back:
-            ending.go_on(self, draft, again=True)
-            return
-        known, self.blocked = self.blocked, None  # what blocked it may be gone; else the machine says so again
-        self.ask(resume, draft)
-        self._stale = self._stale or self.blocked != known
-        for effect in self.machine.pending(draft.at, recovered=resume.mode == "recover"):
-            if isinstance(effect, RunTask):
-                self.start_again(effect, draft)
-            else:
-                outbox.apply([effect], self, draft)
-        if self.blocked is None:
-            state.tasks.forget_past()
-
-    def start_again(self, task: RunTask, draft: Draft) -> None:
-        """What was under way when its owner went; unless it keeps killing its process, as far as one can tell."""
-        bound = self._limits.max_recoveries if task.recoveries is None else task.recoveries
-        attempt = self.state.tasks.open(task, draft.at, paced=self.machine.paces and not self.state.rolling_back)
-        if attempt is not None and self._recoveries > bound:
-            self._interrupted(task, attempt, draft)
-        elif attempt is not None:
-            draft.tasks.append((task, attempt))
-        elif (waiting := self.state.tasks.get(task.token)) is not None and waiting.retry_at is not None:
-            draft.set_timer(TaskToken(RETRY + task.token), waiting.retry_at)
-
-    def _interrupted(self, task: RunTask, attempt: int, draft: Draft) -> None:
-        error = ErrorInfo(
-            "kernel.task_interrupted",
-            f"{task.label} was under way each of the last {self._recoveries} times its process died",
-            kind="interrupted",
-        )
-        self.state.tasks.close(task.token)
-        self._dead_letter(task, attempt, error, draft)
-        result = TaskResult(task.token, attempt, error=error, attempts=attempt)
-        if self.state.rolling_back:
-            ending.undone(result, self, draft)
-        else:
-            self.ask(result, draft)
-
     # -- closing a draft -----------------------------------------------------------------------------------------
 
     def _check_limits(self, draft: Draft) -> None:
-        state, limits = self.state, self._limits
+        state, limits = self.state, self.limits
         if state.status != "running" or state.rolling_back:
             return
         unborn: set[RunId] = set()
@@ -396,9 +355,9 @@ class Run:
         vigilant = self.machine.vigilant and self.state.status == "running"
         awake = self.state.tasks.running > 0 or draft.more or self.blocked is not None or vigilant
         self.has_rows = self.has_rows or bool(draft.timers or draft.questions)
-        full = self.machine.backlog() >= self._limits.max_queued_messages
-        if self._recoveries and draft.events and draft.create is None:
-            self._recoveries, self._stale = 0, True  # it makes progress
+        full = self.machine.backlog() >= self.limits.max_queued_messages
+        if self.recoveries and draft.events and draft.create is None:
+            self.recoveries, self._stale = 0, True  # it makes progress
         if draft.create is not None and not draft.ended and not self._stale:
             draft.create.awake = self._awake = awake
         elif awake != self._awake or full != self._full or draft.ended or self._stale:
@@ -419,13 +378,13 @@ class Run:
         write = Write(self.id, self.shard, self.epoch, taken=refused(self.id, info, self.asked))
         if self._was == "running":
             write.patch = RunPatch(
-                status="running", awake=True, blocked=info, recoveries=self._recoveries, full=self._full
+                status="running", awake=True, blocked=info, recoveries=self.recoveries, full=self._full
             )
         return write
 
     def leaving(self) -> Write:
         """Its owner leaves in peace: the recovery that its takeover will count is taken back."""
-        self._recoveries = max(0, self._recoveries - 1)
+        self.recoveries = max(0, self.recoveries - 1)
         return Write(self.id, self.shard, self.epoch, patch=self._patch())
 
     def _patch(self) -> RunPatch:
@@ -433,13 +392,13 @@ class Run:
             status=self.state.status,
             awake=self._awake,
             blocked=self.blocked,
-            recoveries=self._recoveries,
+            recoveries=self.recoveries,
             full=self._full,
         )
         if self.state.status != "running":
             patch.ended_at = self._ended_at
             match self.state.final:
-                case RunCompleted(output=output) if len(bytes(output)) <= self._limits.blob_threshold:
+                case RunCompleted(output=output) if len(bytes(output)) <= self.limits.blob_threshold:
                     patch.output = output
                 case RunFailed(error=error):
                     patch.error = error

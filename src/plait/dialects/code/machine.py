@@ -52,7 +52,7 @@ _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 
 class CodeMachine(Player):
-    lingers = paces = unsettled = vigilant = False
+    lingers = paces = vigilant = False
 
     # -- folding -------------------------------------------------------------------------------------------------
 
