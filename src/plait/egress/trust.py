@@ -5,8 +5,6 @@ from __future__ import annotations
 import ssl
 from functools import cached_property
 
-import httpx
-
 from plait.kernel.errors import InvalidInput
 
 
@@ -19,6 +17,8 @@ class Trust:
 
     @cached_property
     def context(self) -> ssl.SSLContext:
+        import httpx  # it brings a command line of its own: only who speaks TLS waits for that
+
         context = httpx.create_ssl_context()
         self._add_to(context)
         return context

@@ -7,16 +7,16 @@ A script that fails raises a `WorkError` that is not tried again; its text start
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Raw
 
 from plait.dialects.goals.steps.attribute import Language
 
-from .ale import Ale
-from .jpath import JPath
-from .lua import Lua
 from .offloading import Offloading
+
+if TYPE_CHECKING:
+    from .lua import Lua
 
 
 class _Interpreter(Protocol):
@@ -32,25 +32,45 @@ class Languages:
 
     def __init__(self) -> None:
         self._offloading = Offloading()
-        self._lua = Lua()
-        self._known: dict[Language, _Interpreter] = {
-            "ale": Ale(self._offloading),
-            "jpath": JPath(self._offloading),
-            "lua": self._lua,
-        }
+        self._lua: Lua | None = None
+        self._known: dict[Language, _Interpreter] = {}
+
+    def _interpreter(self, language: Language) -> _Interpreter:
+        found = self._known.get(language)
+        if found is None:
+            found = self._known[language] = self._made(language)
+        return found
+
+    def _made(self, language: Language) -> _Interpreter:
+        """Imported when it is needed: a program that uses none should start as quickly as before."""
+        match language:
+            case "ale":
+                from .ale import Ale
+
+                return Ale(self._offloading)
+            case "jpath":
+                from .jpath import JPath
+
+                return JPath(self._offloading)
+            case "lua":
+                from .lua import Lua
+
+                self._lua = Lua()
+                return self._lua
 
     async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
         """Raises `Uncompilable` if the script does not compile, uses an unknown name, or a name can't be bound."""
-        await self._known[language].check(script, names)
+        await self._interpreter(language).check(script, names)
 
     async def call(self, language: Language, script: str, names: Sequence[str], document: Raw, token: str) -> Any:
         """The result as JSON data. `token` decides the random numbers of Lua."""
-        return await self._known[language].call(script, names, document, token)
+        return await self._interpreter(language).call(script, names, document, token)
 
     async def holds(self, language: Language, script: str, names: Sequence[str], document: Raw, token: str) -> bool:
         """Whether the result counts as true, by the rules of the language."""
-        return await self._known[language].holds(script, names, document, token)
+        return await self._interpreter(language).holds(script, names, document, token)
 
     async def close(self) -> None:
         self._offloading.close()
-        await self._lua.close()
+        if self._lua is not None:
+            await self._lua.close()
