@@ -313,5 +313,5 @@ def _span(deadline: float | timedelta) -> Millis:
 
 
 def _start_hash(dialect: str, prepared: Prepared) -> str:
-    identity = f"{dialect}\0{prepared.definition}\0{prepared.version}\0".encode() + bytes(prepared.input)
-    return hashlib.blake2b(identity, digest_size=16).hexdigest()
+    names = f"{dialect}\0{prepared.definition}\0{prepared.version}\0".encode()
+    return hashlib.blake2b(names + bytes(prepared.input) + prepared.identity, digest_size=16).hexdigest()

@@ -110,6 +110,8 @@ class Prepared(msgspec.Struct, frozen=True, gc=False):
     version: str | None
     input: Raw
     data: Any = None
+    identity: bytes = b""
+    """What else, beside definition and input, makes a start the same as another."""
     taken: str = "kernel.run_exists"
     """The code of the refusal when a run of that id has another definition or input."""
 

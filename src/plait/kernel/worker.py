@@ -30,6 +30,8 @@ class Job(msgspec.Struct, gc=False):
     """Keeps a line that the attempt says, from any thread."""
     said: int = 0
     """How many lines so far."""
+    beat: Callable[[Raw], None] | None = None
+    """Set by the worker: says that the attempt is alive, and how far it got."""
 
 
 class Worker(Protocol):

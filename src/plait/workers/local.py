@@ -122,6 +122,7 @@ class _Execution:
 
     async def _run(self) -> None:
         job = self._job
+        job.beat = self._beat
         here.set(job)
         try:
             output = await (self._call() if self._worker.around is None else self._observed(self._worker.around))
@@ -228,7 +229,8 @@ class _Execution:
     def _end(self) -> None:
         if not self._over:
             self._over = True
-            self.task = None  # the task knows us by its context; without this both wait for a garbage collection
+            # The task knows us by its context, the job by its beat: without this all wait for a garbage collection
+            self.task = self._job.beat = None
             self._worker.ended(self._job)
 
 

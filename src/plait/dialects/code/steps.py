@@ -16,7 +16,7 @@ from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.store import LineLevel
 from plait.kernel.values import ABSENT, NULL
-from plait.kernel.worker import here
+from plait.kernel.worker import Job, here
 
 from .definition import Options, Step, is_async, is_step
 from .errors import WorkflowCodeError
@@ -67,25 +67,32 @@ _attempt: contextvars.ContextVar[tuple[_Bound, Attempt] | None] = contextvars.Co
 
 def step_info() -> StepInfo:
     """In a step: its run, its path, its attempt, and its idempotency key."""
-    call, attempt = _running("step_info()")
-    return StepInfo(caller_id(call.run_id), call.path, attempt.number, call.key, values.decode(attempt.last_progress))
+    bound = _attempt.get()
+    if bound is not None:
+        call, attempt = bound
+        return StepInfo(
+            caller_id(call.run_id), call.path, attempt.number, call.key, values.decode(attempt.last_progress)
+        )
+    job = _job("step_info()")  # of another dialect, whose tasks are called by their key
+    path = job.task.node or job.task.token
+    return StepInfo(caller_id(job.run_id), path, job.attempt, job.task.token, values.decode(job.progress))
 
 
 def heartbeat(progress: object = None) -> None:
     """In a step with `heartbeat_timeout`: says that it is alive, and how far it got."""
-    _, attempt = _running("heartbeat()")
-    attempt.beat(values.encode(progress))
+    job = _job("heartbeat()")
+    if job.beat is not None:
+        job.beat(values.encode(progress))
 
 
 def step_log(text: str, level: LineLevel = "info") -> None:
     """In a step: a line that is shown with it. What steps give to `logging` in a `plait serve` is kept too."""
-    _running("step_log()")
-    if (job := here.get()) is not None:
-        job.note(job, level, str(text))
+    job = _job("step_log()")
+    job.note(job, level, str(text))
 
 
-def _running(what: str) -> tuple[_Bound, Attempt]:
-    found = _attempt.get()
+def _job(what: str) -> Job:
+    found = here.get()
     if found is None:
         raise WorkflowCodeError("WRONG_CTX", f"{what} was called outside a step", fix="call it in the step's function")
     return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -9,6 +11,8 @@ class Goals(msgspec.Struct, frozen=True):
     """A definition. Which steps it takes is planned when a run is started."""
 
     goals: tuple[str, ...]
+    more: dict[str, list[Any]] = {}
+    """Further values of names in init: candidates for inputs that collect several."""
 
 
 def goals(*step_ids: str) -> Goals:

@@ -67,11 +67,19 @@ class GoalsDialect:
         await self._catalogs.refresh(namespace)
 
     def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
-        request = read_request(cast("Goals", definition).goals, input)
+        wanted = cast("Goals", definition)
+        request = read_request(wanted.goals, input)
         plan = self._planbook.plan(request, namespace)
         check_start(plan)
-        label = definition_label(request.goals)
-        return Prepared(label, None, values.encode(request.init), StartData(plan), taken="goals.run_exists")
+        more = values.encode(wanted.more) if wanted.more else b""
+        return Prepared(
+            definition_label(request.goals),
+            None,
+            values.encode(request.init),
+            StartData(plan, more=wanted.more),
+            taken="goals.run_exists",
+            identity=bytes(more),
+        )
 
     def plan(self, definition: object, input: object, namespace: str) -> Preview:
         """A plan with gaps is shown with them."""

@@ -126,6 +126,10 @@ class Health:
         """Calls back after something that a node told is in memory, until what is returned is called."""
         return self._watchers.add(callback)
 
+    def sequence(self, namespace: str) -> int:
+        """The number of the last event that is known."""
+        return self._ward(namespace).follower.sequence
+
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """What the nodes said, past event `after`."""
         return [entry.recorded for entry in await self._ward(namespace).stream.read(after, limit)]

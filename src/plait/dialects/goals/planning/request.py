@@ -28,7 +28,8 @@ def read_request(goals: object, init: object) -> Request:
 
 def _goals(goals: object) -> tuple[str, ...]:
     if not isinstance(goals, list | tuple):
-        raise NoGoals if goals is None else BadRequest("/definition/goals", "goals are no list", "send a list of step ids")
+        fix = "send a list of step ids"
+        raise NoGoals if goals is None else BadRequest("/definition/goals", "goals are no list", fix)
     sent = cast("list[object]", goals)
     for index, goal in enumerate(sent):
         if not isinstance(goal, str):

@@ -36,6 +36,8 @@ def read_attribute(cursor: Cursor, name: str, strict: bool) -> Attribute:
     role = cursor.choice("role", ROLES)
     kind = cursor.choice("type", KINDS)
     merged = _merged(cursor, name, role, strict)
+    if role == "const" and not strict:
+        _take_default_as_value(merged)
     _check_allowed(merged, name, role)
     detail = _detail(merged)
     _check_detail(merged, name, role, kind, detail)
@@ -77,6 +79,13 @@ def _take(merged: _Merged, place: Cursor, field: str, name: str) -> None:
         place.note(field, f"'{field}' of '{name}' is given twice and differs", "keep one")
     merged.data[field] = value
     merged.places[field] = place.at(field)
+
+
+def _take_default_as_value(merged: _Merged) -> None:
+    """Older clients of the compatible mount call the value of a const its default."""
+    if "default" in merged.data and "value" not in merged.data:
+        merged.data["value"] = merged.data.pop("default")
+        merged.places["value"] = merged.places.pop("default")
 
 
 def _check_allowed(merged: _Merged, name: str, role: Role) -> None:
