@@ -139,6 +139,16 @@ def test_what_succeeds_after_a_failed_run_has_ended_is_undone_too_and_it_ends_as
     assert run.state.status == "failed"
 
 
+def test_timers_of_work_that_goes_on_outlive_the_rollback():
+    run, machine = told([work("a")], [FAIL, SetTimer(TaskToken("callback"), Millis(NOW + 5))])
+    machine.undoable = [work("undo:a")]
+    draft = give(run, done("a"))
+    assert [timer.token for timer in draft.timers or ()] == ["callback"]
+    draft = give(run, done("undo:a"))
+    assert draft.ended
+    assert not draft.clears_all
+
+
 def test_nothing_is_undone_late_in_a_run_that_completed():
     run, machine = told([work("pay"), work("a")], [Finish("completed")])
     give(run, done("a"))

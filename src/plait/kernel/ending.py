@@ -105,7 +105,8 @@ def go_on(run: Run, draft: Draft, *, again: bool = False) -> None:
             outbox.apply([task], run, draft)
         return
     run.emit(RollbackEnded("completed"), draft)
-    end(rollback.outcome(run.state.final), run, draft)
+    # Timers were cleared when the rollback began; those of work that goes on were set after that
+    end(rollback.outcome(run.state.final), run, draft, clear=not run.machine.lingers)
 
 
 def undone(result: TaskResult, run: Run, draft: Draft) -> None:
@@ -172,11 +173,12 @@ def retry_stuck(run: Run, draft: Draft) -> bool:
     return True
 
 
-def end(final: FinalEvent, run: Run, draft: Draft) -> None:
+def end(final: FinalEvent, run: Run, draft: Draft, *, clear: bool = True) -> None:
     run.emit(final, draft)
     run.ended(draft.at)
     draft.ended = True
-    draft.clear_all(stored=run.has_rows)
+    if clear:
+        draft.clear_all(stored=run.has_rows)
     info = run.info
     if info.parent is not None and info.parent_token is not None:
         # Numbered, because a child that is reopened and ends again must be heard again
