@@ -8,6 +8,7 @@ from plait import Context, Loop, Retry, Undo, workflow
 from plait.dialects.code.dialect import CodeDialect
 from plait.kernel import values
 from plait.kernel.machine import Dialect
+from tests.contract.dialects.goals import SCENARIOS, Goals
 from tests.contract.dialects.kit import Scenario, Subject, cancel, decide, message, retry, wait
 from tests.kernel.toy import ToyDialect, ask, child, count, fail, nap, task, tell
 
@@ -206,8 +207,11 @@ CODE = [
     Scenario("a cancel that undoes", undoing, acts=[wait(1), cancel(True)]),
 ]
 
-ALL: list[tuple[type[Toy] | type[Code], Scenario]] = [
+AnySubject = type[Toy] | type[Code] | type[Goals]
+
+ALL: list[tuple[AnySubject, Scenario]] = [
     *((Toy, scenario) for scenario in TOY),
     *((Code, scenario) for scenario in CODE),
+    *((Goals, scenario) for scenario in SCENARIOS),
 ]
 NAMES = [f"{subject.name}: {scenario.name}" for subject, scenario in ALL]

@@ -2,7 +2,8 @@
 
 Always in this order, and in the order of the steps' ids: (1) until nothing changes, pending steps with a lost input
 fail and those nobody needs are skipped; (2) the outcome; (3) every ready step starts, all judged on the same state; and
-again from 1 if a step ended in 3. Only steps that a recorded event may have touched are looked at.
+again from 1, since a step that ended or has all its inputs now may leave others without use. Only steps that a recorded
+event may have touched are looked at: when nothing is touched any more, looking at all of them would find nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def advance(turn: Turn) -> None:
         before = turn.flow.unended
         for plan in [plan for step_id in sorted(candidates) if (plan := _ready(turn, step_id)) is not None]:
             _start(turn, plan)
-        if turn.flow.unended == before:
+        if not turn.touched and turn.flow.unended == before:
             break
     undo_next(turn)
 

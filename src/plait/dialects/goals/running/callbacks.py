@@ -53,7 +53,7 @@ def awaited(turn: Turn, token: str) -> tuple[StepPlan, ItemState]:
 
 
 def _answer(turn: Turn, plan: StepPlan, token: str, item: ItemState, outputs: dict[str, Raw]) -> None:
-    if not item.open or item.returned:
+    if not item.open or item.returned or not turn.flow.hears:
         turn.record(LateResult(plan.id, token, Raw(msgspec.json.encode(outputs))))
         return
     stop_waiting(turn, token, item)
@@ -61,7 +61,7 @@ def _answer(turn: Turn, plan: StepPlan, token: str, item: ItemState, outputs: di
 
 
 def _fail(turn: Turn, plan: StepPlan, token: str, item: ItemState, error: str) -> None:
-    if not item.open or item.returned:
+    if not item.open or item.returned or not turn.flow.hears:
         turn.record(LateResult(plan.id, token, error=error))
         return
     stop_waiting(turn, token, item)

@@ -19,15 +19,15 @@ from .turn import Turn
 def child_of(turn: Turn, plan: StepPlan, item: Item) -> StartChild | str:
     """The run that does the work of an item, or why it can't be started."""
     run_id = child_id(turn, plan.id, item.token)
-    step, token = plan.step, TaskToken(item.token)
+    step, token, inputs = plan.step, TaskToken(item.token), _inputs(plan, item)
     if step.flow is not None:
         data = StartData(turn.flow.state.plan.children[step.id], step.id, sorted(_inner_outputs(step)))
-        return StartChild(token, run_id, "goals", definition_label(step.flow.goals), input=item.inputs, data=data)
+        return StartChild(token, run_id, "goals", definition_label(step.flow.goals), input=inputs, data=data)
     if step.run is None:
         raise AssertionError(f"step '{step.id}' is no run")
     try:
         prepared = turn.around.prepare_child(
-            step.run.dialect, step.run.definition, values.decode(item.inputs), turn.around.info.namespace
+            step.run.dialect, step.run.definition, values.decode(inputs), turn.around.info.namespace
         )
     except PlaitError as refusal:
         return str(refusal)
@@ -40,6 +40,12 @@ def child_of(turn: Turn, plan: StepPlan, item: Item) -> StartChild | str:
         prepared.input,
         data=prepared.data,
     )
+
+
+def _inputs(plan: StepPlan, item: Item) -> Raw:
+    """What the child is given: a meta input that differs from item to item is known only here."""
+    tokens = {plan.inner[name]: item.token for name, key in plan.metas if key == "receipt_token"}
+    return Raw(values.plain({**values.decode(item.inputs), **tokens})) if tokens else item.inputs
 
 
 def child_id(turn: Turn, step_id: str, token: str) -> RunId:

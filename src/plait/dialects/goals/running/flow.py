@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Raw
@@ -26,13 +27,25 @@ class Crew:
         self.due: deque[str] = deque()
         """To be tried again as soon as there is a free slot. Not part of the state: the kernel says so again."""
 
+    def wait(self, token: str) -> None:
+        """It is to be tried again."""
+        if token not in self.due:
+            self.due.append(token)
+
+    def called_up(self, token: str) -> None:
+        """It does not wait for a slot any more."""
+        if self.idle and self.idle[0] == token:
+            self.idle.popleft()
+        elif token in self.due:
+            self.due.remove(token)
+
     @staticmethod
     def of(step: StepState) -> Crew:
         crew = Crew()
         for token, item in step.items.items():
             crew.open += item.open
             crew.active += item.status == "active"
-            if item.status == "pending" and item.retry_at is None:
+            if item.status == "pending" and item.retry_at is None and not step.ended:
                 crew.idle.append(token)
         return crew
 
@@ -41,20 +54,27 @@ class Flow:
     def __init__(self, state: FlowState, blueprint: Blueprint | None = None) -> None:
         self.state = state
         self.blueprint = blueprint or Blueprint(state.plan)
-        self.unended = sum(not step.ended for step in state.steps.values())
+        self._whole: dict[str, dict[str, Raw]] = {}
+        self.count()
+
+    def count(self) -> None:
+        """Makes everything anew that follows from the state."""
+        steps = self.state.steps
+        self.unended = sum(not step.ended for step in steps.values())
         """Steps of the plan that have not ended."""
-        self.crews = {step_id: Crew.of(step) for step_id, step in state.steps.items() if step.items}
+        self.crews = {step_id: Crew.of(step) for step_id, step in steps.items() if step.items}
         self.active = sum(crew.active for crew in self.crews.values())
         """Items that are worked on."""
-        self.awaited = {
-            token
-            for step in state.steps.values()
-            for token, item in step.items.items()
-            if item.status == "active" and item.accepted_at is not None
-        }
+        self.owners = {token: step_id for step_id, step in steps.items() for token in step.items}
+        self.awaited = {token for token, item in self._items() if item.status == "active" and item.accepted_at}
         """Items that a step server took and will answer."""
-        self._whole: dict[str, dict[str, Raw]] = {}
-        self.owners = {token: step_id for step_id, step in state.steps.items() for token in step.items}
+        self.strays = {
+            token for token, item in self._items() if item.retry_at is not None and steps[self.owners[token]].ended
+        }
+        """Items that wait to be tried again although their step has ended."""
+
+    def _items(self) -> Iterator[tuple[str, ItemState]]:
+        return (pair for step in self.state.steps.values() for pair in step.items.items())
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
@@ -62,6 +82,16 @@ class Flow:
     def over(self) -> bool:
         """The outcome stands."""
         return self.state.status != "active"
+
+    @property
+    def hears(self) -> bool:
+        """Whether the result of work still counts: after the outcome, that of work that was under way then."""
+        state = self.state
+        if not self.over:
+            return True
+        if state.cut or state.deactivated_at is not None:
+            return False
+        return state.ended_at is None or state.outlived
 
     @property
     def recalled(self) -> bool:
@@ -101,6 +131,15 @@ class Flow:
     def item(self, step_id: str, token: str) -> ItemState:
         return self.state.steps[step_id].items[token]
 
+    def begin_item(self, step_id: str, token: str) -> ItemState:
+        item, crew = self.item(step_id, token), self.crews[step_id]
+        crew.called_up(token)
+        if item.status != "active":
+            item.status = "active"
+            self.active += 1
+            crew.active += 1
+        return item
+
     def rest(self, step_id: str, token: str, item: ItemState) -> None:
         self.awaited.discard(token)
         if item.status == "active":
@@ -111,6 +150,8 @@ class Flow:
         item = self.item(step_id, token)
         self.rest(step_id, token, item)
         self.crews[step_id].open -= item.open
+        self.crews[step_id].called_up(token)
+        self.strays.discard(token)
         item.ended_at, item.retry_at = at, None
         return item
 

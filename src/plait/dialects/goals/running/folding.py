@@ -26,7 +26,10 @@ from .blueprint import Blueprint
 from .fanout import fan_of
 from .flow import Crew, Flow
 from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value
-from .tokens import UNDO
+from .tokens import undone_item
+
+GOAL_FAILED = "goals.goal_failed"
+"""The code of an outcome; a run that failed otherwise was ended from outside."""
 
 _UNDONE: dict[str, ItemStatus] = {
     "completed": "compensated",
@@ -43,7 +46,9 @@ def begun(event: RunStarted, at: Millis, blueprints: Mapping[int, Blueprint]) ->
     """The flow as its start makes it; runs of one plan share their blueprint."""
     data: Any = event.data
     start = data if isinstance(data, StartData) else msgspec.convert(data, StartData)
-    init = _object.decode(event.input)
+    init = {name: [Value(value, set_at=at)] for name, value in _object.decode(event.input).items()}
+    for name, others in start.more.items():
+        init.setdefault(name, []).extend(Value(Raw(_encode(value)), set_at=at) for value in others)
     state = FlowState(
         plan=start.plan,
         seed=event.seed,
@@ -51,7 +56,7 @@ def begun(event: RunStarted, at: Millis, blueprints: Mapping[int, Blueprint]) ->
         returns=start.returns,
         started_at=at,
         updated_at=at,
-        attributes={name: [Value(value, set_at=at)] for name, value in init.items()},
+        attributes=init,
         steps={step_id: StepState() for step_id in start.plan.steps},
         seq=1,
     )
@@ -113,11 +118,7 @@ def _closed(flow: Flow, event: e.InputClosed, at: Millis) -> None:
 
 
 def _work_started(flow: Flow, event: e.WorkStarted, at: Millis) -> None:
-    item = flow.item(event.step_id, event.token)
-    if item.status != "active":
-        item.status = "active"
-        flow.active += 1
-        flow.crews[event.step_id].active += 1
+    item = flow.begin_item(event.step_id, event.token)
     item.started_at = item.started_at or at
     item.retry_at = None
 
@@ -157,6 +158,12 @@ def _completed(flow: Flow, event: e.StepCompleted, at: Millis) -> None:
 def _step_failed(flow: Flow, event: e.StepFailed, at: Millis) -> None:
     step = flow.end_step(event.step_id, at)
     step.status, step.error, step.unsatisfied = "failed", event.error, event.unsatisfied
+    crew = flow.crews.get(event.step_id)
+    if crew is not None:  # what has not begun never does
+        crew.idle.clear()
+        crew.due.clear()
+        for item in step.items.values():
+            item.retry_at = None
 
 
 def _skipped(flow: Flow, event: e.StepSkipped, at: Millis) -> None:
@@ -169,22 +176,47 @@ def _deactivated(flow: Flow, event: e.FlowDeactivated, at: Millis) -> None:
 
 
 def _resumed(flow: Flow, event: e.FlowResumed, at: Millis) -> None:
+    emptied = {name for step_id in event.steps for name in _withdrawn(flow, step_id)}
     for step_id in event.steps:
         old = flow.state.steps[step_id]
-        flow.unended += old.ended
         fresh = flow.state.steps[step_id] = StepState(matches=old.matches, closed=old.closed)
-        if old.items:
+        stale = any(each.name in emptied for each in flow.blueprint.steps[step_id].inputs)
+        if old.items and not stale:
             fresh.status, fresh.started_at, fresh.inputs = "active", old.started_at, old.inputs
             fresh.total, fresh.dropped = old.total, old.dropped
             fresh.items = {token: _taken_up(item) for token, item in old.items.items()}
-            flow.crews[step_id] = Crew.of(fresh)
+            fresh.opened_seq = old.opened_seq
+    _wait_no_more(flow)
+    flow.state.cut = False
+    flow.count()
+
+
+def _withdrawn(flow: Flow, step_id: str) -> list[str]:
+    """A step that had completed is done again because what it did was undone: what it gave is not true any more."""
+    if flow.state.steps[step_id].status != "completed":
+        return []
+    attributes, outputs = flow.state.attributes, flow.blueprint.steps[step_id].outputs
+    for name in outputs:
+        left = [value for value in attributes.pop(name, []) if value.step != step_id]
+        if left:
+            attributes[name] = left
+    return [name for name in outputs if name not in attributes]
 
 
 def _taken_up(item: ItemState) -> ItemState:
     """What succeeded or is under way stays; the rest is done again, under the same token."""
-    if item.status in ("succeeded", "active"):
+    if item.status in ("succeeded", "compensation_failed", "active"):
         return item
     return ItemState(item.values, item.place, round=item.round + 1)
+
+
+def _wait_no_more(flow: Flow) -> None:
+    """Items that waited to be tried again when the run ended begin afresh; so do children that ended with it."""
+    for step_id, step in flow.state.steps.items():
+        ended_too = flow.state.cut and flow.blueprint.steps[step_id].step.type in ("flow", "run")
+        for token, item in step.items.items() if step.status == "active" else ():
+            if item.retry_at is not None or (ended_too and item.status == "active"):
+                step.items[token] = ItemState(item.values, item.place, round=item.round + 1)
 
 
 def _forked(flow: Flow, event: e.FlowForked, at: Millis) -> None:
@@ -215,8 +247,10 @@ def _comp_failed(flow: Flow, event: e.CompFailed, at: Millis) -> None:
 def _retry_scheduled(flow: Flow, event: TaskRetryScheduled, at: Millis) -> None:
     found = flow.find(event.token)
     if found is not None:
-        plan, _, item = found
+        plan, step, item = found
         flow.rest(plan.id, event.token, item)
+        if step.ended:
+            flow.strays.add(event.token)
         item.status, item.attempts, item.retry_at = "pending", event.attempt, event.due
         item.error, item.accepted_at = event.error.message, None
 
@@ -225,14 +259,15 @@ def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
     if event.cause == "request":
         return
     flow.state.end_seq = flow.state.seq
+    flow.state.cut = event.cause != "failure"
     flow.state.status = "cancelled" if event.cause == "cancel" else "failed"
     flow.state.error = event.error.message if event.error is not None else event.reason
 
 
 def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
-    found = flow.find(event.at.removeprefix(UNDO))
+    found = flow.find(undone_item(event.at))
     if found is not None:
-        found[2].status = _UNDONE[event.status]
+        found[2].status, found[2].rolled_back = _UNDONE[event.status], True
 
 
 def _run_completed(flow: Flow, event: RunCompleted, at: Millis) -> None:
@@ -240,18 +275,20 @@ def _run_completed(flow: Flow, event: RunCompleted, at: Millis) -> None:
 
 
 def _run_failed(flow: Flow, event: RunFailed, at: Millis) -> None:
+    flow.state.cut = event.error.code != GOAL_FAILED
     _over(flow, "failed", event.error.message, at)
 
 
 def _run_cancelled(flow: Flow, event: RunCancelled, at: Millis) -> None:
+    flow.state.cut = True
     _over(flow, "cancelled", event.reason, at)
 
 
 def _over(flow: Flow, status: Any, error: str, at: Millis) -> None:
     state = flow.state
     state.status, state.error, state.ended_at = status, error, at
+    state.outlived = flow.active > 0 and not state.cut
     state.end_seq = state.end_seq or state.seq
-    state.outlived = flow.active > 0 and status != "cancelled"
 
 
 def _reopened(flow: Flow, event: RunReopened, at: Millis) -> None:

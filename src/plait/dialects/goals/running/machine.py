@@ -8,8 +8,8 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
-from plait.kernel.effects import CancelChild, Decision, Effect, RetryTask, RunTask, SetTimer
-from plait.kernel.errors import Conflict, ErrorInfo
+from plait.kernel.effects import CancelChild, ClearTimer, Decision, Effect, RetryTask, RunTask, SetTimer
+from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import (
@@ -31,21 +31,25 @@ from . import callbacks, picture, waits
 from .advance import advance
 from .blueprint import Blueprint
 from .children import child_id
-from .events import FlowDeactivated, FlowForked, InputClosed
+from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .flow import Flow
 from .folding import begun, fold
 from .outcome import LOOK_AGAIN
 from .patching import patch
+from .reopening import retry, settle
 from .results import task_result
 from .state import FlowState
-from .taking_up import children, children_again, retry, settle, take_up, under_way
+from .taking_up import children, children_again, go_on, local_work, take_up, under_way
 from .tokens import CALLBACK, LINGER, WAIT
 from .turn import Around, Turn
-from .undoing import compensations
-from .work import answered, failed, fill, unanswered
+from .undoing import compensations, to_undo
+from .work import answered, failed, fill, give_up_strays, unanswered
 
 _state = msgspec.json.Decoder(FlowState)
-_LOADED = ("wake", "recover")
+
+
+def _why(child: ChildFinished) -> str:
+    return child.error.message if child.error is not None else f"it was {child.status}"
 
 
 class GoalsMachine:
@@ -90,13 +94,6 @@ class GoalsMachine:
         return 0
 
     @property
-    def unsettled(self) -> bool:
-        flow = self.flow
-        return flow.blueprint.undoes and any(
-            crew.active and flow.blueprint.steps[step_id].step.compensate for step_id, crew in flow.crews.items()
-        )
-
-    @property
     def vigilant(self) -> bool:
         """A step server that took work may have died with our process: it is asked again by the next one."""
         return self._flow is not None and bool(self._flow.recalled)
@@ -124,6 +121,7 @@ class GoalsMachine:
                 patch(turn, input.operations)
             case Cancel():
                 self._cancel(turn)
+                return turn.decision
             case Decided():
                 raise Conflict(
                     "goals.no_questions", "a run towards goals asks nobody", fix="use a `run` step that does"
@@ -131,7 +129,7 @@ class GoalsMachine:
             case _:
                 assert_never(input)
         if self.flow.over:
-            self._deactivate(turn, loaded=isinstance(input, Resume) and input.mode in _LOADED)
+            self._deactivate(turn)
         else:
             advance(turn)
         return turn.decision
@@ -140,15 +138,17 @@ class GoalsMachine:
         found = turn.flow.find(child.token)
         if found is None or not found[2].open or child.run_id != child_id(turn, found[0].id, child.token):
             return
-        if child.status == "completed":
-            answered(turn, found[0], child.token, callbacks.named_outputs(child.output))
+        error = "" if child.status == "completed" else _why(child)
+        if not turn.flow.hears:
+            turn.record(LateResult(found[0].id, child.token, child.output, error))
+        elif error:
+            failed(turn, found[0], child.token, error)
         else:
-            error = child.error or ErrorInfo("child.failed", f"it was {child.status}")
-            failed(turn, found[0], child.token, error.message)
+            answered(turn, found[0], child.token, callbacks.named_outputs(child.output))
 
     def _timer(self, turn: Turn, token: TaskToken) -> None:
         if token == LINGER:
-            if turn.flow.active:
+            if local_work(turn):
                 turn.effect(SetTimer(LINGER, Millis(turn.now + LOOK_AGAIN)))
         elif token.startswith(WAIT):
             step_id, _, name = token.removeprefix(WAIT).partition(":")
@@ -157,19 +157,20 @@ class GoalsMachine:
                 turn.record(InputClosed(step_id, name))
         elif token.startswith(CALLBACK):
             plan, _, item = turn.flow.at(token.removeprefix(CALLBACK))
-            if item.status == "active" and item.accepted_at is not None:
+            if item.status == "active" and item.accepted_at is not None and turn.flow.hears:
                 unanswered(turn, plan, token.removeprefix(CALLBACK), item)
 
     def _retry_due(self, turn: Turn, token: TaskToken) -> None:
-        """Work waits for a free slot; everything else is tried again at once."""
+        """Work waits for a free slot; everything else is tried again at once, and so is work that has its slot because
+        its process died in a later attempt."""
         found = turn.flow.find(token)
-        if found is None:
+        if found is None or found[2].status == "active":
             turn.effect(RetryTask(token))
-            return
-        crew = turn.flow.crews[found[0].id]
-        if token not in crew.due:
-            crew.due.append(token)
-        fill(turn, found[0])
+        elif found[1].ended:
+            give_up_strays(turn)
+        else:
+            turn.flow.crews[found[0].id].wait(token)
+            fill(turn, found[0])
 
     def _cancel(self, turn: Turn) -> None:
         for token, plan in children(turn):
@@ -177,7 +178,9 @@ class GoalsMachine:
 
     def _resume(self, turn: Turn, resume: Resume) -> None:
         match resume.mode:
-            case "continue" | "wake" | "recover":
+            case "continue":
+                go_on(turn)
+            case "wake" | "recover":
                 take_up(turn)
             case "retry":
                 retry(turn)
@@ -193,14 +196,12 @@ class GoalsMachine:
                 assert_never(resume.mode)
         self._reopened = turn.decision.reopen is not None
 
-    def _deactivate(self, turn: Turn, *, loaded: bool) -> None:
-        """After the outcome, once nothing is under way any more. What was when the process died is never done again,
-        but the answer of a step server may still come."""
+    def _deactivate(self, turn: Turn) -> None:
+        """After the outcome, once nothing is under way any more."""
         flow = turn.flow
-        if flow.state.ended_at is None or flow.state.deactivated_at is not None or not flow.state.outlived:
-            return
-        if not flow.active or (loaded and not flow.awaited):
+        if flow.state.ended_at is not None and flow.hears and not flow.active and not to_undo(flow):
             turn.record(FlowDeactivated(flow.state.status))
+            turn.effect(ClearTimer(LINGER))
 
     # -- what must be under way ----------------------------------------------------------------------------------
 

@@ -10,9 +10,11 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 
 from .flow import Flow
+from .folding import GOAL_FAILED
 from .state import StepState
 from .tokens import CALLBACK, LINGER
 from .turn import Turn
+from .undoing import owes
 
 NOT_MATCHED = "required match did not match"
 LOOK_AGAIN = 60_000
@@ -26,8 +28,8 @@ def decide(turn: Turn) -> bool:
     flow = turn.flow
     error = _failure(flow)
     if error is not None:
-        turn.effect(Finish("failed", error=ErrorInfo("goals.goal_failed", error, kind="goal")))
-    elif flow.unended == 0:
+        turn.effect(Finish("failed", error=ErrorInfo(GOAL_FAILED, error, kind="goal")))
+    elif flow.unended == 0 and not owes(flow):
         turn.effect(Finish("completed", Raw(_encode(output(flow)))))
     else:
         return False

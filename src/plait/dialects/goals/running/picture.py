@@ -76,7 +76,7 @@ def _status(flow: Flow, step: StepState, tasks: Mapping[TaskToken, TaskFacts]) -
         return "skipped"
     if step.status == "pending":
         return "pending"
-    if flow.state.status == "cancelled" or (flow.state.ended_at is not None and not flow.state.outlived):
+    if flow.over and not flow.hears:
         return "cancelled"
     items = step.items.values()
     if any(item.retry_at is not None for item in items) and not any(item.status == "active" for item in items):

@@ -9,7 +9,7 @@ from plait.kernel.inputs import TaskResult
 
 from .advance import needed
 from .events import CompFailed, CompSucceeded, InputMatched, StepFailed, StepPrepared, StepSkipped
-from .tokens import MATCH, PREPARE, SHAPE, UNDO, match_parts
+from .tokens import MATCH, PREPARE, SHAPE, UNDO, match_parts, undone_item
 from .turn import Turn
 from .work import NOT_KEPT, accepted, failed, start_work, succeeded
 
@@ -47,12 +47,12 @@ def task_result(turn: Turn, result: TaskResult) -> None:
     elif token.startswith(SHAPE):
         _shaped(turn, token.removeprefix(SHAPE), result)
     elif token.startswith(UNDO):
-        _undone(turn, token.removeprefix(UNDO), result)
+        _undone(turn, undone_item(token), result)
 
 
 def _worked_on(turn: Turn, token: str, result: TaskResult) -> None:
     plan, _, item = turn.flow.at(token)
-    if not item.open:
+    if not item.open or not turn.flow.hears:
         return
     if result.error is not None:
         failed(turn, plan, token, result.error.message, result.attempts)
@@ -101,7 +101,7 @@ def _matched(turn: Turn, token: str, result: TaskResult) -> None:
 
 def _shaped(turn: Turn, token: str, result: TaskResult) -> None:
     plan, _, item = turn.flow.at(token)
-    if not item.open:
+    if not item.open or not turn.flow.hears:
         return
     if result.error is not None:
         failed(turn, plan, token, result.error.message, item.attempts + 1)
@@ -114,5 +114,5 @@ def _undone(turn: Turn, token: str, result: TaskResult) -> None:
     plan, _, _ = turn.flow.at(token)
     if result.error is None:
         turn.record(CompSucceeded(plan.id, token))
-    else:
+    elif not turn.flow.over:  # else the rollback of the whole run comes to it in its turn
         turn.record(CompFailed(plan.id, token, result.error.message))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -58,6 +58,8 @@ class ItemState(msgspec.Struct, omit_defaults=True):
     accepted: int = 0
     """The attempt that was accepted, of an async call."""
     memo: bool = False
+    rolled_back: bool = False
+    """It was undone with the whole run, not with its step alone."""
     round: int = 0
     """How often it was taken up again after the run had failed."""
 
@@ -109,6 +111,8 @@ class FlowState(msgspec.Struct, omit_defaults=True):
     deactivated_at: Millis | None = None
     outlived: bool = False
     """Work was under way when the run ended."""
+    cut: bool = False
+    """It was ended from outside, by a cancel, its deadline or a limit: what comes after that is late."""
     updated_at: Millis = Millis(0)
     attributes: dict[str, list[Value]] = {}
     steps: dict[str, StepState] = {}
@@ -126,3 +130,5 @@ class StartData(msgspec.Struct, frozen=True, omit_defaults=True):
     parent_step: str = ""
     returns: list[str] = []
     """What the parent wants beside the outputs of the goals."""
+    more: dict[str, list[Any]] = {}
+    """Further values of names in init."""

@@ -1,81 +1,53 @@
-"""Going on: after a load, after a failure, after a person settled a dead letter."""
+"""Going on: after a load, after a decision that left something for later."""
 
 from __future__ import annotations
 
-from plait.kernel.effects import Effect, RunTask
-from plait.kernel.errors import Conflict
-from plait.kernel.events import RunReopened
-from plait.kernel.ids import TaskToken
-from plait.kernel.inputs import Resume
+from plait.kernel.effects import Effect
 
-from .advance import NOT_NEEDED, find_preparing, match_tasks, prepare_task
+from .advance import find_preparing, match_tasks, prepare_task
 from .blueprint import StepPlan
 from .children import child_of
-from .events import CompStarted, FlowResumed
-from .folding import fold
-from .tokens import UNDO
 from .turn import Turn
 from .undoing import undo_task
-from .work import fill, item_of, shape_task, work_task
+from .work import blocked, failed, fill, give_up_strays, item_of, shape_task, work_task
+
+INTERRUPTED = "its process died after the run had ended"
 
 
 def take_up(turn: Turn) -> None:
-    """It was read into memory: nothing of it is under way here."""
-    if not turn.flow.over:
-        find_preparing(turn)
-        _fill_all(turn)
-
-
-def retry(turn: Turn) -> None:
-    """Goes on with a run that failed, or that is blocked because a handler was not known."""
-    if turn.flow.state.status == "failed":
-        _reopen(turn)
-    elif not turn.flow.over:
-        _fill_all(turn)
-
-
-def settle(turn: Turn, resume: Resume) -> None:
-    token = (resume.token or "").removeprefix(UNDO)
-    found = turn.flow.find(token)
-    if resume.verdict == "discard":
-        return
-    if found is not None and found[2].status == "compensation_failed" and not turn.flow.over:
-        turn.record(CompStarted(found[0].id, token))
-        turn.effect(undo_task(turn, found[0], token))
-    elif found is not None and found[2].status == "failed" and turn.flow.state.status == "failed":
-        _reopen(turn)
+    """It was read into memory: nothing of it is under way here. What was when the run had its outcome already is not
+    done again; an answer from elsewhere may still come."""
+    if turn.flow.over:
+        for token, plan in local_work(turn) if turn.flow.hears else ():
+            failed(turn, plan, token, INTERRUPTED)
     else:
-        raise Conflict(
-            "kernel.dead_letter_settled",
-            "the run does not wait for this task any more",
-            why="it went on without it, or has ended",
-            fix="discard the dead letter, or fork the run",
-        )
+        find_preparing(turn)
+        go_on(turn)
 
 
-def _reopen(turn: Turn) -> None:
-    """What failed, and what was skipped because of that, is pending again, under the same tokens."""
-    flow = turn.flow
-    steps = flow.state.steps
-    again = [
-        step_id
-        for step_id, step in steps.items()
-        if step.status == "failed" or (step.status == "skipped" and step.reason == NOT_NEEDED)
-    ]
-    lost = [token for step_id in again for token, item in steps[step_id].items.items() if item.status == "failed"]
-    turn.decision.reopen = "retry"
-    turn.decision.retried = [TaskToken(token) for token in lost]
-    fold(flow, RunReopened("retry"), turn.now)  # the kernel records it before what is decided here
-    turn.record(FlowResumed(again))
-    for effect in under_way(turn, recovered=False):
-        turn.effect(effect)
-    _fill_all(turn)
-    turn.touch_all()
+def go_on(turn: Turn) -> None:
+    """Looks at everything: a fork may begin in the middle of a decision, and a retry that waits leaves its slot."""
+    if not turn.flow.over:
+        give_up_strays(turn)
+        fill_all(turn)
+        turn.touch_all()
 
 
-def _fill_all(turn: Turn) -> None:
+def fill_all(turn: Turn) -> None:
     for step_id in list(turn.flow.crews):
         fill(turn, turn.plan(step_id))
+
+
+def local_work(turn: Turn) -> list[tuple[str, StepPlan]]:
+    """Items that are worked on by this process, or were by one before it."""
+    flow = turn.flow
+    return [
+        (token, turn.plan(step_id))
+        for step_id, crew in flow.crews.items()
+        if crew.active and turn.plan(step_id).step.type not in ("flow", "run")
+        for token, item in flow.state.steps[step_id].items.items()
+        if item.status == "active" and token not in flow.awaited
+    ]
 
 
 # -- what must be under way --------------------------------------------------------------------------------------------
@@ -93,15 +65,16 @@ def under_way(turn: Turn, *, recovered: bool) -> list[Effect]:
     return found
 
 
-def _work(turn: Turn, plan: StepPlan, *, recovered: bool) -> list[RunTask]:
+def _work(turn: Turn, plan: StepPlan, *, recovered: bool) -> list[Effect]:
     step = turn.flow.state.steps[plan.id]
     recall = recovered and plan.step.http is not None and plan.step.http.recall
-    found: list[RunTask] = []
+    lacking = turn.around.hands.lacks(plan.step)
+    found: list[Effect] = []
     for token, item in step.items.items():
         waits = item.status == "pending" and item.retry_at is not None and step.status == "active"
         begun = item.status == "active" and not item.returned and (item.accepted_at is None or recall)
-        if (waits or begun) and turn.around.hands.lacks(plan.step) is None:
-            found.append(work_task(turn, plan, token))
+        if waits or begun:
+            found.append(work_task(turn, plan, token) if lacking is None else blocked(plan, lacking))
     return found
 
 

@@ -19,6 +19,16 @@ def item_token(run_id: RunId, seed: int, step_id: str, place: int) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+def undo_token(token: str, round: int) -> TaskToken:
+    """Work that was undone, done again and has to be undone once more is another task."""
+    return TaskToken(f"{UNDO}{token}:{round + 1}" if round else f"{UNDO}{token}")
+
+
+def undone_item(token: str) -> str:
+    """The item that a compensator undoes."""
+    return token.removeprefix(UNDO).partition(":")[0]
+
+
 def match_token(step_id: str, name: str, index: int) -> TaskToken:
     return TaskToken(f"{MATCH}{step_id}:{index}:{name}")
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from plait.kernel.effects import RunTask
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.ids import TaskToken
 
 from .blueprint import StepPlan
 from .events import CompStarted
+from .flow import Flow
 from .state import ItemState
-from .tokens import UNDO
+from .tokens import undo_token
 from .turn import Turn
 from .work import item_of
 
@@ -34,11 +34,28 @@ def undo_next(turn: Turn) -> None:
             turn.effect(undo_task(turn, plan, newest))
 
 
+def owes(flow: Flow) -> bool:
+    """Whether a step that failed has done something that is to be undone, or may still do so."""
+    return flow.blueprint.undoes and any(
+        flow.state.steps[step_id].status == "failed"
+        and flow.blueprint.steps[step_id].step.compensate
+        and any(
+            item.status in ("active", "succeeded", "compensating") for item in flow.state.steps[step_id].items.values()
+        )
+        for step_id in flow.crews
+    )
+
+
 def undo_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
-    item = item_of(turn, plan, token)
-    hand = turn.around.hands.undo(item, turn.flow.state.steps[plan.id].items[token].outputs)
+    state = turn.flow.item(plan.id, token)
+    hand = turn.around.hands.undo(item_of(turn, plan, token), state.outputs)
     task = RunTask(
-        TaskToken(UNDO + token), f"undo of {plan.id}", hand.call, plan.retry, threaded=hand.threaded, node=plan.id
+        undo_token(token, state.round),
+        f"undo of {plan.id}",
+        hand.call,
+        plan.retry,
+        threaded=hand.threaded,
+        node=plan.id,
     )
     if (lacking := turn.around.hands.lacks_undo(plan.step)) is not None:
         task.unbound = ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked")
@@ -46,7 +63,7 @@ def undo_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
 
 
 def compensations(turn: Turn) -> list[RunTask]:
-    """All that can be undone, oldest first."""
+    """All that can be undone, oldest first, and what was when the run was: the kernel knows which these are."""
     found: list[RunTask] = []
     for token in dict.fromkeys(reversed(turn.flow.state.finished)):  # one that was done again counts by its last time
         plan, _, item = turn.flow.at(token)
@@ -56,4 +73,18 @@ def compensations(turn: Turn) -> list[RunTask]:
 
 
 def _stands(item: ItemState) -> bool:
-    return item.status in ("succeeded", "compensating")
+    return item.rolled_back or item.status in ("succeeded", "compensating")
+
+
+def to_undo(flow: Flow) -> bool:
+    """Whether the kernel has something left to undo in a run that failed."""
+    return (
+        flow.blueprint.undoes
+        and flow.state.status == "failed"
+        and any(
+            item.status in ("succeeded", "compensating")
+            for step_id in flow.crews
+            if flow.blueprint.steps[step_id].step.compensate
+            for item in flow.state.steps[step_id].items.values()
+        )
+    )

@@ -23,7 +23,7 @@ def waiting(flow: Flow, around: Around, tasks: Mapping[TaskToken, TaskFacts]) ->
     found: list[Reason] = []
     for step_id, plan in flow.blueprint.steps.items():
         step = flow.state.steps[step_id]
-        if step.status == "active":
+        if step.status == "active" or (step.items and flow.crews[step_id].active):
             found += _work(flow, plan, step, around, tasks)
         elif step.status == "pending":
             found += _inputs(flow, plan, step)
@@ -42,13 +42,18 @@ def _inputs(flow: Flow, plan: StepPlan, step: StepState) -> Iterator[Reason]:
         yield Reason("input", text, plan.id)
     if missing:
         return
-    for name, until in step.waits.items():
+    waits = {each.name: step.waits[each.name] for each in plan.optional if _is_waited_for(flow, step, each)}
+    for name, until in waits.items():
         yield Reason("input", f"`{plan.id}` waits for optional `{name}` until {clock(until)}", plan.id, until)
     for each in plan.optional:
         if each.deadline < 0 and standing(flow, step, each) == "open":
             yield Reason("input", f"`{plan.id}` waits for optional `{each.name}` from {_givers(flow, each)}", plan.id)
-    if plan.scripted and not step.waits:
+    if plan.scripted and not waits:
         yield Reason("script", f"the scripts before `{plan.id}` are running", plan.id)
+
+
+def _is_waited_for(flow: Flow, step: StepState, wanted: Wanted) -> bool:
+    return wanted.name in step.waits and standing(flow, step, wanted) == "open"
 
 
 def _givers(flow: Flow, wanted: Wanted) -> str:
@@ -69,7 +74,7 @@ def _work(
 ) -> Iterator[Reason]:
     lacking = around.hands.lacks(plan.step)
     crew = flow.crews[plan.id]
-    if lacking is not None and crew.idle:
+    if lacking is not None:
         yield Reason("handler", lacking, plan.id)
         return
     unhealthy = around.unhealthy(plan.id)

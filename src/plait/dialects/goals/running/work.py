@@ -86,16 +86,20 @@ def fill(turn: Turn, plan: StepPlan) -> None:
     while crew.active < plan.slots and (crew.due or crew.idle):
         lacking = turn.around.hands.lacks(plan.step)
         if lacking is not None:
-            turn.effect(Block(ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked")))
+            turn.effect(blocked(plan, lacking))
             return
-        if crew.due:
-            token = crew.due.popleft()
-            turn.record(WorkStarted(plan.id, token))
+        again = bool(crew.due)
+        token = crew.due[0] if again else crew.idle[0]
+        turn.record(WorkStarted(plan.id, token))
+        if again:
             turn.effect(RetryTask(TaskToken(token)))
         else:
-            token = crew.idle.popleft()
-            turn.record(WorkStarted(plan.id, token))
             _begin(turn, plan, token)
+
+
+def blocked(plan: StepPlan, lacking: str) -> Block:
+    """The run waits until there is someone who can do the work of a step."""
+    return Block(ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked"))
 
 
 def _begin(turn: Turn, plan: StepPlan, token: str) -> None:
@@ -151,13 +155,14 @@ def accepted(turn: Turn, plan: StepPlan, token: str, attempt: int) -> None:
 def answered(turn: Turn, plan: StepPlan, token: str, outputs: dict[str, Raw]) -> None:
     """Raw outputs have come from a webhook or a child run."""
     absent = missing_output(plan.step, outputs)
+    attempts = turn.flow.item(plan.id, token).attempts + 1
     if absent is not None:
         failed(turn, plan, token, f"flow output missing: {absent}")
     elif plan.shaped:
         turn.record(WorkReturned(plan.id, token, Raw(_encode(outputs))))
         turn.effect(shape_task(turn, plan, token))
     else:
-        succeeded(turn, plan, token, Raw(_encode(renamed(plan.step, outputs))))
+        succeeded(turn, plan, token, Raw(_encode(renamed(plan.step, outputs))), attempts=attempts)
 
 
 def shape_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
@@ -179,13 +184,18 @@ def failed(turn: Turn, plan: StepPlan, token: str, error: str, attempts: int = 1
     step = turn.flow.state.steps[plan.id]
     if step.ended:
         return
+    waiting = [other for other, item in step.items.items() if item.retry_at is not None]
     turn.record(StepFailed(plan.id, error))
-    crew = turn.flow.crews[plan.id]
-    crew.idle.clear()
-    crew.due.clear()
-    for other, item in step.items.items():
-        if item.retry_at is not None:
-            turn.effect(CancelTask(TaskToken(other)))
+    for other in waiting:
+        turn.effect(CancelTask(TaskToken(other)))
+
+
+def give_up_strays(turn: Turn) -> None:
+    """Items that failed after their step had ended are not tried again."""
+    for token in sorted(turn.flow.strays):
+        plan, _, item = turn.flow.at(token)
+        turn.effect(CancelTask(TaskToken(token)))
+        turn.record(WorkFailed(plan.id, token, item.error, item.attempts))
 
 
 def unanswered(turn: Turn, plan: StepPlan, token: str, item: ItemState) -> None:

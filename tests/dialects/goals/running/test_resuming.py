@@ -1,0 +1,274 @@
+"""Going on: resume after a failure, patches, forks."""
+
+from typing import Any
+
+import pytest
+
+from plait.kernel.errors import PlaitError
+from tests.dialects.goals.running.bench import BenchRun, bench, boom, work
+from tests.dialects.goals.running.test_undoing import undoable
+
+
+async def resume(run: BenchRun) -> None:
+    await (await run.handle()).retry()
+    await run.bench.settle()
+
+
+async def test_a_failed_run_goes_on_where_it_failed():
+    async with bench(work("a", "", "x"), work("b", "x", "y").no_retries(), work("c", "y", "z")) as b:
+        b.plays("a", {"x": 1})
+        run = await b.start("c")
+        await b.fail("b", "no")
+        token = await run.token("b")
+        await resume(run)
+        assert (await run.tale()).of("flow_") == [
+            "flow_started",
+            "flow_failed: goal step 'c' cannot complete: required input 'y' unavailable",
+            "flow_resumed",
+        ]
+        assert await run.token("b") == token
+        await b.finish("b", y=2)
+        await b.finish("c", z=3)
+        assert await run.output() == {"z": 3}
+        assert b.ran() == ["a", "b", "b", "c"]
+
+
+async def test_succeeded_items_stay_and_failed_ones_are_tried_afresh():
+    many = work("m", "", "y").required("q", for_each=True).parallel(3).retries(1, first=1)
+    async with bench(many) as b:
+        run = await b.start("m", {"q": [1, 2, 3]})
+        await b.finish("m", 0, y="a")
+        await b.fail("m", "no", which=0)
+        await b.wait(1)
+        await b.fail("m", "no", which=1)
+        assert await run.status() == "failed"
+        await b.finish("m", 0, y="c")
+        await resume(run)
+        assert [call.inputs for call in b.waiting("m")] == [{"q": 2}]
+        await b.fail("m", "again")
+        await b.wait(1)
+        await b.finish("m", y="b")
+        assert await run.output() == {"y": [{"q": 1, "y": "a"}, {"q": 2, "y": "b"}, {"q": 3, "y": "c"}]}
+
+
+async def test_what_was_undone_is_done_again_and_gives_its_new_value():
+    steps = [undoable("reserve", "", "r"), work("charge", "r", "c").no_retries()]
+    async with bench(*steps) as b:
+        b.plays("reserve", {"r": "first"}, {"r": "second"})
+        b.plays("undo-reserve", None)
+        b.plays("charge", boom("no funds"), lambda inputs: {"c": inputs["r"]})
+        run = await b.start("charge")
+        assert await run.status() == "failed"
+        await resume(run)
+        assert await run.output() == {"c": "second"}
+        assert b.ran() == ["reserve", "charge", "undo-reserve", "reserve", "charge"]
+
+
+async def test_what_was_done_again_is_undone_again_when_the_run_fails_again():
+    steps = [undoable("reserve", "", "r"), work("charge", "r", "c").no_retries()]
+    async with bench(*steps) as b:
+        b.plays("reserve", {"r": "first"}, {"r": "second"})
+        b.plays("undo-reserve", None)
+        b.plays("charge", boom("no funds"))
+        run = await b.start("charge")
+        await resume(run)
+        assert await run.status() == "failed"
+        assert [call["output"]["r"] for call in b.inputs("undo-reserve")] == ["first", "second"]
+
+
+async def test_an_item_that_waited_for_its_retry_when_the_run_failed_begins_afresh():
+    steps = [work("bad", "", "x").no_retries(), work("slow", "", "y").retries(3, first=60)]
+    async with bench(*steps) as b:
+        run = await b.start(("bad", "slow"))
+        await b.fail("slow", "not yet")
+        await b.fail("bad")
+        assert await run.status() == "failed"
+        await resume(run)
+        assert len(b.waiting("slow")) == 1
+        await b.finish("slow", y=1)
+        await b.finish("bad", x=1)
+        assert await run.output() == {"x": 1, "y": 1}
+
+
+async def test_work_that_outlived_the_failure_is_not_done_twice():
+    async with bench(work("bad", "", "x").no_retries(), work("long", "", "y")) as b:
+        run = await b.start(("bad", "long"))
+        await b.fail("bad")
+        await resume(run)
+        assert len(b.inputs("long")) == 1
+        await b.finish("long", y=1)
+        await b.finish("bad", x=1)
+        assert await run.output() == {"x": 1, "y": 1}
+
+
+async def test_a_run_that_passed_its_deadline_can_go_on():
+    async with bench(work("long", "", "y")) as b:
+        run = await b.start("long", deadline=5)
+        await b.wait(5)
+        assert await run.status() == "failed"
+        await resume(run)
+        assert len(b.waiting("long")) == 1
+        await b.finish("long", y=1)
+        assert await run.output() == {"y": 1}
+
+
+async def test_what_was_skipped_because_its_consumer_failed_is_wanted_again():
+    steps = [
+        work("bad", "", "x").no_retries(),
+        work("source", "", "q"),
+        work("other", "q", "o"),
+        work("use", "x o", "y"),
+    ]
+    async with bench(*steps) as b:
+        run = await b.start("use")
+        await b.fail("bad")
+        assert await run.status() == "failed"
+        await b.finish("source", q=1)
+        await resume(run)
+        await b.finish("bad", x=1)
+        await b.finish("other", o=1)
+        await b.finish("use", y=1)
+        assert await run.output() == {"y": 1}
+
+
+async def test_resuming_survives_a_crash():
+    async with bench(work("a", "", "x").no_retries()) as b:
+        run = await b.start("a")
+        await b.fail("a")
+        await resume(run)
+        await b.crash()
+        await b.finish("a", x=1)
+        assert await run.output() == {"x": 1}
+
+
+async def test_a_dead_letter_that_is_tried_again_resumes_the_run():
+    async with bench(work("a", "", "x").retries(1, first=1)) as b:
+        b.plays("a", boom(), boom(), {"x": 1})
+        run = await b.start("a")
+        await b.wait(1)
+        [letter] = await b.engine.dlq.list()
+        await b.engine.dlq.retry(letter.id)
+        await b.settle()
+        assert await run.output() == {"x": 1}
+        assert await b.engine.dlq.list() == []
+
+
+# -- patches -----------------------------------------------------------------------------------------------------------
+
+
+async def patch(run: BenchRun, *operations: dict[str, Any]) -> None:
+    await (await run.handle()).patch(list(operations))
+    await run.bench.settle()
+
+
+async def test_a_value_that_is_set_lets_others_go_on():
+    async with bench(work("slow", "", "x"), work("use", "x", "y")) as b:
+        run = await b.start("use")
+        await patch(run, {"op": "set", "name": "x", "value": 5})
+        assert b.inputs("use") == [{"x": 5}]
+        await b.finish("use", y=1)
+        await b.finish("slow", x=1)
+        assert await run.output() == {"y": 1}
+        assert await run.values("x") == [("patch", 5), ("slow", 1)]
+
+
+async def test_a_pending_step_can_be_skipped():
+    async with bench(work("a", "", "x"), work("b", "x", "y"), work("c", "", "z").optional("y", deadline=-1)) as b:
+        run = await b.start("c")
+        await patch(run, {"op": "skip", "step": "b"})
+        assert b.inputs("c") == [{}]
+        await b.finish("c", z=1)
+        await b.finish("a", x=1)
+        assert await run.output() == {"z": 1}
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "skip", "step": "a"},
+        {"op": "skip", "step": "nobody"},
+        {"op": "set", "name": "x"},
+        {"op": "drop", "step": "b"},
+        {"op": "set", "name": "x", "value": 1, "more": 1},
+    ],
+)
+async def test_other_patches_are_refused_and_change_nothing(operation: dict[str, Any]):
+    async with bench(work("a", "", "x"), work("b", "x", "y")) as b:
+        run = await b.start("b")
+        before = await run.tale()
+        with pytest.raises(PlaitError):
+            await patch(run, {"op": "set", "name": "x", "value": 1}, operation)
+        assert await run.tale() == before
+
+
+# -- forks -------------------------------------------------------------------------------------------------------------
+
+
+async def fork(run: BenchRun, at: Any = None, **edits: Any) -> BenchRun:
+    forked = await (await run.handle()).fork(at, edits, id="fork")
+    await run.bench.settle()
+    return BenchRun(run.bench, forked.id)
+
+
+async def test_a_fork_before_a_step_does_it_again():
+    async with bench(work("a", "", "x"), work("b", "x", "y")) as b:
+        b.plays("a", {"x": 1})
+        b.plays("b", {"y": 1}, {"y": 2})
+        run = await b.start("b")
+        assert await run.output() == {"y": 1}
+        forked = await fork(run, "b")
+        assert await forked.output() == {"y": 2}
+        assert b.ran() == ["a", "b", "b"]
+
+
+async def test_a_fork_with_other_values_and_another_step():
+    async with bench(work("a", "", "x"), work("b", "x", "y"), work("other", "", "o")) as b:
+        b.plays("a", {"x": 1})
+        b.plays("b", lambda inputs: {"y": inputs["x"]})
+        b.plays("other", {"y": "other"})
+        run = await b.start("b")
+        assert await (await fork(run, "b", attributes={"x": 7})).output() == {"y": 7}
+        again = await (await run.handle()).fork("b", {"steps": {"b": {"python": {"handler": "other"}}}}, id="f2")
+        await b.settle()
+        assert await BenchRun(b, again.id).output() == {"y": "other"}
+
+
+async def test_a_fork_of_a_run_at_work_does_what_was_under_way_itself():
+    async with bench(work("a", "", "x"), work("b", "x", "y")) as b:
+        b.plays("a", {"x": 1})
+        run = await b.start("b")
+        forked = await fork(run)
+        assert len(b.waiting("b")) == 2
+        await b.finish("b", 1, y="forked")
+        assert await forked.output() == {"y": "forked"}
+        await b.finish("b", 0, y="source")
+        assert await run.output() == {"y": "source"}
+
+
+async def test_a_fork_after_the_failure_of_a_run_begins_before_its_end():
+    async with bench(work("a", "", "x"), work("b", "x", "y").no_retries()) as b:
+        b.plays("a", {"x": 1})
+        b.plays("b", boom(), {"y": 2})
+        run = await b.start("b")
+        assert await run.status() == "failed"
+        forked = await fork(run, "b")
+        assert await forked.output() == {"y": 2}
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [
+        {"steps": {"a": {"python": {"handler": "other"}}}},
+        {"steps": {"b": {"attributes": {}}}},
+        {"steps": {"nobody": {}}},
+        {"values": {}},
+    ],
+    ids=["it has started", "another shape", "not in the plan", "no such part"],
+)
+async def test_edits_that_do_not_fit_are_refused(edits: dict[str, Any]):
+    async with bench(work("a", "", "x"), work("b", "x", "y")) as b:
+        b.plays("a", {"x": 1})
+        b.plays("b", {"y": 1})
+        run = await b.start("b")
+        with pytest.raises(PlaitError, match=r"kernel\.bad_edit"):
+            await fork(run, "b", **edits)
