@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .serving import Server
+from .steps import ORDER, reach, register
 
 NS = "gallery"
 NODES = 500
@@ -29,4 +30,9 @@ def fill(server: Server) -> None:
     server.asked("order-3", namespace=NS)
     server.waits("dial-1", "retry", namespace=NS)
     server.waits("steady-1", "message", namespace=NS)
+    register(server, ORDER, NS)
+    reach(server, ["letter"], {"email": "ada@example.com", "card": "visa", "customer_id": "c-1"}, "sale-1", NS)
+    reach(server, ["break", "greet"], {"name": "Ada"}, "sale-2", NS)
+    server.ended("sale-1", namespace=NS)
+    server.ended("sale-2", "failed", namespace=NS)
     server.client.put("/definitions/greet/tags/stable", json={"version": "1"}, params={"namespace": NS})

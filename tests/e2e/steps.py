@@ -102,7 +102,9 @@ SHIP = {
     "work_config": {"retry": "never"},
     "labels": {"team": "logistics"},
 }
-GREET = script("greet", "Say hello", '{:greeting (str "hello " name)}', {"name": need("string"), "greeting": out("string")})
+GREET = script(
+    "greet", "Say hello", '{:greeting (str "hello " name)}', {"name": need("string"), "greeting": out("string")}
+)
 BREAK = script("break", "Break", '(raise "out of ink: " name)', {"name": need("string"), "ruin": out("string")})
 
 ORDER = [FIND, CART, CACHED, TOTAL, REBATE, CHARGE, LETTER, LABELS, SHIP, GREET, BREAK]

@@ -23,7 +23,14 @@ LONG_MS = 25_000
 def test_keys_lead_everywhere(page: Page, name: str) -> None:
     page.goto(f"/runs?ns={name}")
     ready(page, "Runs")
-    for keys, path in (("ga", "approvals"), ("gd", "dlq"), ("gf", "definitions"), ("gs", "settings"), ("gr", "runs")):
+    for keys, path in (
+        ("ga", "approvals"),
+        ("gd", "dlq"),
+        ("gf", "definitions"),
+        ("gc", "catalog"),
+        ("gs", "settings"),
+        ("gr", "runs"),
+    ):
         for key in keys:
             page.keyboard.press(key)
         expect(page).to_have_url(re.compile(f"/{path}"))
@@ -272,7 +279,7 @@ def test_the_first_load_is_small(page: Page, ordered: str) -> None:
 def test_the_phone_has_all_of_the_navigation(page: Page) -> None:
     page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
     page.goto("/runs")
-    for label in ("Runs", "Approvals", "Dead letters", "Definitions", "Settings"):
+    for label in ("Runs", "Approvals", "Dead letters", "Definitions", "Catalog", "Settings"):
         link = page.get_by_role("navigation", name="Main").get_by_role("link", name=re.compile(f"^{label}"))
         expect(link).to_be_visible()
         box = link.bounding_box()

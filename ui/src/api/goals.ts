@@ -123,5 +123,5 @@ export interface PlanDiff {
 export interface GoalsDetails {
   attributes?: { [name: string]: AttributeValue[] };
   plan_diff?: PlanDiff;
-  plan?: { goals?: string[]; excluded?: Excluded; required?: string[] };
+  plan?: { goals?: string[]; excluded?: Excluded; required?: string[]; warnings?: string[] };
 }

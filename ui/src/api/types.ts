@@ -94,6 +94,8 @@ export interface Edge {
   source: string;
   target: string;
   label?: string;
+  /** Of several that could have brought it, the one that did. */
+  chosen?: boolean;
 }
 export interface View {
   run_id: string;

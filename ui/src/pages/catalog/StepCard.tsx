@@ -10,6 +10,7 @@ import type { CardNode } from "../run/graph/NodeCard";
 import { Health } from "./Health";
 import type { StepNode } from "./picture";
 import { PLACE_WORDS } from "./plan/places";
+import "./step-card.css";
 
 const isFar = (state: ReactFlowState) => state.transform[2] < 0.5;
 
@@ -44,6 +45,7 @@ export const stepLook: Look = {
     const { label, kind, place, why, health } = node as StepNode;
     if (place === "init") return `given: ${why}`;
     if (place === "gap") return `${label}, has to be given`;
+    if (place === "hub") return `attribute ${label}`;
     return [label, kind, health === "unhealthy" ? health : "", place ? PLACE_WORDS[place] : ""]
       .filter(Boolean)
       .join(", ");

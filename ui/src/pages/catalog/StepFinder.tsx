@@ -1,8 +1,8 @@
 /** Finds a step by a part of its name: the first few that fit, by mouse or by keys. */
 
-import { type KeyboardEvent, useDeferredValue, useId, useState } from "react";
+import { type KeyboardEvent, useId, useState } from "react";
 import type { Step } from "../../api/goals";
-import { type Indexed, search } from "./indexed";
+import { best, type Indexed } from "./indexed";
 
 const FEW = 8;
 
@@ -20,8 +20,8 @@ export function StepFinder({ catalog, label, placeholder, onPick, without = [] }
   const [open, setOpen] = useState(false);
   const [at, setAt] = useState(0);
   const id = useId();
-  const q = useDeferredValue(text);
-  const found = open ? found8(catalog, q, without) : [];
+  const found = open ? best(catalog, text, FEW, without) : [];
+  const listed = found.length > 0;
   const current = Math.min(at, found.length - 1);
   const pick = (step: Step | undefined) => {
     if (!step) return;
@@ -47,9 +47,9 @@ export function StepFinder({ catalog, label, placeholder, onPick, without = [] }
         className="input"
         aria-label={label}
         placeholder={placeholder}
-        aria-expanded={open && found.length > 0}
-        aria-controls={open && found.length > 0 ? id : undefined}
-        aria-activedescendant={open && found.length > 0 ? `${id}-${current}` : undefined}
+        aria-expanded={listed}
+        aria-controls={listed ? id : undefined}
+        aria-activedescendant={listed ? `${id}-${current}` : undefined}
         aria-autocomplete="list"
         autoComplete="off"
         value={text}
@@ -62,34 +62,41 @@ export function StepFinder({ catalog, label, placeholder, onPick, without = [] }
           setAt(0);
         }}
       />
-      {open && found.length > 0 && (
-        <div id={id} role="listbox" aria-label={label} className="finder-list">
-          {found.map((step, index) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
-            <div
-              key={step.id}
-              id={`${id}-${index}`}
-              role="option"
-              tabIndex={-1}
-              aria-selected={index === current}
-              className="finder-item"
-              // Before the field loses the focus.
-              onPointerDown={(event) => event.preventDefault()}
-              onClick={() => pick(step)}
-            >
-              <span className="clip">{step.name}</span>
-              <code className="clip faint">{step.id}</code>
-              <span className="chip">{step.type}</span>
-            </div>
-          ))}
-        </div>
-      )}
+      {listed && <Options id={id} label={label} steps={found} current={current} onPick={pick} />}
       {open && text.trim() !== "" && found.length === 0 && <div className="finder-list finder-none">No step fits</div>}
     </div>
   );
 }
 
-function found8(catalog: Indexed, q: string, without: readonly string[]): Step[] {
-  const found = search(catalog, { q, type: "", health: "" }).slice(0, FEW + without.length);
-  return found.filter(({ id }) => !without.includes(id)).slice(0, FEW);
+interface OptionsProps {
+  id: string;
+  label: string;
+  steps: Step[];
+  current: number;
+  onPick: (step: Step) => void;
+}
+
+function Options({ id, label, steps, current, onPick }: OptionsProps) {
+  return (
+    <div id={id} role="listbox" aria-label={label} className="finder-list">
+      {steps.map((step, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
+        <div
+          key={step.id}
+          id={`${id}-${index}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === current}
+          className="finder-item"
+          // Before the field loses the focus.
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onPick(step)}
+        >
+          <span className="clip">{step.name}</span>
+          <code className="clip faint">{step.id}</code>
+          <span className="chip">{step.type}</span>
+        </div>
+      ))}
+    </div>
+  );
 }

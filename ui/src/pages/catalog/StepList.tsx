@@ -34,32 +34,7 @@ export function StepList({ catalog, selected, goals, to, onGoal }: StepListProps
   useRowKeys(onGoal);
   return (
     <section className="step-list" aria-label="Steps">
-      <div className="row wrap">
-        <input
-          type="search"
-          className="input step-search"
-          placeholder="Find a step by name, label or attribute"
-          aria-label="Find a step"
-          value={q}
-          onChange={(event) => setQuery({ q: event.target.value })}
-        />
-        <Choice name="Type" value={type} all="All types" values={TYPES} onChange={(next) => setQuery({ type: next })} />
-        <Choice
-          name="Health"
-          value={health}
-          all="Any health"
-          values={["healthy", "unhealthy", "unknown"]}
-          onChange={(next) => setQuery({ health: next })}
-        />
-        <span className="faint grow" role="status">
-          {count(found.length, catalog.steps.length)}
-        </span>
-        {goals.length > 0 && (
-          <LinkButton to={planPath(goals, askedOf(query).given)} look="primary" icon="goal">
-            Plan {goals.length === 1 ? "1 goal" : `${goals.length} goals`}
-          </LinkButton>
-        )}
-      </div>
+      <Tools found={found.length} all={catalog.steps.length} goals={goals} />
       {found.length === 0 ? (
         <Empty
           icon="search"
@@ -93,6 +68,44 @@ export function StepList({ catalog, selected, goals, to, onGoal }: StepListProps
         />
       )}
     </section>
+  );
+}
+
+function Tools({ found, all, goals }: { found: number; all: number; goals: readonly string[] }) {
+  const [query, setQuery] = useQuery();
+  return (
+    <div className="row wrap">
+      <input
+        type="search"
+        className="input step-search"
+        placeholder="Find a step by name, label or attribute"
+        aria-label="Find a step"
+        value={query.get("q") ?? ""}
+        onChange={(event) => setQuery({ q: event.target.value })}
+      />
+      <Choice
+        name="Type"
+        value={query.get("type") ?? ""}
+        all="All types"
+        values={TYPES}
+        onChange={(next) => setQuery({ type: next })}
+      />
+      <Choice
+        name="Health"
+        value={query.get("health") ?? ""}
+        all="Any health"
+        values={["healthy", "unhealthy", "unknown"]}
+        onChange={(next) => setQuery({ health: next })}
+      />
+      <span className="faint grow" role="status">
+        {count(found, all)}
+      </span>
+      {goals.length > 0 && (
+        <LinkButton to={planPath(goals, askedOf(query).given)} look="primary" icon="goal">
+          Plan {goals.length === 1 ? "1 goal" : `${goals.length} goals`}
+        </LinkButton>
+      )}
+    </div>
   );
 }
 
@@ -141,6 +154,7 @@ const Row = memo(RowOf, (a, b) => {
   return (
     a.step === b.step &&
     x?.status === y?.status &&
+    x?.error === y?.error &&
     a.to === b.to &&
     a.selected === b.selected &&
     a.goal === b.goal &&
@@ -171,6 +185,11 @@ function RowOf({ step, health, to, selected, goal, onGoal, style }: RowProps) {
           <span className="visually-hidden"> gives </span> {gives.join(", ") || "nothing"}
         </span>
       </Link>
+      {health?.error && (
+        <span className="clip step-error" title={health.error}>
+          {health.error}
+        </span>
+      )}
       <span className="step-labels">
         {Object.entries(labels ?? {}).map(([key, value]) => (
           <span key={key} className="chip">

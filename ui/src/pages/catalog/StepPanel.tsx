@@ -9,6 +9,7 @@ import type { Indexed } from "./indexed";
 import { planPath } from "./plan/asked";
 import { StepAttributes } from "./StepAttributes";
 import { StepConfig } from "./StepConfig";
+import "./step-panel.css";
 
 interface StepPanelProps {
   step: Step;

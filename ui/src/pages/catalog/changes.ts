@@ -12,7 +12,7 @@ export function registering(step: Json, mode: Mode, namespace: string | undefine
     method: "POST",
     path: withQuery("/definitions", { namespace: elsewhere }),
     body: { dialect: "goals", definition: step, mode },
-    cli: mode === "register" ? `plait check step.json --register${elsewhere ? ` -n ${sh(elsewhere)}` : ""}` : undefined,
+    cli: `plait check step.json --register${mode === "update" ? " --update" : ""}${elsewhere ? ` -n ${sh(elsewhere)}` : ""}`,
     python: `await ${catalogOf(elsewhere)}.${mode}(${py(step)})`,
   };
 }
@@ -22,6 +22,7 @@ export function unregistering(id: string, namespace: string | undefined): CopyAc
   return {
     method: "DELETE",
     path: withQuery(`/catalog/${encodeURIComponent(id)}`, { namespace: elsewhere }),
+    cli: `plait catalog rm ${sh(id)}${elsewhere ? ` -n ${sh(elsewhere)}` : ""}`,
     python: `await ${catalogOf(elsewhere)}.unregister(${py(id)})`,
   };
 }

@@ -11,6 +11,7 @@ import { Loading } from "../../shell/plain";
 import { Link, location, useLocation, useQuery } from "../../shell/router";
 import { CatalogGraph } from "./CatalogGraph";
 import type { Indexed } from "./indexed";
+import { isStep } from "./picture";
 import { askedOf, queryOf, toggled } from "./plan/asked";
 import { PlanTab } from "./plan/PlanTab";
 import { RegisterDialog } from "./RegisterDialog";
@@ -36,6 +37,10 @@ export default function CatalogPage() {
   const may = allows(useMe(), "editor");
   const [query, setQuery] = useQuery();
   const [open, setOpen] = useState<Open>();
+  const done = (id: string | undefined) => {
+    reload();
+    setQuery({ step: id });
+  };
   const tab = TABS.find(([name]) => name === query.get("tab"))?.[0] ?? "list";
   const register = () => setOpen({ what: "register" });
   const empty = catalog?.steps.length === 0;
@@ -68,29 +73,23 @@ export default function CatalogPage() {
           )}
         </>
       )}
-      {open?.what === "register" && (
-        <RegisterDialog
-          onClose={() => setOpen(undefined)}
-          onDone={(id) => {
-            reload();
-            setQuery({ step: id });
-          }}
-        />
-      )}
-      {open?.what === "edit" && <RegisterDialog step={open.step} onClose={() => setOpen(undefined)} onDone={reload} />}
-      {open?.what === "remove" && catalog && (
-        <UnregisterDialog
-          step={open.step}
-          catalog={catalog}
-          onClose={() => setOpen(undefined)}
-          onDone={() => {
-            reload();
-            setQuery({ step: undefined });
-          }}
-        />
-      )}
+      {open && catalog && <Changing open={open} catalog={catalog} onClose={() => setOpen(undefined)} onDone={done} />}
     </Page>
   );
+}
+
+interface ChangingProps {
+  open: Open;
+  catalog: Indexed;
+  onClose: () => void;
+  /** With the step that is shown then. */
+  onDone: (id: string | undefined) => void;
+}
+
+function Changing({ open, catalog, onClose, onDone }: ChangingProps) {
+  if (open.what === "register") return <RegisterDialog onClose={onClose} onDone={onDone} />;
+  if (open.what === "edit") return <RegisterDialog step={open.step} onClose={onClose} onDone={onDone} />;
+  return <UnregisterDialog step={open.step} catalog={catalog} onClose={onClose} onDone={() => onDone(undefined)} />;
 }
 
 function Tabs({ tab, goals }: { tab: Tab; goals: number }) {
@@ -141,7 +140,11 @@ function Steps({ catalog, tab, may, onOpen }: StepsProps) {
         <StepList catalog={catalog} selected={id} goals={askedOf(query).goals} to={to} onGoal={toggleGoal(setQuery)} />
       )}
       {tab === "graph" && (
-        <CatalogGraph catalog={catalog} selected={id} onSelect={(next) => setQuery({ step: next })} />
+        <CatalogGraph
+          catalog={catalog}
+          selected={id}
+          onSelect={(next) => (next === undefined || isStep(next)) && setQuery({ step: next })}
+        />
       )}
       {step && (
         <StepPanel
@@ -155,18 +158,18 @@ function Steps({ catalog, tab, may, onOpen }: StepsProps) {
           onClose={() => setQuery({ step: undefined })}
         />
       )}
-      {id !== undefined && !step && (
-        <aside className="inspector" aria-label="Step">
-          <Empty
-            icon="search"
-            title={`There is no step ${id}`}
-            action={<Button onClick={() => setQuery({ step: undefined })}>Close</Button>}
-          >
-            It may have been unregistered, or be in another namespace.
-          </Empty>
-        </aside>
-      )}
+      {id !== undefined && !step && <NoStep id={id} onClose={() => setQuery({ step: undefined })} />}
     </div>
+  );
+}
+
+function NoStep({ id, onClose }: { id: string; onClose: () => void }) {
+  return (
+    <aside className="inspector" aria-label="Step">
+      <Empty icon="search" title={`There is no step ${id}`} action={<Button onClick={onClose}>Close</Button>}>
+        It may have been unregistered, or be in another namespace.
+      </Empty>
+    </aside>
   );
 }
 

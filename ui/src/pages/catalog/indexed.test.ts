@@ -1,9 +1,10 @@
 // @vitest-environment node
 import { expect, test } from "vitest";
 import type { Step } from "../../api/goals";
-import { indexed, leftWithout, ports, search, typeOf } from "./indexed";
-import { around, edgesOf } from "./neighbours";
+import { best, indexed, leftWithout, ports, search, typeOf } from "./indexed";
+import { around } from "./neighbours";
 import { cached, catalogOf, letter, order, total } from "./order.example";
+import { wiring } from "./wiring";
 import { retryWords } from "./words";
 
 const catalog = indexed(order);
@@ -15,6 +16,13 @@ test("each word has to be in the name, the type, a label or an attribute", () =>
   expect(ids(search(catalog, { ...any, q: "items the" }))).toEqual(["cached", "cart", "total"]);
   expect(ids(search(catalog, { ...any, q: "items crm" }))).toEqual([]);
   expect(search(catalog, any)).toBe(catalog.steps);
+});
+
+test("what is called exactly so comes first, then what begins so", () => {
+  expect(ids(best(catalog, "total", 3))).toEqual(["total", "letter"]);
+  expect(ids(best(catalog, "the c", 2))).toEqual(["cached", "cart"]);
+  expect(ids(best(catalog, "the c", 2, ["cached"]))).toEqual(["cart", "find"]);
+  expect(best(catalog, "", 3)).toHaveLength(3);
 });
 
 test("steps are chosen by type and by health, and what nobody looked at is unknown", () => {
@@ -39,10 +47,24 @@ test("the type of a name is that of a step that says one", () => {
 });
 
 test("edges lead from who gives a name to who takes it, among the steps that are shown", () => {
-  expect(edgesOf([cached, total, letter], catalog.links)).toEqual([
-    { source: "cached", target: "total", label: "items" },
-    { source: "total", target: "letter", label: "total" },
-  ]);
+  expect(wiring([cached, total, letter], catalog.links)).toEqual({
+    edges: [
+      { source: "cached", target: "total", label: "items" },
+      { source: "total", target: "letter", label: "total" },
+    ],
+    hubs: [],
+  });
+});
+
+test("a name that many give and many take is a node, not an edge for each pair", () => {
+  const give = Array.from({ length: 150 }, (_, n) => ({ ...cached, id: `give${n}` }));
+  const take = Array.from({ length: 150 }, (_, n) => ({ ...total, id: `take${n}` }));
+  const { links } = indexed(catalogOf([...give, ...take]));
+  expect(wiring([...give, ...take], links)).toMatchObject({ edges: { length: 300 }, hubs: ["items"] });
+  expect(wiring([cached, ...take], indexed(catalogOf([cached, ...take])).links)).toMatchObject({
+    edges: { length: 150 },
+    hubs: [],
+  });
 });
 
 test("around a step is what it needs and what needs it, nearest first, and no more than fits", () => {

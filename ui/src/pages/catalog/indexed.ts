@@ -53,6 +53,19 @@ export function search({ steps, texts, health }: Indexed, wanted: Search): reado
   );
 }
 
+/** The first few that fit, those first whose name is what was typed, or begins with it. */
+export function best(catalog: Indexed, q: string, most: number, without: readonly string[] = []): Step[] {
+  const typed = q.trim().toLowerCase();
+  const ranks: [Step[], Step[], Step[]] = [[], [], []];
+  for (const step of search(catalog, { q, type: "", health: "" })) {
+    if (without.includes(step.id)) continue;
+    const names = [step.id, step.name.toLowerCase()];
+    const exact = names.includes(typed) ? 0 : names.some((name) => name.startsWith(typed)) ? 1 : 2;
+    if (ranks[exact].length < most) ranks[exact].push(step);
+  }
+  return ranks.flat().slice(0, most);
+}
+
 export function statusOf(health: { [step: string]: Health }, id: string): HealthStatus {
   return health[id]?.status ?? "unknown";
 }

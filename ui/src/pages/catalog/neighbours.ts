@@ -1,7 +1,6 @@
 /** The part of a big catalog around some steps: what they need and what needs them, nearest first. */
 
-import type { Links, Step } from "../../api/goals";
-import type { Edge } from "../../api/types";
+import type { Step } from "../../api/goals";
 import { type Indexed, wires } from "./indexed";
 
 /** Up to this many steps a catalog is shown whole. */
@@ -37,19 +36,4 @@ function* beside(catalog: Indexed, step: Step): Generator<string> {
   for (const name of gives) yield* catalog.links[name]?.consumers ?? [];
   for (const goal of step.flow?.goals ?? []) if (catalog.byId.has(goal)) yield goal;
   yield* catalog.flows.get(step.id) ?? [];
-}
-
-/** From who gives a name to who takes it, among some steps. A flow's goals are no edges: they run in a child. */
-export function edgesOf(steps: Iterable<Step>, links: { [name: string]: Links }): Edge[] {
-  const all = [...steps];
-  const shown = new Set(all.map(({ id }) => id));
-  const edges: Edge[] = [];
-  for (const step of all) {
-    for (const name of wires(step).takes) {
-      for (const source of links[name]?.providers ?? []) {
-        if (shown.has(source)) edges.push({ source, target: step.id, label: name });
-      }
-    }
-  }
-  return edges;
 }

@@ -4,11 +4,11 @@ import type { GoalsPlan, HealthStatus, Step } from "../../api/goals";
 import type { Edge, Node, NodeStatus } from "../../api/types";
 import type { Picture } from "../run/graph/model";
 import { type Indexed, statusOf, wires } from "./indexed";
-import { edgesOf } from "./neighbours";
 import { type Place, type PlaceName, placesOf } from "./plan/places";
+import { hubId, wiring } from "./wiring";
 
-/** `init` is what is given, `gap` a name that has to be given. */
-export type NodePlace = PlaceName | "init" | "gap";
+/** `init` is what is given, `gap` a name that has to be given, `hub` one that many give and many take. */
+export type NodePlace = PlaceName | "init" | "gap" | "hub";
 
 /** Its status, which no step of a catalog has, says how edges are drawn and what matters when not all is in view. */
 export interface StepNode extends Node {
@@ -17,7 +17,8 @@ export interface StepNode extends Node {
   why?: string;
 }
 
-export const INIT = "init";
+// No id of a step has such a character.
+const INIT = "@";
 
 export function gapId(name: string): string {
   return `?${name}`;
@@ -28,9 +29,15 @@ export function gapOf(id: string): string | undefined {
   return id.startsWith("?") ? id.slice(1) : undefined;
 }
 
+/** Whether it stands for a step, and not for a name. */
+export function isStep(id: string): boolean {
+  return !/^[?@]/.test(id);
+}
+
 export function catalogPicture(catalog: Indexed, ids?: readonly string[]): Picture {
   const steps = ids ? ids.flatMap((id) => catalog.byId.get(id) ?? []) : catalog.steps;
-  return { nodes: steps.map((step) => stepNode(catalog, step)), edges: edgesOf(steps, catalog.links) };
+  const { edges, hubs } = wiring(steps, catalog.links);
+  return { nodes: [...steps.map((step) => stepNode(catalog, step)), ...hubs.map(hubNode)], edges };
 }
 
 /** The plan among what was met, or among all steps. */
@@ -39,10 +46,11 @@ export function planPicture(catalog: Indexed, plan: GoalsPlan, given: readonly s
   const steps = all ? catalog.steps : metSteps(catalog, plan);
   const nodes = steps.map((step) => stepNode(catalog, step, place(step.id)));
   const planned = Object.values(plan.steps);
-  const edges = edgesOf(steps, catalog.links);
+  const { edges, hubs } = wiring(steps, catalog.links);
   const fromInit = wired(planned, given, () => INIT);
   const fromGaps = wired(planned, plan.required ?? [], gapId);
   if (fromInit.length > 0) nodes.unshift(initNode(fromInit.map(({ label }) => label ?? "")));
+  nodes.push(...hubs.map(hubNode));
   nodes.unshift(...(plan.required ?? []).map(gapNode));
   return { nodes, edges: [...fromGaps, ...fromInit, ...edges] };
 }
@@ -86,6 +94,10 @@ function stepNode(catalog: Indexed, { id, name, type }: Step, place?: Place): St
 function initNode(names: string[]): StepNode {
   const given = [...new Set(names)].sort().join(", ");
   return { id: INIT, label: "given", kind: "input", status: "completed", place: "init", why: given };
+}
+
+function hubNode(name: string): StepNode {
+  return { id: hubId(name), label: name, kind: "attribute", status: "completed", place: "hub", why: "given by many" };
 }
 
 function gapNode(name: string): StepNode {

@@ -11,6 +11,7 @@ import { Ago, Duration } from "../../parts/Time";
 import { useKey } from "../../shell/keys";
 import { Link } from "../../shell/router";
 import type { Asked } from "./actions/describe";
+import { canFork } from "./actions/GoalsForkDialog";
 import { LogLines, useLogs } from "./Logs";
 
 interface InspectorProps {
@@ -97,11 +98,12 @@ function Facts({ node }: { node: Node }) {
 }
 
 function NodeActions({ node, detail, past, onAction }: Omit<InspectorProps, "onClose">) {
-  const { actions } = detail;
+  const { actions, view } = detail;
   const done = node.status === "completed";
+  const goals = view.details !== undefined;
   return (
     <div className="row wrap">
-      {actions.includes("fork") && (
+      {actions.includes("fork") && (!goals || canFork(node)) && (
         <Button
           icon="fork"
           className="small"
@@ -110,7 +112,7 @@ function NodeActions({ node, detail, past, onAction }: Omit<InspectorProps, "onC
           Fork from here
         </Button>
       )}
-      {past === undefined && actions.includes("rewind") && (
+      {past === undefined && actions.includes("rewind") && !goals && (
         <Button icon="rewind" className="small" onClick={() => onAction({ action: "rewind", node })}>
           Retry from here
         </Button>

@@ -125,7 +125,7 @@ function Left({ title, words, steps }: { title: string; words: string; steps: { 
         all={all}
         row={(id) => (
           <li key={id} className="plan-step left">
-            <StepLink id={id} />
+            <StepLink id={id} />{" "}
             <span className="muted">
               {words} <Names names={steps[id] ?? []} />
             </span>

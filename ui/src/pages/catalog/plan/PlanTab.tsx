@@ -7,10 +7,11 @@ import { useLocation, useQuery } from "../../../shell/router";
 import { StepGraph } from "../CatalogGraph";
 import { type Indexed, typeOf } from "../indexed";
 import { WHOLE } from "../neighbours";
-import { catalogPicture, gapOf, INIT, planPicture } from "../picture";
+import { catalogPicture, gapOf, isStep, planPicture } from "../picture";
 import { type Asked, askedOf, fieldId, inputOf, queryOf, toggled } from "./asked";
 import { PlanPanel } from "./PlanPanel";
 import { usePlan } from "./use-plan";
+import "./plan.css";
 
 /** Up to this many steps those that planning never came to are shown too, greyed out. */
 const FEW = 60;
@@ -26,7 +27,7 @@ export function PlanTab({ catalog, sequence }: { catalog: Indexed; sequence: num
   const pick = (id: string) => {
     const gap = gapOf(id);
     if (gap !== undefined) document.getElementById(fieldId(gap))?.focus();
-    else if (id !== INIT) change(toggled(asked, id));
+    else if (isStep(id)) change(toggled(asked, id));
   };
   useKey("x", () => cursor && pick(cursor), { label: "Make it a goal, or no longer", group: "Plan" });
   const count = catalog.steps.length;
@@ -39,7 +40,7 @@ export function PlanTab({ catalog, sequence }: { catalog: Indexed; sequence: num
   }, [catalog, plan, names, all, count]);
   return (
     <div className="catalog with-side plan">
-      <section className="catalog-graph" aria-label="What would run">
+      <section className="catalog-graph">
         {plan && count <= WHOLE && (
           <label className="row plan-all">
             <input

@@ -83,10 +83,10 @@ test("what would run is listed in the order in which it could", () => {
 test("the picture has what is given and what is missing as nodes of their own", () => {
   const { nodes, edges } = planPicture(indexed(order), plan, ["customer", "unused"], true);
   const places = new Map((nodes as StepNode[]).map(({ id, place }) => [id, place]));
-  expect(places.get("init")).toBe("init");
+  expect(places.get("@")).toBe("init");
   expect(places.get("?email")).toBe("gap");
   expect(places.get("hello")).toBe("unmet");
-  expect(edges).toContainEqual({ source: "init", target: "cart", label: "customer" });
+  expect(edges).toContainEqual({ source: "@", target: "cart", label: "customer" });
   expect(edges).toContainEqual({ source: "?email", target: "letter", label: "email" });
   const met = planPicture(indexed(order), plan, [], false).nodes.map(({ id }) => id);
   expect(met.sort()).toEqual(["?email", "cached", "cart", "find", "letter", "total"]);

@@ -13,6 +13,7 @@ import { CheckField, TextArea, TextField } from "../../../parts/Field";
 import { toast } from "../../../shell/toasts";
 import { type Asked, cancelling, compensating, messaging, retrying } from "./describe";
 import { ForkDialog } from "./ForkDialog";
+import { GoalsForkDialog } from "./GoalsForkDialog";
 import { parsed } from "./parsed";
 
 export interface ActionProps {
@@ -35,6 +36,7 @@ export function ActionDialog({ asked, ...props }: ActionProps & { asked: Asked }
     case "message":
       return <MessageDialog {...props} name={asked.name} />;
     case "fork":
+      if (props.detail.view.details) return <GoalsForkDialog {...props} asked={asked} />;
       return <ForkDialog {...props} asked={asked} />;
   }
 }

@@ -43,6 +43,13 @@ test("another namespace is named everywhere", () => {
   expect(action.python).toContain('engine.get("o-1", namespace="shop")');
 });
 
+test("a fork of a run of goals gives attributes other values", () => {
+  const action = forking(run, { at: "charge", edits: {}, attributes: { total: 12 } });
+  expect(action.body?.edits).toEqual({ attributes: { total: 12 } });
+  expect(action.cli).toBe("plait fork o-1 --at charge --set total=12");
+  expect(action.python).toContain('fork = await run.fork(at="charge", edits={"attributes": {"total": 12}})');
+});
+
 test("a fork names its place, its edits and its id", () => {
   const action = forking(run, { at: 12, edits: { price: { cents: 5, ok: true } }, id: "o-2" });
   expect(action.cli).toBe(`plait fork o-1 --at 12 --set 'price={"cents":5,"ok":true}' --id o-2`);

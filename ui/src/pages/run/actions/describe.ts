@@ -55,11 +55,16 @@ export function messaging(run: Run, name: string, body: Json): CopyAction {
 
 export interface Fork {
   at?: number | string;
+  /** Other outputs of nodes. */
   edits: { [node: string]: Json };
+  /** Of a run of goals: other values. */
+  attributes?: { [name: string]: Json };
   id?: string;
 }
 
-export function forking(run: Run, { at, edits, id }: Fork): CopyAction {
+export function forking(run: Run, { at, edits: outputs, attributes = {}, id }: Fork): CopyAction {
+  const valued = Object.keys(attributes).length > 0;
+  const edits: { [part: string]: Json } = valued ? { attributes } : outputs;
   const edited = Object.keys(edits).length > 0;
   return told(
     run,
@@ -70,7 +75,10 @@ export function forking(run: Run, { at, edits, id }: Fork): CopyAction {
         "fork",
         run.id,
         ...(at === undefined ? [] : ["--at", String(at)]),
-        ...Object.entries(edits).flatMap(([node, value]) => ["--set", `${node}=${JSON.stringify(value)}`]),
+        ...Object.entries(valued ? attributes : outputs).flatMap(([node, value]) => [
+          "--set",
+          `${node}=${JSON.stringify(value)}`,
+        ]),
         ...(id ? ["--id", id] : []),
       ],
       python: `fork = await run.fork(${args(

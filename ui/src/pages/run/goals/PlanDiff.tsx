@@ -16,7 +16,7 @@ interface PlanDiffProps {
 
 export default function PlanDiff({ detail, details, onNode }: PlanDiffProps) {
   const all = outcomes(details, detail.view.nodes);
-  const { goals = [], excluded = {}, required = [] } = details.plan ?? {};
+  const { goals = [], excluded = {}, required = [], warnings = [] } = details.plan ?? {};
   return (
     <div className="plan-diff">
       <div className="row wrap">
@@ -32,6 +32,16 @@ export default function PlanDiff({ detail, details, onNode }: PlanDiffProps) {
       <Left title="Not needed" words="was given already:" steps={excluded.satisfied} />
       <Left title="Left out" words="lacked" steps={excluded.missing} />
       <Left title="Blocked" words="must not have, but was given:" steps={excluded.blocked} />
+      {warnings.length > 0 && (
+        <section className="stack tight" aria-label="Warnings">
+          <h2>Warnings</h2>
+          <ul className="plan-left">
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </section>
+      )}
     </div>
   );
 }
@@ -49,7 +59,7 @@ function Planned({ all, onNode }: { all: Outcome[]; onNode: (id: string) => void
         <thead>
           <tr>
             <th scope="col">Step</th>
-            <th scope="col">What became of it</th>
+            <th scope="col">Outcome</th>
             <th scope="col">Why</th>
           </tr>
         </thead>

@@ -5,22 +5,25 @@
 
 import { ViewportPortal } from "@xyflow/react";
 import { memo, useMemo } from "react";
-import type { View } from "../../../api/types";
+import type { Edge } from "../../../api/types";
 import { grouped } from "../../../parts/grouped";
+import { labelPlaces } from "./labels";
 import { type Box, type Layout, type Line, type Point, shortLabel } from "./layout";
+import type { Picture } from "./model";
 import { edgePath } from "./path";
 
-type Look = "past" | "now" | "ahead";
+type Look = "past" | "now" | "ahead" | "won";
 
 interface EdgesProps {
-  view: Pick<View, "nodes">;
+  view: Picture;
   layout: Layout;
+  selected: string | undefined;
 }
 
-export function Edges({ view, layout }: EdgesProps) {
+export function Edges({ view, layout, selected }: EdgesProps) {
   const depths = useMemo(() => [...grouped(layout.lines, (line) => line.depth)], [layout]);
   const looks = useMemo(() => looksOf(view, layout.lines), [view, layout]);
-  const labelled = useMemo(() => labelledOf(layout), [layout]);
+  const labels = useMemo(() => labelPlaces(layout), [layout]);
   return (
     <ViewportPortal>
       {depths.map(([depth, lines]) => (
@@ -33,7 +36,8 @@ export function Edges({ view, layout }: EdgesProps) {
               to={layout.boxes.get(line.target)}
               across={layout.direction === "LR"}
               look={looks.get(line) ?? "past"}
-              label={labelled.has(line)}
+              label={labels.get(line)}
+              near={selected !== undefined && (line.source === selected || line.target === selected)}
             />
           ))}
         </svg>
@@ -48,54 +52,57 @@ interface PathProps {
   to: Box | undefined;
   across: boolean;
   look: Look;
-  /** Whether its label is shown. */
-  label: boolean;
+  /** Where its label stands, if it is shown. */
+  label: Point | undefined;
+  /** Leads to or from what is selected. */
+  near: boolean;
 }
 
-const EdgePath = memo(function EdgePath({ line, from, to, across, look, label }: PathProps) {
+const EdgePath = memo(function EdgePath({ line, from, to, across, look, label, near }: PathProps) {
   if (!from || !to) return null;
-  const { path, middle } = edgePath(from, to, across, line);
+  const { path } = edgePath(from, to, across, line);
   return (
     <>
-      <path className={`edge ${look}`} d={path} markerEnd="url(#graph-arrow)" />
-      {label && line.label && (
-        <text className="edge-label" x={middle.x} y={middle.y - 4} textAnchor="middle">
-          {shortLabel(line.label)}
+      <path className={`edge ${look}${near ? " near" : ""}`} d={path} markerEnd="url(#graph-arrow)" />
+      {label && (
+        <text className={near ? "edge-label near" : "edge-label"} x={label.x} y={label.y} textAnchor="middle">
+          {shortLabel(line.label ?? "")}
         </text>
       )}
     </>
   );
 });
 
-/** How near two equal labels are when one of them will do. */
-const NEAR = { x: 56, y: 16 };
-
-function labelledOf({ lines, boxes, direction }: Layout): Set<Line> {
-  const shown = new Set<Line>();
-  const places = new Map<string, Point[]>();
-  for (const line of lines) {
-    const from = boxes.get(line.source);
-    const to = boxes.get(line.target);
-    if (!line.label || !from || !to) continue;
-    const { middle } = edgePath(from, to, direction === "LR", line);
-    const others = places.get(line.label) ?? [];
-    if (others.some(({ x, y }) => Math.abs(x - middle.x) < NEAR.x && Math.abs(y - middle.y) < NEAR.y)) continue;
-    places.set(line.label, [...others, middle]);
-    shown.add(line);
-  }
-  return shown;
-}
-
-function looksOf(view: Pick<View, "nodes">, lines: readonly Line[]): Map<Line, Look> {
+export function looksOf(view: Picture, lines: readonly Line[]): Map<Line, Look> {
   const status = new Map(view.nodes.map((node) => [node.id, node.status]));
+  const races = racesOf(view);
   return new Map(
     lines.map((line): [Line, Look] => {
       const target = status.get(line.target);
       if (target === "running" || target === "retrying") return [line, "now"];
-      const unused = target === "pending" || target === "skipped" || status.get(line.source) === "skipped";
+      const race = races.get(wayOf(line));
+      if (race === "won") return [line, "won"];
+      const unused =
+        race === "lost" || target === "pending" || target === "skipped" || status.get(line.source) === "skipped";
       return [line, unused ? "ahead" : "past"];
     }),
   );
+}
+
+/** Where several bring the same to one node: who was first, and who only came too late. */
+function racesOf({ edges }: Picture): Map<string, "won" | "lost"> {
+  const goal = ({ target, label }: Edge) => `${target}\n${label}`;
+  const raced = new Set(edges.filter(({ chosen }) => chosen).map(goal));
+  const found = new Map<string, "won" | "lost">();
+  for (const [way, between] of grouped(edges, wayOf)) {
+    if (between.some(({ chosen }) => chosen)) found.set(way, "won");
+    else if (between.every((edge) => raced.has(goal(edge)))) found.set(way, "lost");
+  }
+  return found;
+}
+
+function wayOf({ source, target }: { source: string; target: string }): string {
+  return `${source}\n${target}`;
 }
 
 export function ArrowHead() {

@@ -109,7 +109,7 @@ function Canvas({ view, selected, onSelect, onPick, look = runLook, room, moving
       zoomOnDoubleClick={false}
     >
       <ArrowHead />
-      <Edges view={view} layout={placed} />
+      <Edges view={view} layout={placed} selected={selected} />
       <Background variant={BackgroundVariant.Dots} gap={20} size={1} />
       <Panel position="bottom-left" className="graph-tools">
         <IconButton icon="plus" className="small" label="Zoom in" onClick={() => zoom(1.4)} />

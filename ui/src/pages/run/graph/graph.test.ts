@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import type { Edge, Node, NodeStatus } from "../../../api/types";
 import { bringIn } from "./camera";
 import { clusters } from "./clusters";
+import { looksOf } from "./Edges";
+import { labelPlaces } from "./labels";
 import { type Box, layout } from "./layout";
 import { buildTree, FOLD_ABOVE, foldedByDefault, structureKey, tally } from "./model";
 import { edgePath } from "./path";
@@ -197,6 +199,38 @@ test("a selected node is brought into view by the least move", () => {
   expect(bringIn(box, seen, { width: 640, height: 500 })).toEqual({ x: 640 - 24 - 1100, y: 0, zoom: 1 });
   expect(bringIn({ ...box, x: -300 }, seen, room)).toEqual({ x: 324, y: 0, zoom: 1 });
   expect(bringIn(box, { x: 0, y: 0, zoom: 0.1 }, room).zoom).toBe(0.4);
+});
+
+test("of several that bring the same, the first is marked and the others are dashed", () => {
+  const nodes = [node("a"), node("b"), node("c"), node("z"), node("idle", undefined, "skipped")];
+  const edges = [
+    { ...edge("a", "z"), label: "items", chosen: true },
+    { ...edge("b", "z"), label: "items" },
+    { ...edge("c", "z"), label: "items" },
+    { ...edge("c", "z"), label: "more" },
+    edge("idle", "z"),
+  ];
+  const { lines } = layout(buildTree({ nodes, edges }, none), room);
+  const looks = [...looksOf({ nodes, edges }, lines)].map(([{ source }, look]) => [source, look]);
+  expect(Object.fromEntries(looks)).toEqual({ a: "won", b: "ahead", c: "past", idle: "ahead" });
+});
+
+test("labels that would stand on each other are moved apart, and equal ones are one", () => {
+  const box = (x: number, y: number): Box => ({ x, y, width: 100, height: 50, depth: 0, scope: false });
+  const boxes = new Map([
+    ["a", box(0, 0)],
+    ["b", box(300, 0)],
+    ["c", box(0, 4)],
+    ["d", box(300, 4)],
+  ]);
+  const line = (source: string, target: string, label: string) => ({ source, target, label, depth: 0 });
+  const places = (label: string) => {
+    const lines = [line("a", "b", "items"), line("c", "d", label)];
+    return [...labelPlaces({ boxes, lines, width: 400, height: 60, direction: "LR" }).values()].map(({ y }) => y);
+  };
+  expect(places("items")).toHaveLength(1);
+  const [first = 0, second = 0] = places("total");
+  expect(second - first).toBeGreaterThanOrEqual(14);
 });
 
 test("an edge ends just before its target", () => {

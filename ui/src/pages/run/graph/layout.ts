@@ -88,6 +88,8 @@ export interface Room {
 
 interface Plan {
   direction: Direction;
+  /** Of the room: its width for each of its height. */
+  aspect: number;
   /** Rows wider than this are broken into lines. */
   line: number;
 }
@@ -110,14 +112,16 @@ export function layout(root: Scope, room: Room, least = 0.5): Layout {
 }
 
 function plansFor(room: Room): Plan[] {
-  const across: Plan[] = [Number.POSITIVE_INFINITY, ...WIDTHS].map((line) => ({ direction: "LR", line }));
-  const down: Plan = { direction: "TB", line: Number.POSITIVE_INFINITY };
+  const aspect = room.width / Math.max(room.height, 1);
+  const across: Plan[] = [Number.POSITIVE_INFINITY, ...WIDTHS].map((line) => ({ direction: "LR", aspect, line }));
+  const down: Plan = { direction: "TB", aspect, line: Number.POSITIVE_INFINITY };
   return room.width > room.height ? [...across, down] : [down, ...across];
 }
 
 /** As wide as fits when it is just readable; what is left over is below, where people scroll. */
 function quick(room: Room, least: number): Plan {
-  return { direction: "LR", line: Math.max(room.width - 64, 320) / least };
+  const aspect = room.width / Math.max(room.height, 1);
+  return { direction: "LR", aspect, line: Math.max(room.width - 64, 320) / least };
 }
 
 function count(scope: Scope): number {
@@ -179,22 +183,30 @@ function placeOne(items: Sized[], scope: Scope, { direction, line }: Plan): Plac
   return items.length > MANY ? layered(items, scope, direction) : ranked(items, scope, direction);
 }
 
-/** Side by side and one below the other, about twice as wide as high. */
+/** Side by side and one below the other, in about the shape of the room. */
 function packed(parts: Placed[], plan: Plan): Placed {
   const boxes = parts.map(({ width, height }, index) => ({ id: String(index), width, height }));
   const widest = Math.max(...boxes.map(({ width }) => width));
-  const around = grid(boxes, PACK_GAP, PACK_GAP, Math.max(widest, Math.min(plan.line, squarish(boxes))));
+  const around = grid(boxes, PACK_GAP, PACK_GAP, Math.max(widest, Math.min(plan.line, squarish(boxes, plan.aspect))));
   const places = new Map<string, Point>();
   const vias = new Map<string, Point[]>();
   const lineTops = new Map<string, number>();
   for (const [index, part] of parts.entries()) {
-    const { x, y } = around.places.get(String(index)) ?? { x: 0, y: 0 };
+    const { x, y } = centred(around, String(index), boxes);
     const moved = (point: Point) => ({ x: x + point.x, y: y + point.y });
     for (const [id, point] of part.places) places.set(id, moved(point));
     for (const [key, points] of part.vias ?? []) vias.set(key, points.map(moved));
     for (const [id, top] of part.lineTops ?? []) lineTops.set(id, y + top);
   }
   return { places, vias, lineTops, width: around.width, height: around.height };
+}
+
+/** The place of a box when its line stands in the middle. */
+function centred({ places, lineTops, width }: Placed, id: string, boxes: Sized[]): Point {
+  const { x, y } = places.get(id) ?? { x: 0, y: 0 };
+  const line = boxes.filter((box) => lineTops?.get(box.id) === lineTops?.get(id));
+  const ends = line.map((box) => (places.get(box.id)?.x ?? 0) + box.width);
+  return { x: x + Math.round((width - Math.max(...ends)) / 2), y };
 }
 
 /** The room between two layers: what the longest label on the way needs. */
@@ -208,10 +220,10 @@ export function shortLabel(label: string): string {
   return label.length > LABEL ? `${label.slice(0, LABEL - 1)}…` : label;
 }
 
-/** The width at which boxes fill about twice as much in width as in height. */
-function squarish(items: Sized[]): number {
+/** The width at which boxes fill so much more in width than in height. */
+function squarish(items: Sized[], aspect = 2): number {
   const area = items.reduce((sum, item) => sum + (item.width + GAP) * (item.height + GAP), 0);
-  return Math.sqrt(area * 2);
+  return Math.sqrt(area * aspect);
 }
 
 /** Left to right, line by line, each as wide as `line` and centred on its tallest. */
