@@ -397,6 +397,7 @@ class ToyMachine:
 class ToyDialect:
     name = "toy"
     events: Any = ToyEvent
+    rewinds = False
 
     def __init__(self, calls: Calls | None = None) -> None:
         self.calls: Calls = {} if calls is None else calls

@@ -63,7 +63,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         waiting=await waiting_of(kernel, row) if at is None else _waited(run),
         seq=last,
         at=at,
-        actions=_actions(row) if at is None else ["fork"],
+        actions=_actions(row, rewinds=kernel.loader.dialect(row.dialect).rewinds) if at is None else ["fork"],
     )
 
 
@@ -104,9 +104,13 @@ def _output(run: Run) -> Any:
             return None
 
 
-def _actions(row: RunRow) -> list[Action]:
+def _actions(row: RunRow, *, rewinds: bool) -> list[Action]:
     """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
+    found: list[Action]
     if row.status == "running":
-        going: list[Action] = ["cancel", "message", "fork", "rewind"]
-        return [*going, "resume"] if row.blocked is not None else going
-    return ["fork", "rewind", "compensate"] if row.status == "completed" else ["retry", "fork", "rewind", "compensate"]
+        found = ["cancel", "message", "fork", "rewind", *(("resume",) if row.blocked is not None else ())]
+    elif row.status == "completed":
+        found = ["fork", "rewind", "compensate"]
+    else:
+        found = ["retry", "fork", "rewind", "compensate"]
+    return found if rewinds else [action for action in found if action != "rewind"]

@@ -120,6 +120,8 @@ class Dialect(Protocol):
     name: str
     events: Any
     """The union of the dialect's own event types."""
+    rewinds: bool
+    """Whether its runs can be taken back to an earlier place."""
 
     def accepts(self, definition: object) -> bool:
         """Whether this Python object is a definition of this dialect."""

@@ -29,6 +29,7 @@ PrepareChild = Callable[[object, object, str], tuple[str, Prepared]]
 class CodeDialect:
     name = "code"
     events: Any = CodeEvent
+    rewinds = True
 
     def __init__(self, definitions: Iterable[object], prepare_child: PrepareChild, max_payload: int) -> None:
         self.registry = Registry(definitions)

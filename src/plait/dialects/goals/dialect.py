@@ -35,6 +35,7 @@ Unhealthy = Callable[[str, str], str]
 class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
+    rewinds = False
 
     def __init__(
         self,
