@@ -149,6 +149,19 @@ def test_timers_of_work_that_goes_on_outlive_the_rollback():
     assert not draft.clears_all
 
 
+def test_undoing_what_came_late_stops_no_other_work_and_no_timer():
+    run, machine = told(
+        [work("pay"), work("slow"), work("a")], [FAIL, SetTimer(TaskToken("callback"), Millis(NOW + 5))]
+    )
+    give(run, done("a"))
+    machine.undoable = [work("undo:pay")]
+    draft = give(run, done("pay"))
+    assert not draft.revoked
+    assert not draft.clears_all
+    give(run, done("undo:pay"))
+    assert types(give(run, done("slow")).events) == ["counted"]
+
+
 def test_nothing_is_undone_late_in_a_run_that_completed():
     run, machine = told([work("pay"), work("a")], [Finish("completed")])
     give(run, done("a"))

@@ -74,7 +74,7 @@ def reopen(cause: str, run: Run, draft: Draft) -> None:
 def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
     """Undo first, if there is anything to undo; `started` says why, and how the run ends."""
     rollback = Rollback.begun(started, run.state.rollback)
-    lingers = run.machine.lingers and started.cause == "failure"
+    lingers = run.machine.lingers and started.cause in ("failure", "request")
     if rollback.next(run.machine.compensations()) is None:
         end(rollback.outcome(run.state.final), run, draft)
         return
@@ -83,7 +83,8 @@ def roll_back(started: RollbackStarted, run: Run, draft: Draft) -> None:
         _revoke_waiting(run, draft)  # what is under way goes on; what it does is undone when it has
     else:
         _revoke_all(run, draft)
-    draft.clear_all(stored=run.has_rows)
+    if not (lingers and started.cause == "request"):  # what had ended has only the timers of what outlived it
+        draft.clear_all(stored=run.has_rows)
     go_on(run, draft)
 
 

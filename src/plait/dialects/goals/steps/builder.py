@@ -53,6 +53,7 @@ class StepBuilder:
         self._data = data
 
     def build(self) -> Step:
+        """The step, checked as one from outside would be."""
         return read_step(dict(self._data))
 
     def required(
@@ -96,12 +97,15 @@ class StepBuilder:
     def output(
         self, name: str, type: Any = Any, *, inner: str = "", script: tuple[Language, str] | None = None
     ) -> StepBuilder:
+        """What it gives to others; `inner` is what the step calls it."""
         return self._attribute(name, "output", type, Detail(mapping=_renaming(inner, script)))
 
     def const(self, name: str, value: Any, type: Any = Any) -> StepBuilder:
+        """An input that is always this value."""
         return self._attribute(name, "const", type, Detail(value=_json(value)))
 
     def meta(self, name: str, key: str) -> StepBuilder:
+        """An input that is a fact about the run: `flow_id`, `step_id`, …, or one of its labels."""
         return self._attribute(name, "meta", Any, Detail(key=key))
 
     def sync(
@@ -134,12 +138,15 @@ class StepBuilder:
         return self._with(type="async", http=http | more)
 
     def script(self, language: Language, text: str) -> StepBuilder:
+        """A script that runs in the engine: its inputs are names, its result the outputs."""
         return self._with(type="script", script={"language": language, "script": text})
 
     def ale(self, text: str) -> StepBuilder:
+        """A script in Ale."""
         return self.script("ale", text)
 
     def lua(self, text: str) -> StepBuilder:
+        """A script in Lua."""
         return self.script("lua", text)
 
     def flow(self, *goals: str) -> StepBuilder:
@@ -173,6 +180,7 @@ class StepBuilder:
         return self._work(**told, backoff_type=backoff, retry_statuses=list(statuses))
 
     def no_retries(self) -> StepBuilder:
+        """It is tried once."""
         return self._work(retry="never", max_retries=0)
 
     def parallel(self, items: int) -> StepBuilder:
@@ -184,6 +192,7 @@ class StepBuilder:
         return self._with(memoizable=True)
 
     def labels(self, **labels: str) -> StepBuilder:
+        """For people who look for steps."""
         return self._with(labels={**self._data.get("labels", {}), **labels})
 
     def _attribute(self, name: str, role: Role, type: Any, detail: Detail) -> StepBuilder:
@@ -191,6 +200,7 @@ class StepBuilder:
         return self.attributes({name: made})
 
     def attributes(self, attributes: Mapping[str, Attribute]) -> StepBuilder:
+        """Attributes that are made already."""
         return self._with(attributes={**self._data.get("attributes", {}), **msgspec.to_builtins(dict(attributes))})
 
     def _work(self, **told: Any) -> StepBuilder:
