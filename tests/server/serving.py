@@ -15,6 +15,7 @@ from plait import Engine
 from plait.observe.metrics import Metrics
 from plait.server.app import make_app
 from plait.server.auth import AuthOptions
+from plait.server.mount.webhooks import WebhookUrls
 from plait.server.process import Process, listen
 from plait.server.site import Settings, Site, site_of
 
@@ -90,6 +91,7 @@ async def serving(
         site_of(engine, settings or Settings(), options, metrics) as site,
     ):
         process = Process(site, make_app(site), listen("127.0.0.1", 0))
+        engine.goals.webhooks = WebhookUrls(site.auth.secret, process.url)
         serving = asyncio.ensure_future(process.serve())
         async with httpx.AsyncClient(base_url=process.url, headers=headers, timeout=20) as client:
             try:

@@ -156,7 +156,7 @@ async def test_who_did_what_is_kept():
 
 async def test_health_and_readiness():
     async with serving() as served:
-        assert (await served.client.get("/health")).json()["status"] == "ok"
+        assert (await served.client.get("/health")).json()["status"] == "healthy"
         assert (await served.client.get("/ready")).json() == {"status": "ready"}
         served.site.stopping.set()
         answer = await served.client.get("/ready")

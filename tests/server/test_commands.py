@@ -62,8 +62,10 @@ async def refused(folder: Path, *args: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def running(folder: Path, *args: str) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
-    process = await command(folder, *args, "--port", "0", "--json")
+async def running(
+    folder: Path, *args: str, **environment: str
+) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
+    process = await command(folder, *args, "--port", "0", "--json", **environment)
     try:
         assert process.stdout is not None
         line = await asyncio.wait_for(process.stdout.readline(), 30)

@@ -91,6 +91,8 @@ async def test_answers_fit_their_schemas(db: str):
         await served.ended(failed, "failed")
         await served.start("asking", id="asking")
         await served.waits("asking", "approval")
+        step = {"id": "pour", "name": "Pour", "type": "script", "script": {"language": "ale", "script": "{:tea 1}"}}
+        await served.post("/definitions", {"dialect": "goals", "definition": step})
         await served.post("/keys", {"name": "ci", "role": "viewer"})
         paths = {
             "/api/v1/runs": "/api/v1/runs",
@@ -101,6 +103,8 @@ async def test_answers_fit_their_schemas(db: str):
             "/api/v1/runs/{id}/diff": "/api/v1/runs/done/diff?with=failed",
             "/api/v1/definitions": "/api/v1/definitions",
             "/api/v1/definitions/{name}": "/api/v1/definitions/order",
+            "/api/v1/catalog": "/api/v1/catalog",
+            "/api/v1/catalog/{id}": "/api/v1/catalog/pour",
             "/api/v1/approvals": "/api/v1/approvals",
             "/api/v1/approvals/{id}": "/api/v1/approvals/asking:teapot",
             "/api/v1/dlq": "/api/v1/dlq",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from plait.client import Client
+from plait.client.catalog import RemoteCatalog
+from plait.dialects.goals.steps.step import Step
+from plait.kernel.errors import Conflict, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
 from .contract import Run
@@ -23,6 +26,25 @@ class ServerSession:
     @property
     def me(self) -> str:
         return ""
+
+    @property
+    def catalog(self) -> RemoteCatalog:
+        return self.engine.catalog.of(self.namespace)
+
+    async def put(self, steps: Sequence[Step], *, update: bool) -> None:
+        """One by one: they were checked together, but the catalog may change under us."""
+        for number, step in enumerate(steps):
+            try:
+                await (self.catalog.upsert if update else self.catalog.register)(step)
+            except PlaitError as error:
+                if not number:
+                    raise
+                raise Conflict(
+                    "cli.half_registered",
+                    f"only {number} of {len(steps)} steps were registered",
+                    why=str(error),
+                    fix="repair that and register them again: those that are there do no harm",
+                ) from None
 
     async def told(self, run: Run, telling: Awaitable[object]) -> None:
         await telling

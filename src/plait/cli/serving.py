@@ -15,16 +15,19 @@ from urllib.parse import urlsplit
 import typer
 import uvloop
 
+from plait.egress import EgressSettings
 from plait.engine import Engine
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
 from plait.observe.observability import Observability
 from plait.server.app import make_app
-from plait.server.auth import AuthOptions, refuse_open
-from plait.server.process import Process, Signals, listen
-from plait.server.site import Settings, site_of
+from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secret_of
+from plait.server.mount.webhooks import WebhookUrls
+from plait.server.process import Process, Signals, listen, local_url
+from plait.server.site import Argyll, Settings, site_of
 
-from .loading import load_module
+from .egress import egress_of
+from .loading import load_definitions
 from .options import DEFAULT_DB, Db, Json
 from .output import emit_line, note
 from .session import refuse_server
@@ -53,6 +56,7 @@ class Plan:
     port: int
     settings: Settings
     options: AuthOptions
+    egress: EgressSettings
     work: bool = True
     seed: Seed | None = None
     log_level: Level
@@ -73,6 +77,12 @@ def serve(
             metavar="ADDRESS,…", envvar="PLAIT_TRUST_PROXY", help="Proxies in front of it.", show_default=False
         ),
     ] = "",
+    argyll: Annotated[
+        bool, typer.Option("--argyll", envvar="PLAIT_ARGYLL", help="Serve Argyll's clients, who send no key.")
+    ] = False,
+    argyll_open: Annotated[
+        bool, typer.Option("--argyll-open", envvar="PLAIT_ARGYLL_OPEN", help="The same, to whoever reaches HOST.")
+    ] = False,
     open: Annotated[bool, typer.Option("--open", help="Ask nobody for a key; on this machine only.")] = False,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
@@ -86,15 +96,22 @@ def serve(
     """
     refuse_server(db)
     refuse_open(host, open=open)
-    settings = Settings(open=open, public_url=_public(public_url), trusted_proxies=trust_proxy, drain_seconds=drain)
+    settings = Settings(
+        open=open,
+        argyll=_argyll(host, on=argyll, open=argyll_open),
+        public_url=_public(public_url),
+        trusted_proxies=trust_proxy,
+        drain_seconds=drain,
+    )
     _run(
         Plan(
             db=db,
-            definitions=[load_module(name) for name in modules or ()],
+            definitions=load_definitions(modules or ()),
             host=host,
             port=port,
             settings=settings,
             options=AuthOptions.from_environment(os.environ, settings.public_url),
+            egress=egress_of(os.environ),
             work=not no_work,
             log_level=log_level,
             json=json,
@@ -107,26 +124,34 @@ def dev(
 ) -> None:
     """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it."""
     refuse_server(db)
-    definitions: list[object] = [load_module(name) for name in modules or ()]
+    definitions = load_definitions(modules or ())
     seed: Seed | None = None
     if not definitions:
         from .demo import seed as demo
-        from .demo import shop
 
-        definitions, seed = [shop], demo.seed
+        definitions, seed = demo.definitions(), demo.seed
     _run(
         Plan(
             db=db,
             definitions=definitions,
             host=HOST,
             port=port,
-            settings=Settings(open=True),
+            settings=Settings(open=True, argyll="local", unsigned_webhooks=True),
             options=AuthOptions.from_environment(os.environ),
+            egress=egress_of(os.environ, private=True),
             seed=seed,
             log_level=log_level,
             json=json,
         )
     )
+
+
+def _argyll(host: str, *, on: bool, open: bool) -> Argyll:
+    if open:
+        return "open"
+    if on:
+        refuse_open_mount(host)
+    return "local" if on else "off"
 
 
 def _public(url: str) -> str:
@@ -144,12 +169,16 @@ def _run(plan: Plan) -> None:
 
 async def _serve(plan: Plan, sock: socket.socket) -> None:
     watch = Observability()
-    engine = Engine(plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers)
+    secret = await _secret(plan)
+    engine = Engine(
+        plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers, egress=plan.egress
+    )
+    engine.goals.webhooks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
     with Signals() as signals:
         async with (
             watch.on(engine),
             engine,
-            site_of(engine, plan.settings, plan.options, watch.metrics, watch.traces) as site,
+            site_of(engine, plan.settings, plan.options, watch.metrics, watch.traces, secret) as site,
         ):
             await engine.definitions.remember()
             if plan.seed is not None:
@@ -160,6 +189,12 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
             _collect_rarely()
             await process.serve()
     note("stopped")
+
+
+async def _secret(plan: Plan) -> bytes:
+    """Known before any run is taken up: the first thing a run may do is to give out a signed address."""
+    async with Engine(plan.db, work=False) as engine:
+        return await secret_of(engine, plan.options)
 
 
 def _collect_rarely() -> None:

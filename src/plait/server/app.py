@@ -27,6 +27,8 @@ from . import (
 )
 from .dispatch import Dispatcher
 from .front import Front
+from .mount.app import Mount
+from .mount.paths import is_mounted
 from .openapi import document
 from .routes import API, AnyRoute, Call, Content, Query, Reply, Route
 from .site import Site
@@ -74,10 +76,13 @@ ROUTES: tuple[AnyRoute, ...] = (
 
 
 def make_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
-    api, pages = Dispatcher(site, ROUTES), ui or Ui()
+    api, pages, mount = Dispatcher(site, ROUTES), ui or Ui(), Mount(site)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
+        if scope["type"] == "websocket" or is_mounted(path):
+            await mount(scope, receive, send)
+            return
         ours = path == API or path.startswith(API + "/") or api.knows(scope.get("raw_path") or path.encode())
         await (api if ours else pages)(scope, receive, send)
 

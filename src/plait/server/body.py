@@ -30,12 +30,11 @@ class Disconnected(Exception):
 async def read_body(scope: Scope, receive: Receive, settings: Settings, shape: Any, *, optional: bool) -> Any:
     """The body as a value of its shape. One that is optional may be left out: the shape then has all its defaults."""
     headers: dict[bytes, bytes] = dict(scope["headers"])
-    raw = await _read_bytes(headers, receive, settings)
+    raw = await read_bytes(headers, receive, settings, settings.max_body)
     if not raw and optional:
         return None if shape is Any else shape()
     _must_be_json(headers.get(b"content-type", b""), headers.get(b"content-encoding", b"identity"))
-    value = await asyncio.to_thread(parse, raw) if len(raw) > _LARGE else parse(raw)
-    return fit(value, shape)
+    return fit(await parse_aside(raw), shape)
 
 
 def _must_be_json(content_type: bytes, encoding: bytes) -> None:
@@ -51,13 +50,14 @@ def _must_be_json(content_type: bytes, encoding: bytes) -> None:
         )
 
 
-async def _read_bytes(headers: dict[bytes, bytes], receive: Receive, settings: Settings) -> bytes:
+async def read_bytes(headers: dict[bytes, bytes], receive: Receive, settings: Settings, limit: int) -> bytes:
+    """The body as it came, if it is not over the limit and comes in time."""
     length = headers.get(b"content-length", b"")
-    if length.isdigit() and int(length) > settings.max_body:
-        raise BodyTooLarge(settings.max_body)
+    if length.isdigit() and int(length) > limit:
+        raise BodyTooLarge(limit)
     message: Message = await _next(receive, settings.body_seconds)
     if not message.get("more_body", False):  # nearly every body comes in one piece
-        return _bounded(message.get("body", b""), settings.max_body)
+        return _bounded(message.get("body", b""), limit)
     found = bytearray(message.get("body", b""))
     try:
         async with asyncio.timeout(settings.body_seconds):
@@ -65,7 +65,7 @@ async def _read_bytes(headers: dict[bytes, bytes], receive: Receive, settings: S
                 message = await receive()
                 _must_be_there(message)
                 found += message.get("body", b"")
-                _bounded(found, settings.max_body)
+                _bounded(found, limit)
     except TimeoutError:
         raise _slow(settings.body_seconds) from None
     return bytes(found)
@@ -107,6 +107,11 @@ async def discard(receive: Receive) -> None:
                 seen += len(message.get("body", b""))
                 if not message.get("more_body", False):
                     return
+
+
+async def parse_aside(raw: bytes) -> Any:
+    """As `parse`, in a thread if it would take long."""
+    return await asyncio.to_thread(parse, raw) if len(raw) > _LARGE else parse(raw)
 
 
 def parse(raw: bytes) -> Any:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import Annotated, Any, Literal, TypeVar, assert_never
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from msgspec import Meta
 
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
+from plait.engine.catalog import StepCatalog
 from plait.engine.definitions import Definition
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Millis
@@ -54,14 +55,18 @@ class NewDefinition(Body, frozen=True, kw_only=True):
     dialect: Dialect
     name: Name | None = None
     definition: Any
+    """Of `goals`: a step, or a list of steps that are saved all or none."""
     mode: Mode = "register"
     """What may be there before: nothing other than the same, an older version, or either."""
 
 
-class SavedStep(Shape, frozen=True, kw_only=True):
-    """A step in the catalog of its namespace, with its defaults filled in."""
+class SavedSteps(Shape, frozen=True, kw_only=True):
+    """In the catalog of their namespace, with their defaults filled in."""
 
-    step: Step
+    step: Step | None = None
+    """If one was sent."""
+    steps: list[Step] | None = None
+    """If a list was sent."""
 
 
 class Tag(Body, frozen=True, kw_only=True):
@@ -102,7 +107,7 @@ async def save(call: Call[Scoped, NewDefinition]) -> Answer:
     """What is kept as text: the steps of the `goals` dialect."""
     must_know(call.engine, call.body.dialect)
     if call.body.dialect == GoalsDialect.name:
-        return await _save_step(call)
+        return await _save_steps(call)
     raise InvalidInput(
         "definitions.not_saved_here",
         f"definitions of `{call.body.dialect}` can't be saved through the API",
@@ -111,21 +116,34 @@ async def save(call: Call[Scoped, NewDefinition]) -> Answer:
     )
 
 
-async def _save_step(call: Call[Scoped, NewDefinition]) -> Answer:
+async def _save_steps(call: Call[Scoped, NewDefinition]) -> Answer:
+    """One step, or a list of them: all or none."""
+    given: Any = call.body.definition
     catalog = call.engine.catalog.of(call.namespace)
-    with inside("/definition"):
-        step = read_step(call.body.definition)
-        known = {each.id for each in await catalog.list()}
-        match call.body.mode:
-            case "register":
-                await catalog.register(step)
-            case "update":
-                await catalog.update(step)
-            case "upsert":
-                await catalog.upsert(step)
-            case _:
-                assert_never(call.body.mode)
-    return Answer(SavedStep(step=step), 200 if step.id in known else 201)
+    if not isinstance(given, list):
+        with inside("/definition"):
+            step = read_step(given)
+            new = await _put(call, catalog, [step])
+        return Answer(SavedSteps(step=step), 201 if new else 200)
+    steps = [_read_at(index, each) for index, each in enumerate(cast("list[Any]", given))]
+    with inside("/definition", whole=True):
+        new = await _put(call, catalog, steps)
+    return Answer(SavedSteps(steps=steps), 201 if new else 200)
+
+
+def _read_at(index: int, given: Any) -> Step:
+    with inside(f"/definition/{index}"):
+        return read_step(given)
+
+
+async def _put(call: Call[Scoped, NewDefinition], catalog: StepCatalog, steps: list[Step]) -> bool:
+    """Whether one of them was not there before."""
+    known = set((await call.engine.goals.catalogs.refresh(call.namespace)).steps)
+    async with catalog.transaction() as changes:
+        put = {"register": changes.register, "update": changes.update, "upsert": changes.upsert}[call.body.mode]
+        for step in steps:
+            put(step)
+    return any(step.id not in known for step in steps)
 
 
 async def tag(call: Call[Scoped, Tag]) -> Answer:
@@ -170,8 +188,8 @@ ROUTES = (
         query=Scoped,
         body=NewDefinition,
         replies=(
-            Reply(201, SavedStep, "It is saved, and new."),
-            Reply(200, SavedStep, "It is saved, or was before: a step with this id was there."),
+            Reply(201, SavedSteps, "It is saved, and new."),
+            Reply(200, SavedSteps, "It is saved; a step with this id was there before."),
         ),
         faults=(
             Fault(404, "goals.step_not_found", "There is no step to update."),

@@ -23,7 +23,7 @@ from .missing import missing, usable
 from .query import read_query
 from .routes import NO_STORE, Answer, AnyRoute, Call, Content, Query, Scoped, Stream
 from .site import Site
-from .table import Match, Table
+from .table import Match, Table, raw_path
 
 _JSON = b"application/json"
 _ANSWERS = ("*/*", "application/*", "application/json", "application/problem+json")
@@ -84,12 +84,12 @@ class Dispatcher:
         try:
             if self._site.in_flight > self._site.settings.max_in_flight:
                 raise Overloaded(self._site.settings.max_in_flight)
-            match = self._table.match(_raw_path(scope))
+            match = self._table.match(raw_path(scope))
             if match is None:
                 raise NoRoute(scope["path"][:200])
             route = _route_of(match, scope["method"])
             if route is None:
-                return Answer(None, 204, {"allow": ", ".join(_methods(match))})
+                return Answer(None, 204, {"allow": ", ".join(match.methods)})
             scope["route"] = route
             case = _Case(route, match.params, Request(scope, receive), target=next(iter(match.params.values()), None))
             return await self._audited(case, receive)
@@ -141,25 +141,16 @@ class Dispatcher:
         )
 
 
-def _raw_path(scope: Scope) -> bytes:
-    raw: bytes | None = scope.get("raw_path")
-    return scope["path"].encode() if raw is None else raw.partition(b"?")[0]
-
-
 def _request_id(scope: Scope) -> str:
     return scope["state"]["request_id"]
 
 
-def _route_of(match: Match, method: str) -> AnyRoute | None:
+def _route_of(match: Match[AnyRoute], method: str) -> AnyRoute | None:
     """None for OPTIONS, which is answered by the list of methods."""
     found = match.routes.get("GET" if method == "HEAD" else method)
     if found is None and method != "OPTIONS":
-        raise NotAllowed(method, _methods(match))
+        raise NotAllowed(method, match.methods)
     return found
-
-
-def _methods(match: Match) -> list[str]:
-    return [*match.routes, *(["HEAD"] if "GET" in match.routes else []), "OPTIONS"]
 
 
 def _must_be_acceptable(route: AnyRoute, request: Request) -> None:

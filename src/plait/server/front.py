@@ -23,6 +23,7 @@ from . import problem
 from .auth.opening import is_loopback
 from .auth.origins import SAFE, foreign, origin_of
 from .errors import BadRequest, Forbidden, HttpError
+from .mount.paths import is_mounted
 from .routes import NO_STORE
 from .site import Site
 
@@ -50,8 +51,21 @@ class Front:
         """A proxy ends TLS in front of us: cookies must still be for TLS only."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # websockets and lifespan are not ours
+        if scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+        elif scope["type"] == "http":  # lifespan is not ours
+            await self._request(scope, receive, send)
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Only the mount has sockets."""
+        try:
+            self._must_be_for_us(scope, Headers(scope=scope))
+        except HttpError:
+            await send({"type": "websocket.close"})  # the client sees 403
             return
+        await self._app(scope, receive, send)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         request_id = context.request_id(headers.get("x-request-id"))
         if self._tls:
@@ -59,14 +73,22 @@ class Front:
         scope["state"] = {"request_id": request_id}
         sending = _with_headers(send, request_id)
         try:
-            _must_have_one_name(headers)
-            if self._site.settings.open:
-                self._names.check(scope["method"], headers)
+            self._must_be_for_us(scope, headers)
         except HttpError as error:
             await _refuse(error, request_id, sending)
             return
         bind_contextvars(request_id=request_id)  # for the logs; each request is a task with a context of its own
         await self._app(scope, receive, sending)
+
+    def _must_be_for_us(self, scope: Scope, headers: Headers) -> None:
+        """Argyll's clients may be pages of any site; they must still call this machine by a name of its own."""
+        _must_have_one_name(headers)
+        settings = self._site.settings
+        mounted = is_mounted(scope["path"])
+        if settings.open or (mounted and settings.argyll == "local"):
+            self._names.check_host(headers)
+        if settings.open and not mounted:
+            self._names.check_origin(scope.get("method", "GET"), headers)
 
 
 def _must_have_one_name(headers: Headers) -> None:
@@ -99,7 +121,7 @@ class _Names:
         self._origins = (origin_of(public_url),) if public_url else ()
         self._ours = lru_cache(256)(self._is_ours)
 
-    def check(self, method: str, headers: Headers) -> None:
+    def check_host(self, headers: Headers) -> None:
         host = headers.get("host", "").lower()
         if not self._ours(host):
             raise Forbidden(
@@ -108,6 +130,8 @@ class _Names:
                 why="it is open to everybody on this machine, and to nobody else",
                 fix="use http://127.0.0.1, or name the address with --public-url",
             )
+
+    def check_origin(self, method: str, headers: Headers) -> None:
         if method not in SAFE and (why := foreign(headers, self._origins)):
             raise Forbidden(
                 "http.foreign_origin",

@@ -19,8 +19,16 @@ _PATIENCE = 2.0
 """Seconds the store may take before the server does not count as ready."""
 
 
+_ARGYLL = {"x-argyll-raft-state": "leader", "access-control-allow-origin": "*"}
+"""For its clients, which look for the one node that takes changes, from pages of any site."""
+
+
 class Health(Shape, frozen=True, kw_only=True):
-    status: Literal["ok"]
+    """Also what Argyll's clients ask for."""
+
+    service: Literal["plait"]
+    status: Literal["healthy"]
+    details: str
     version: str
 
 
@@ -29,7 +37,9 @@ class Ready(Shape, frozen=True, kw_only=True):
 
 
 async def health(call: Call[Query, None]) -> Answer:
-    return Answer(Health(status="ok", version=plait.__version__))
+    version = plait.__version__
+    found = Health(service="plait", status="healthy", details=f"Plait {version}", version=version)
+    return Answer(found, headers=_ARGYLL)
 
 
 async def ready(call: Call[Query, None]) -> Answer:

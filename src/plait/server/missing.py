@@ -14,7 +14,7 @@ _RUN = re.compile(r"[^/\x00-\x1f\x7f\ud800-\udfff]{1,200}")
 _WORDS: dict[Noun, tuple[str, str, str]] = {
     "run": ("kernel.no_run", "there is no run {}", "`plait runs` lists them"),
     "definition": ("definitions.unknown", "there is no definition `{}`", "GET /api/v1/definitions lists them"),
-    "step": ("goals.step_not_found", "step '{}' is not in the catalog", "GET /api/v1/catalog lists them"),
+    "step": ("goals.step_not_found", "step '{}' is not in the catalog", "register it first"),
     "approval": ("kernel.no_approval", "nothing is asked under {}", ""),
     "dead_letter": ("kernel.no_dead_letter", "there is no dead letter {}", "`plait dlq` lists them"),
     "key": ("auth.no_such_key", "there is no key {}", "GET /api/v1/keys lists them"),

@@ -11,10 +11,13 @@ from plait.kernel.errors import PlaitError
 
 
 @contextmanager
-def inside(place: str) -> Generator[None]:
-    """Flaws of what stands at this place of the body, as JSON pointers from its top."""
+def inside(place: str, *, whole: bool = False) -> Generator[None]:
+    """Flaws of what stands at this place of the body, as JSON pointers from its top. `whole`: there are several things
+    at that place, and nobody knows which of them it is."""
     try:
         yield
     except PlaitError as error:
-        error.flaws = [msgspec.structs.replace(flaw, pointer=place + flaw.pointer) for flaw in error.flaws]
+        error.flaws = [
+            msgspec.structs.replace(flaw, pointer=place if whole else place + flaw.pointer) for flaw in error.flaws
+        ]
         raise

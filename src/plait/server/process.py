@@ -30,6 +30,11 @@ _SHUT = 5
 """Turns of the event loop after which no accepted connection is on its way any more."""
 _DOORS = 32
 """Handles on the listening socket."""
+_MESSAGE = 64 * 1024
+"""Bytes that a client may send through a socket at once."""
+_PING = 54.0
+"""Seconds between signs of life on a socket, and for the answer to one."""
+_EVERYWHERE = ("0.0.0.0", "::")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _AT_ONCE = 130
 
@@ -51,6 +56,17 @@ def listen(host: str, port: int) -> socket.socket:
         raise _not_listening(host, port, error) from None
     found.setblocking(False)
     return found
+
+
+def url_of(sock: socket.socket) -> str:
+    host, port = sock.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def local_url(sock: socket.socket) -> str:
+    """Under which this machine reaches it, whatever addresses it listens on."""
+    host, port = sock.getsockname()[:2]
+    return f"http://127.0.0.1:{port}" if host in _EVERYWHERE else url_of(sock)
 
 
 def _not_listening(host: str, port: int, error: Exception) -> Unavailable:
@@ -75,12 +91,14 @@ class Process:
     def __init__(self, site: Site, app: ASGIApp, sock: socket.socket) -> None:
         self._site = site
         self._sock = sock
-        host, port = sock.getsockname()[:2]
-        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        config = uvicorn.Config(
+        self.url = url_of(sock)
+        self.config = config = uvicorn.Config(
             app,
             http=cast("Any", partial(Wire, site.settings)),
-            ws="none",
+            ws="none" if site.settings.argyll == "off" else "websockets-sansio",
+            ws_max_size=_MESSAGE,
+            ws_ping_interval=_PING,
+            ws_ping_timeout=_PING,
             lifespan="off",
             log_config=None,
             access_log=False,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from plait.engine import Engine
 from plait.observe.metrics import Metrics
@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # an extra
     from plait.observe.spans import Traces
 
 
+Argyll = Literal["off", "local", "open"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The limits of one process, and how it is reached."""
@@ -27,6 +30,10 @@ class Settings:
     """Nobody is asked who he is. Only for a loopback address: see `front`."""
     public_url: str = ""
     """Where people reach it, if that is not the address it listens on: for links, and for checks of Host and Origin."""
+    argyll: Argyll = "off"
+    """Whether Argyll's clients are served, who send no credentials; `local`: under this machine's names only."""
+    unsigned_webhooks: bool = False
+    """For development: whoever knows the token of some work may report it."""
     trusted_proxies: str = ""
     """Addresses whose `X-Forwarded-For` is believed, divided by commas."""
     head_bytes: int = 64 * 1024
@@ -99,9 +106,10 @@ async def site_of(
     options: AuthOptions | None = None,
     metrics: Metrics | None = None,
     traces: Traces | None = None,
+    secret: bytes | None = None,
 ) -> AsyncGenerator[Site]:
-    """A site on an engine that is open."""
-    auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url))
+    """A site on an engine that is open. `secret` is the one that signs, if it had to be known before."""
+    auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url), secret)
     guard = OpenGuard() if settings.open else auth
     try:
         yield Site(engine, auth, guard, settings, metrics or Metrics(), traces)

@@ -8,30 +8,48 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from .routes import AnyRoute
+from starlette.types import Scope
+
+
+class Placed(Protocol):
+    """What has a place in a table of routes."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def full_path(self) -> str: ...
+
+
+R = TypeVar("R", bound=Placed)
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
-    routes: Mapping[str, AnyRoute]
+class Match(Generic[R]):
+    routes: Mapping[str, R]
     """By method."""
     params: Mapping[str, str]
 
+    @property
+    def methods(self) -> list[str]:
+        """Those that can be used."""
+        return [*self.routes, *(["HEAD"] if "GET" in self.routes else []), "OPTIONS"]
 
-class Table:
-    def __init__(self, routes: Iterable[AnyRoute]) -> None:
-        self._exact: dict[bytes, dict[str, AnyRoute]] = defaultdict(dict)
-        self._shaped: dict[tuple[str, ...], dict[str, AnyRoute]] = defaultdict(dict)
+
+class Table(Generic[R]):
+    def __init__(self, routes: Iterable[R]) -> None:
+        self._exact: dict[bytes, dict[str, R]] = defaultdict(dict)
+        self._shaped: dict[tuple[str, ...], dict[str, R]] = defaultdict(dict)
         for route in routes:
-            target = self._shaped[_parts(route.full_path)] if "{" in route.path else None
+            target = self._shaped[_parts(route.full_path)] if "{" in route.full_path else None
             methods = self._exact[route.full_path.encode()] if target is None else target
             if route.method in methods:
                 raise ValueError(f"two routes for {route.method} {route.full_path}")
             methods[route.method] = route
 
-    def match(self, raw_path: bytes) -> Match | None:
+    def match(self, raw_path: bytes) -> Match[R] | None:
         """None if no route has that path, whatever the method. A path that is no UTF-8 has no route."""
         exact = self._exact.get(raw_path)
         if exact is not None:
@@ -42,6 +60,12 @@ class Table:
             if params is not None:
                 return Match(methods, params)
         return None
+
+
+def raw_path(scope: Scope) -> bytes:
+    """The path as it was sent, without the query."""
+    raw: bytes | None = scope.get("raw_path")
+    return scope["path"].encode() if raw is None else raw.partition(b"?")[0]
 
 
 def _parts(path: str) -> tuple[str, ...]:

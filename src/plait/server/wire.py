@@ -27,6 +27,7 @@ class Wire(HttpToolsProtocol):
         super().__init__(**given)
         self._settings = settings
         self._in_head = False
+        self._upgraded = False
         self._seen = 0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -40,6 +41,8 @@ class Wire(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._upgraded:
+            return  # it is a socket now, and another protocol's
         if self._in_head:
             self._seen += len(data)
             if self._seen > self._settings.head_bytes:
@@ -64,6 +67,10 @@ class Wire(HttpToolsProtocol):
             self._refuse(HeadTooLarge(self._settings.head_bytes))
             raise ValueError("refused")  # ends the parser's work on it
         super().on_headers_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        self._upgraded = True
+        super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
         fix = "send HTTP/1.1, with one Host and one Content-Length"

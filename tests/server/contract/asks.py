@@ -26,6 +26,7 @@ class Ask:
 
 
 ORDER = {"definition": "quick", "input": {"customer": "Ann"}}
+POUR = {"id": "pour", "name": "Pour", "type": "script", "script": {"language": "ale", "script": "1"}}
 
 ASKS: dict[str, Ask] = {
     "runs.start": Ask(201, ORDER),
@@ -44,9 +45,12 @@ ASKS: dict[str, Ask] = {
     "definitions.list": Ask(),
     "definitions.show": Ask(),
     "definitions.version": Ask(),
-    "definitions.save": Ask(422, {"dialect": "code", "definition": "x"}),  # code is deployed
+    "definitions.save": Ask(201, {"dialect": "goals", "definition": POUR}),
     "definitions.tag": Ask(body={"version": "{version}"}),
     "definitions.untag": Ask(),
+    "catalog.list": Ask(),
+    "catalog.show": Ask(),
+    "catalog.unregister": Ask(),
     "plan.make": Ask(body=ORDER),
     "approvals.list": Ask(),
     "approvals.show": Ask(),

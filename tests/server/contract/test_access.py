@@ -241,7 +241,7 @@ def missing_of(world: World) -> World:
     """The same ids, with their ends changed: nobody has them."""
     changed = {
         name: id[:-1] + ("0" if id[-1] != "0" else "1")
-        for name in ("running", "ended", "failed", "approval", "letter", "key", "definition", "version", "tag")
+        for name in ("running", "ended", "failed", "approval", "letter", "key", "definition", "version", "tag", "step")
         if (id := getattr(world, name))
     }
     return replace(world, **changed)

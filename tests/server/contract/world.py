@@ -7,6 +7,7 @@ from typing import Any
 
 from plait.engine import Handle
 from plait.server.site import Site
+from plait.steps import step
 from tests.server import flows
 from tests.server.serving import soon
 
@@ -26,6 +27,7 @@ class World:
     key: str
     hook: str
     link: str
+    step: str
     definition: str = "order"
     version: str = "1"
     tag: str = "prod"
@@ -45,6 +47,8 @@ class World:
                 return {"token": self.hook}
             case "links":
                 return {"token": self.link}
+            case "catalog":
+                return {"id": self.step}
             case "definitions":
                 return {"name": self.definition, "version": self.version, "tag": self.tag}
             case other:
@@ -53,7 +57,8 @@ class World:
     @property
     def names(self) -> tuple[str, ...]:
         """What no answer to somebody else may hold."""
-        return (self.namespace, self.running, self.ended, self.failed, self.approval, self.letter, self.key, self.tag)
+        runs = (self.running, self.ended, self.failed)
+        return (self.namespace, *runs, self.approval, self.letter, self.key, self.tag, self.step)
 
 
 async def make_world(site: Site, namespace: str) -> World:
@@ -72,6 +77,9 @@ async def make_world(site: Site, namespace: str) -> World:
     [letter] = await soon(lambda: engine.dlq.list(namespace, run_id=failed.id))
     version = (await engine.definitions.get("order", namespace)).versions[0].version
     await engine.definitions.tag("order", f"{namespace}-tag", version, namespace)
+    goal = await engine.catalog.of(namespace).register(
+        step(f"{namespace}-step").output("tea", str).ale('{:tea "green"}')
+    )
     key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
     return World(
         namespace=namespace,
@@ -83,6 +91,7 @@ async def make_world(site: Site, namespace: str) -> World:
         key=key.id,
         hook=site.auth.links.mint("hook", namespace, running.id, name="go").token,
         link=site.auth.links.mint("approval", namespace, question.id).token,
+        step=goal.id,
         version=version,
         tag=f"{namespace}-tag",
     )

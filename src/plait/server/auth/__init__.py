@@ -9,10 +9,10 @@ Everything lasting is in `engine.records`; no secret is ever stored as it is.
 """
 
 from .audit import Audit, Entry, Page
-from .guard import KeyGuard, Login
+from .guard import KeyGuard, Login, secret_of
 from .keys import Key, Keys
 from .links import Link, Links, Minted
-from .opening import refuse_open
+from .opening import refuse_open, refuse_open_mount
 from .options import AuthOptions
 from .tokens import Oidc
 
@@ -30,4 +30,6 @@ __all__ = [
     "Oidc",
     "Page",
     "refuse_open",
+    "refuse_open_mount",
+    "secret_of",
 ]

@@ -36,6 +36,10 @@ _TOKEN_START = "eyJ"
 """A JSON object in base64: every JWT begins so, no key does."""
 
 
+async def secret_of(engine: Engine, options: AuthOptions) -> bytes:
+    return await signing_secret(engine.records, engine.kernel.clock.now(), options.secret)
+
+
 class Login(msgspec.Struct, frozen=True):
     caller: Known
     cookies: tuple[str, str]
@@ -47,6 +51,8 @@ class KeyGuard:
 
     def __init__(self, engine: Engine, options: AuthOptions, secret: bytes) -> None:
         records, clock = engine.records, engine.kernel.clock
+        self.secret = secret
+        """Signs what this installation must know again."""
         self.audit = Audit(records, clock)
         self.keys = Keys(records, clock)
         self.links = Links(records, clock, secret, self.audit)
@@ -57,9 +63,8 @@ class KeyGuard:
         self._ours = (origin_of(options.public_url),) if options.public_url else ()
 
     @classmethod
-    async def start(cls, engine: Engine, options: AuthOptions) -> KeyGuard:
-        secret = await signing_secret(engine.records, engine.kernel.clock.now(), options.secret)
-        return cls(engine, options, secret)
+    async def start(cls, engine: Engine, options: AuthOptions, secret: bytes | None = None) -> KeyGuard:
+        return cls(engine, options, secret or await secret_of(engine, options))
 
     async def close(self) -> None:
         if self._tokens is not None:

@@ -1,0 +1,34 @@
+"""Which addresses steps may call, as the operator's environment says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from plait.egress import EgressSettings
+from plait.kernel.errors import InvalidInput
+
+_YES, _NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+def egress_of(environment: Mapping[str, str], *, private: bool = False) -> EgressSettings:
+    """PLAIT_EGRESS_PRIVATE, and lists divided by commas: PLAIT_EGRESS_ALLOW and PLAIT_EGRESS_DENY of hosts,
+    PLAIT_EGRESS_OPEN of networks. `private` is what holds where the environment says nothing."""
+    return EgressSettings(
+        private=_flag(environment, "PLAIT_EGRESS_PRIVATE", private),
+        allow_hosts=_list(environment, "PLAIT_EGRESS_ALLOW"),
+        deny_hosts=_list(environment, "PLAIT_EGRESS_DENY"),
+        open_addresses=_list(environment, "PLAIT_EGRESS_OPEN"),
+    )
+
+
+def _flag(environment: Mapping[str, str], name: str, default: bool) -> bool:
+    text = environment.get(name)
+    if text is None:
+        return default
+    if text.strip().lower() not in (*_YES, *_NO):
+        raise InvalidInput("cli.bad_setting", f"{name}={text!r}", fix="use 1 or 0")
+    return text.strip().lower() in _YES
+
+
+def _list(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in environment.get(name, "").split(",") if part.strip())

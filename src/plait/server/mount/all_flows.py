@@ -1,0 +1,113 @@
+"""Following every flow of the namespace: those under way, those that begin later, and those that other runs start."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+import msgspec
+
+from plait.engine import Engine
+from plait.kernel.ids import Millis, RunId, caller_id
+from plait.kernel.store import RunFilter, RunRow
+
+from .following import Tell, follow_flow
+from .route import NAMESPACE
+
+_PAGE = 500
+_PAUSE = 0.25
+"""Seconds between two looks at the newest flows, however much happens."""
+_ROUND = 5.0
+"""Seconds between two looks at all that are under way, and the longest that nobody looks at all."""
+_SKEW = 60_000
+"""Milliseconds. Clocks of different machines disagree: a flow may seem to be older than it is."""
+_REMEMBERED = 2_000
+"""Flows that have ended and are looked at all the same: they may be taken up again, or get an answer that is late."""
+
+
+class AllFlows:
+    def __init__(self, engine: Engine, tell: Tell) -> None:
+        self._engine = engine
+        self._tell = tell
+        self._places: dict[RunId, int] = {}
+        """The last number that was told of each flow that is not followed now; who moved last stands last."""
+        self._followed: set[RunId] = set()
+        self._since = Millis(0)
+        """Of a flow without a place, nothing is told that is older."""
+        self._looked = Millis(0)
+        self._went_round = 0.0
+
+    async def begin(self) -> list[str]:
+        """From now on: what has happened so far is not told. Gives the flows that are under way."""
+        self._since = self._looked = self._engine.kernel.clock.now()
+        under_way = await self._rows(RunFilter(status="running"))
+        newest = await self._rows(RunFilter(), _REMEMBERED)
+        rows = [*reversed(newest | await self._newest() | under_way)]
+        self._places = dict.fromkeys(rows, 0) | await self._heads(rows)
+        self._followed = set(under_way)
+        return [caller_id(run_id) for run_id in under_way]
+
+    def go_on_from(self, places: dict[RunId, int]) -> None:
+        """Of these flows, more is known already."""
+        self._places |= places
+
+    async def run(self, group: asyncio.TaskGroup) -> None:
+        for run_id in list(self._followed):
+            group.create_task(self._follow(run_id))
+        with self._engine.kernel.feed.runs() as bell:
+            while True:
+                bell.clear()
+                self._engine.kernel.must_live()
+                for run_id in await self._look():
+                    self._followed.add(run_id)
+                    group.create_task(self._follow(run_id))
+                await asyncio.sleep(_PAUSE)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(bell.wait(), _ROUND)
+
+    async def _look(self) -> list[RunId]:
+        """Flows to be followed from now on: new ones, those under way, and those that moved after their end."""
+        found = await self._newest()
+        now = asyncio.get_running_loop().time()
+        if now - self._went_round >= _ROUND:
+            self._went_round = now
+            found |= await self._rows(RunFilter(status="running"))
+        fresh = {run_id for run_id in found if run_id not in self._places}
+        heads = await self._heads(list(self._places))
+        moved = {run_id for run_id, head in heads.items() if head > self._places.get(run_id, head)}
+        return [run_id for run_id in (fresh | moved) if run_id not in self._followed]
+
+    async def _follow(self, run_id: RunId) -> None:
+        place = self._places.pop(run_id, None)
+        since = self._since if place is None else 0
+        self._places[run_id] = await follow_flow(
+            self._engine, run_id, place or 0, self._tell, since=since, to_the_end=True
+        )
+        self._followed.discard(run_id)
+        if len(self._places) > 2 * _REMEMBERED:
+            self._forget()
+
+    def _forget(self) -> None:
+        """Those that have not moved for longest; all that happened to them so far was told."""
+        for run_id in list(self._places)[:_REMEMBERED]:
+            del self._places[run_id]
+        self._since = self._engine.kernel.clock.now()
+
+    async def _newest(self) -> dict[RunId, RunRow]:
+        since, self._looked = Millis(self._looked - _SKEW), self._engine.kernel.clock.now()
+        return await self._rows(RunFilter(since=since))
+
+    async def _heads(self, run_ids: list[RunId]) -> dict[RunId, int]:
+        return {**await self._engine.kernel.store.heads(run_ids)}
+
+    async def _rows(self, query: RunFilter, most: int | None = None) -> dict[RunId, RunRow]:
+        """Newest first."""
+        found: dict[RunId, RunRow] = {}
+        query = msgspec.structs.replace(query, namespace=NAMESPACE, dialect="goals", limit=_PAGE)
+        while most is None or len(found) < most:
+            page = await self._engine.runs(query)
+            found |= {row.id: row for row in page}
+            if len(page) < _PAGE:
+                break
+            query = msgspec.structs.replace(query, after=(page[-1].created_at, page[-1].id))
+        return found

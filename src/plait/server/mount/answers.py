@@ -1,0 +1,63 @@
+"""How the mount says that something went wrong, and what every answer of it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from plait.dialects.goals.errors import GoalsError
+from plait.kernel.errors import PlaitError
+from plait.server import problem
+from plait.server.routes import NO_STORE
+
+from .route import Said
+
+_JSON = (b"content-type", b"application/json")
+_INVALID = 422
+"""Unknown to its clients: they know 400."""
+
+CORS = (b"access-control-allow-origin", b"*")
+PREFLIGHT = [
+    CORS,
+    (b"access-control-allow-methods", b"GET, POST, PUT, DELETE, OPTIONS"),
+    (b"access-control-allow-headers", b"*"),
+    (b"access-control-max-age", b"86400"),
+]
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    error: str
+    status: int
+    code: str
+
+
+def refusal(error: PlaitError) -> Said:
+    status = error.mount_status if isinstance(error, GoalsError) else error.status
+    status = 400 if status == _INVALID else status
+    return Said(Refusal(_words(error), status, error.code), status)
+
+
+def _words(error: PlaitError) -> str:
+    if isinstance(error, GoalsError):
+        return error.message
+    text = f"{error.what}: {error.why}" if error.why else error.what
+    return f"{text}; {error.fix}" if error.fix else text
+
+
+def headers_of(error: PlaitError) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode("latin-1", "replace")) for name, value in problem.headers_of(error).items()]
+
+
+def encoded(said: Said) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """The body and the headers that describe it."""
+    headers: list[tuple[bytes, bytes]] = [CORS, NO_STORE]
+    if said.shape is None:
+        return b"", headers
+    body = msgspec.json.encode(said.shape)
+    return body, [*headers, _JSON]
+
+
+def tidy(**fields: Any) -> dict[str, Any]:
+    """Without the fields that are absent: its clients never see null for those."""
+    return {name: value for name, value in fields.items() if value is not None and value != ""}

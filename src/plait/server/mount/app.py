@@ -1,0 +1,141 @@
+"""The mount as an application: finds the route, reads the body, answers in the mount's own words."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from starlette.types import Receive, Scope, Send
+
+from plait.kernel.errors import NotFound, PlaitError, TooLarge
+from plait.observe.http_meter import OTHER
+from plait.server import problem
+from plait.server.auth.known import Known
+from plait.server.body import Disconnected, discard, read_bytes
+from plait.server.caller import Outcome
+from plait.server.errors import NoRoute, NotAllowed, Overloaded
+from plait.server.site import Site
+from plait.server.table import Match, Table, raw_path
+
+from . import catalog, flows, plans, steps, webhooks
+from .answers import PREFLIGHT, encoded, headers_of, refusal
+from .live import live
+from .paths import ENGINE, LIVE
+from .route import NAMESPACE, Ask, MountRoute, Said
+
+_ROUTES = (*catalog.ROUTES, *steps.ROUTES, *plans.ROUTES, *flows.ROUTES)
+
+
+class Mount:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._on = site.settings.argyll != "off"
+        self._table = Table((*webhooks.ROUTES, *(_ROUTES if self._on else ())))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await live(self._site, scope, receive, send, allowed=self._on and scope["path"] == LIVE)
+            return
+        began = perf_counter()
+        self._site.in_flight += 1
+        try:
+            status = await self._respond(scope, receive, send)
+        except Disconnected:
+            return
+        finally:
+            self._site.in_flight -= 1
+        route: MountRoute | None = scope.get("route")
+        name = OTHER if route is None else f"{route.method} {route.full_path}"
+        self._site.metrics.http.observe(name, status, perf_counter() - began)
+
+    async def _respond(self, scope: Scope, receive: Receive, send: Send) -> int:
+        more: list[tuple[bytes, bytes]] = []
+        linger: Receive | None = None
+        try:
+            said = await self._said(scope, receive)
+        except PlaitError as error:
+            said, more = refusal(error), headers_of(error)
+            linger = receive if error.status == TooLarge.status else None
+        except Disconnected:
+            raise
+        except Exception as error:
+            said = refusal(problem.bug(error, scope["state"]["request_id"]))
+        if scope["method"] == "OPTIONS" and said.status == 204:
+            more = PREFLIGHT
+        await _send(said, more, scope["method"], send, linger)
+        return said.status
+
+    async def _said(self, scope: Scope, receive: Receive) -> Said:
+        site = self._site
+        if site.in_flight > site.settings.max_in_flight:
+            raise Overloaded(site.settings.max_in_flight)
+        match = self._table.match(raw_path(scope))
+        if scope["method"] == "OPTIONS":
+            return Said(None, 204)
+        if match is None:
+            raise self._nothing(scope["path"])
+        route = scope["route"] = _route_of(match, scope["method"])
+        with site.stranger():
+            headers: dict[bytes, bytes] = dict(scope["headers"])
+            limit = route.limit or site.settings.max_body
+            body = (
+                b"" if scope["method"] in ("GET", "HEAD") else await read_bytes(headers, receive, site.settings, limit)
+            )
+        ask = Ask(
+            site=site,
+            params=match.params,
+            query=scope["query_string"],
+            content_type=headers.get(b"content-type", b"").decode("latin-1"),
+            body=body,
+        )
+        return await self._audited(route, ask, scope)
+
+    def _nothing(self, path: str) -> PlaitError:
+        if self._on or not path.startswith(ENGINE):
+            return NoRoute(path[:200])
+        return NotFound(
+            "mount.off",
+            "this server does not speak Argyll",
+            why="its clients send no credentials, so it has to be asked for",
+            fix="start it with `plait serve --argyll`, or use `plait dev`",
+        )
+
+    async def _audited(self, route: MountRoute, ask: Ask, scope: Scope) -> Said:
+        """What may change something is kept with what became of it; nobody knows who it was."""
+        try:
+            said = await route.handler(ask)
+        except PlaitError as error:
+            await self._record(route, scope, next(iter(ask.params.values()), None), "refused", error.code)
+            raise
+        await self._record(route, scope, said.target, "ok", None)
+        return said
+
+    async def _record(
+        self, route: MountRoute, scope: Scope, target: str | None, outcome: Outcome, code: str | None
+    ) -> None:
+        if not route.name:
+            return
+        address = scope["client"][0] if scope.get("client") else ""
+        caller = Known("argyll client", "editor", NAMESPACE, "open", address=address)
+        await self._site.auth.audit.record(caller, route.name, target, outcome, code, NAMESPACE)
+
+
+def _route_of(match: Match[MountRoute], method: str) -> MountRoute:
+    found = match.routes.get("GET" if method == "HEAD" else method)
+    if found is None:
+        raise NotAllowed(method, match.methods)
+    return found
+
+
+async def _send(
+    said: Said, more: list[tuple[bytes, bytes]], method: str, send: Send, linger: Receive | None = None
+) -> None:
+    body, headers = encoded(said)
+    if said.status != 204:
+        headers.append((b"content-length", b"%d" % len(body)))
+    fresh = [pair for pair in more if pair not in headers]
+    await send({"type": "http.response.start", "status": said.status, "headers": [*headers, *fresh]})
+    if linger is not None:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        await discard(linger)
+        body = b""
+    await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})

@@ -1,0 +1,179 @@
+"""What happened, in the mount's names: a run's log and the two streams, event by event.
+
+The numbers begin with 0, so an event's is one less than in the log. Some of the log's events are two here, some none:
+
+    run.started            flow_started            run.completed, run.failed, run.cancelled    the outcome
+    task.retry_scheduled   work_not_completed, work_retry_scheduled
+    task.dead_lettered     work_not_completed      task.late                                   late_result
+    rollback.started       the outcome; what ends the run after it is then flow_deactivated
+    rollback.step          comp_succeeded, comp_failed
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from plait.dialects.goals.planning.plan import Plan
+from plait.dialects.goals.running.tokens import UNDO
+from plait.dialects.goals.steps.step import Step
+from plait.kernel.events import Recorded
+
+from .answers import tidy
+from .plans import shown_init, shown_plan
+from .steps import shown
+from .times import moment
+
+CATALOG, CLUSTER = ["catalog"], ["cluster"]
+_OUTCOMES = {"run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled"}
+_SILENT = ("run.reopened", "rollback.ended")
+_UNDONE = {
+    "completed": "comp_succeeded",
+    "failed": "comp_failed",
+    "retried": "comp_started",
+    "discarded": "comp_failed",
+}
+
+
+class Told(NamedTuple):
+    sequence: int
+    at: int
+    type: str
+    data: dict[str, Any]
+
+
+def flow_aggregate(flow_id: str) -> list[str]:
+    return ["flow", flow_id]
+
+
+def catalog_event(event: Recorded) -> Told:
+    data = dict(event.data)
+    if "step" in data:
+        data["step"] = shown(msgspec.convert(data["step"], Step))
+    return Told(event.seq - 1, event.at, event.type, data)
+
+
+def cluster_event(event: Recorded) -> Told:
+    return Told(event.seq - 1, event.at, event.type, dict(event.data))
+
+
+class FlowTeller:
+    """Of one run, from its first event on: what an event means may depend on those before it."""
+
+    def __init__(self, flow_id: str) -> None:
+        self._flow_id = flow_id
+        self._began = 0
+        self._steps: dict[str, str] = {}
+        """Whose work a token is."""
+        self._told_outcome = False
+
+    def tell(self, event: Recorded) -> list[Told]:
+        return [
+            Told(event.seq - 1, event.at, name, {"flow_id": self._flow_id} | data) for name, data in self._said(event)
+        ]
+
+    def _said(self, event: Recorded) -> list[tuple[str, dict[str, Any]]]:
+        data = event.data
+        match event.type:
+            case "run.started":
+                return [("flow_started", self._started(event))]
+            case "run.completed" | "run.failed" | "run.cancelled":
+                return [self._ended(event)]
+            case "rollback.started":
+                return self._rolling_back(data)
+            case "rollback.step":
+                return [(_UNDONE[data["status"]], self._undone(data))]
+            case "task.retry_scheduled":
+                return self._retried(data)
+            case "task.dead_lettered":
+                work = self._work(data["token"])
+                return [] if work is None else [("work_not_completed", work | _error(data))]
+            case "task.late":
+                work = self._work(data["token"])
+                return (
+                    [] if work is None else [("late_result", work | tidy(outputs=data.get("output"), **_error(data)))]
+                )
+            case name if name in _SILENT:
+                return []
+            case name:
+                return [(name, self._own(name, data))]
+
+    def _started(self, event: Recorded) -> dict[str, Any]:
+        self._began = event.at
+        data = event.data
+        plan = msgspec.convert(data["data"]["plan"], Plan)
+        return {
+            "plan": shown_plan(plan),
+            "init": shown_init(data.get("input") or {}, data["data"].get("more", {})),
+            "labels": data.get("labels", {}),
+        }
+
+    def _ended(self, event: Recorded) -> tuple[str, dict[str, Any]]:
+        status = _OUTCOMES[event.type]
+        if self._told_outcome:
+            self._told_outcome = False
+            return "flow_deactivated", {"status": status}
+        match status:
+            case "completed":
+                return "flow_completed", {
+                    "duration": event.at - self._began,
+                    "result": event.data.get("output") or {},
+                }
+            case "failed":
+                return "flow_failed", _error(event.data)
+            case _:
+                return "flow_cancelled", {"reason": event.data.get("reason", "")}
+
+    def _rolling_back(self, data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """The outcome is clear; what was done is undone before the run ends."""
+        self._told_outcome = True
+        match data["cause"]:
+            case "request":
+                return []
+            case "cancel":
+                return [("flow_cancelled", {"reason": data.get("reason", "")})]
+            case _:
+                return [("flow_failed", _error(data))]
+
+    def _undone(self, data: dict[str, Any]) -> dict[str, Any]:
+        work = self._work(data["at"].removeprefix(UNDO)) or {}
+        return work | ({"error": "discarded"} if data["status"] == "discarded" else _error(data))
+
+    def _retried(self, data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        token: str = data["token"]
+        work = self._work(token.removeprefix(UNDO))
+        if work is None:
+            return []
+        again = work | {"retry_count": data["attempt"], "next_retry_at": moment(data["due"])} | _error(data)
+        if token.startswith(UNDO):
+            return [("comp_retry_scheduled", again)]
+        return [("work_not_completed", work | _error(data)), ("work_retry_scheduled", again)]
+
+    def _own(self, name: str, data: dict[str, Any]) -> dict[str, Any]:
+        """An event of the dialect, which has its name here already."""
+        match name:
+            case "step_started":
+                self._steps |= dict.fromkeys(data["work_items"], data["step_id"])
+            case "attribute_set":
+                return data | {"key": data["name"], "step_id": data["provider"]}
+            case "work_succeeded":
+                return data if "outputs" in data else data | {"outputs": {}}
+            case "flow_resumed":
+                self._told_outcome = False
+            case "flow_forked":
+                steps = {id: shown(msgspec.convert(step, Step)) for id, step in data.get("steps", {}).items()}
+                return data | {"steps": steps}
+            case _:
+                pass
+        return dict(data)
+
+    def _work(self, token: str) -> dict[str, Any] | None:
+        """Which item it is about; None for tasks that are none."""
+        step_id = self._steps.get(token)
+        return None if step_id is None else {"step_id": step_id, "token": token}
+
+
+def _error(data: dict[str, Any]) -> dict[str, Any]:
+    error: dict[str, Any] | None = data.get("error")
+    return {} if error is None else {"error": error["message"]}

@@ -1,0 +1,24 @@
+"""Ids in bodies: cleaned, as its clients expect; what leaves nothing is refused."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from plait.dialects.goals.steps.identifiers import clean
+from plait.kernel.errors import InvalidInput
+
+
+def cleaned(sent: object, field: str) -> str:
+    found = clean(sent) if isinstance(sent, str) else ""
+    if not found:
+        raise InvalidInput(
+            "mount.bad_id", f"'{field}' is no id", why="nothing of it is left", fix="use a-z, 0-9, _ . + and -"
+        )
+    return found
+
+
+def cleaned_list(sent: object, field: str) -> object:
+    """A list of ids; what is no list is left for the reader of the whole to complain of."""
+    if not isinstance(sent, list):
+        return sent
+    return [cleaned(each, field) for each in cast("list[Any]", sent)]

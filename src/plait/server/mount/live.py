@@ -1,0 +1,133 @@
+"""`/engine/ws`: one connection, with any number of subscriptions on it.
+
+    {"type": "subscribe", "data": {"sub_id": "a", "aggregate_ids": [["flow", "x"]], "include_state": true}}
+    {"type": "subscribed", "sub_id": "a", "items": [{"id": ["flow", "x"], "data": {…}, "sequence": 4}]}
+    {"type": "step_completed", "data": {…}, "id": ["flow", "x"], "sub_id": "a", "timestamp": 17…, "sequence": 4}
+
+Every subscription reads from its own place: what it gets has no gaps and nothing twice, and a client that takes nothing
+holds up nobody. What can't be understood is ignored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from plait.kernel.errors import PlaitError
+from plait.server.site import Site
+
+from .subscription import Subscribe, Subscription, Unsubscribe
+
+log = logging.getLogger("plait.server")
+
+_MOST = 100
+"""Subscriptions of one connection."""
+_RESTARTING = 1012
+_TRY_LATER = 1013
+
+
+class _Sent(msgspec.Struct):
+    type: str
+    data: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+_sent = msgspec.json.Decoder(_Sent)
+_subscribe = msgspec.json.Decoder(Subscribe)
+_unsubscribe = msgspec.json.Decoder(Unsubscribe)
+
+
+async def live(site: Site, scope: Scope, receive: Receive, send: Send, *, allowed: bool) -> None:
+    socket = WebSocket(scope, receive, send)
+    if not allowed:
+        await socket.close()  # before it is accepted: the client sees 403
+        return
+    try:
+        with site.watching():
+            await socket.accept()
+            await Connection(site, socket).serve()
+    except PlaitError:  # no place is free, or the engine is closed
+        if socket.application_state is not WebSocketState.DISCONNECTED:
+            await socket.close(_TRY_LATER)
+
+
+class Connection:
+    def __init__(self, site: Site, socket: WebSocket) -> None:
+        self._site = site
+        self._socket = socket
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._turn = asyncio.Lock()
+        self._hanging_up: asyncio.Future[None] | None = None
+
+    async def serve(self) -> None:
+        """Until the client goes, or the server stops."""
+        try:
+            while (message := await self._socket.receive())["type"] == "websocket.receive":
+                await self._take(message)
+        except WebSocketDisconnect:
+            pass
+        finally:
+            for sub_id in list(self._running):
+                await self._end(sub_id)
+
+    async def _take(self, message: Message) -> None:
+        raw: str | bytes = message.get("text") or message.get("bytes") or b""
+        try:
+            sent = _sent.decode(raw)
+            match sent.type:
+                case "subscribe":
+                    await self._subscribe(_subscribe.decode(sent.data))
+                case "unsubscribe":
+                    await self._unsubscribe(_unsubscribe.decode(sent.data))
+                case _:
+                    pass
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return
+
+    async def _subscribe(self, asked: Subscribe) -> None:
+        """Under the id of an older subscription, it takes its place."""
+        await self._end(asked.sub_id)
+        if len(self._running) >= _MOST:
+            return
+        subscription = Subscription(self._site.engine, asked, self._give)
+        items = await subscription.begin()
+        await self._give({"type": "subscribed", "sub_id": asked.sub_id, "items": items})
+        task = asyncio.get_running_loop().create_task(subscription.run(), name="plait.subscription")
+        task.add_done_callback(self._over)
+        self._running[asked.sub_id] = task
+
+    async def _unsubscribe(self, asked: Unsubscribe) -> None:
+        await self._end(asked.sub_id)
+        await self._give({"type": "unsubscribed", "sub_id": asked.sub_id})
+
+    async def _end(self, sub_id: str) -> None:
+        task = self._running.pop(sub_id, None)
+        if task is not None:
+            task.cancel()
+            await asyncio.wait((task,))
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        """A subscription does not end by itself, unless its connection or the engine has."""
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if not isinstance(error, WebSocketDisconnect | PlaitError):
+            log.error("a subscription ended by a bug", exc_info=error)
+        self._hanging_up = self._hanging_up or asyncio.ensure_future(self._hang_up())
+
+    async def _hang_up(self) -> None:
+        """The client connects again, and subscribes."""
+        with suppress(WebSocketDisconnect):
+            async with self._turn:
+                if self._socket.application_state is WebSocketState.CONNECTED:
+                    await self._socket.close(_RESTARTING)
+
+    async def _give(self, message: dict[str, Any]) -> None:
+        async with self._turn:
+            if self._socket.application_state is not WebSocketState.CONNECTED:
+                raise WebSocketDisconnect
+            await self._socket.send_text(msgspec.json.encode(message).decode())

@@ -1,0 +1,60 @@
+"""A route of the mount, a request to it, and what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from plait.engine import Engine
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.server.body import parse_aside
+from plait.server.errors import BadRequest
+from plait.server.site import Site
+
+NAMESPACE = DEFAULT_NAMESPACE
+"""Its clients know of no other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    site: Site
+    params: Mapping[str, str]
+    query: bytes
+    content_type: str
+    body: bytes
+
+    @property
+    def engine(self) -> Engine:
+        return self.site.engine
+
+    async def object(self) -> dict[str, Any]:
+        """The body, which must be a JSON object, whatever its type is said to be."""
+        found = await parse_aside(self.body)
+        if not isinstance(found, dict):
+            raise BadRequest("http.bad_body", "the body is no JSON object", fix="send an object")
+        return cast("dict[str, Any]", found)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An answer. None: no body at all."""
+
+    shape: object
+    status: int = 200
+    target: str | None = None
+    """What was changed, for the audit trail."""
+
+
+Handler = Callable[[Ask], Awaitable[Said]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountRoute:
+    method: str
+    full_path: str
+    handler: Handler
+    name: str = ""
+    """In the audit trail; empty for routes that change nothing there."""
+    limit: int | None = None
+    """Bytes of a body; None: what the server takes."""
