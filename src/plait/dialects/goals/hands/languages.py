@@ -7,16 +7,14 @@ A script that fails raises a `WorkError` that is not tried again; its text start
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from msgspec import Raw
 
 from plait.dialects.goals.steps.attribute import Language
 
+from .lua import Lua
 from .offloading import Offloading
-
-if TYPE_CHECKING:
-    from .lua import Lua
 
 
 class _Interpreter(Protocol):
@@ -32,7 +30,7 @@ class Languages:
 
     def __init__(self) -> None:
         self._offloading = Offloading()
-        self._lua: Lua | None = None
+        self._lua = Lua()
         self._known: dict[Language, _Interpreter] = {}
 
     def _interpreter(self, language: Language) -> _Interpreter:
@@ -53,9 +51,6 @@ class Languages:
 
                 return JPath(self._offloading)
             case "lua":
-                from .lua import Lua
-
-                self._lua = Lua()
                 return self._lua
 
     async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
@@ -72,5 +67,4 @@ class Languages:
 
     async def close(self) -> None:
         self._offloading.close()
-        if self._lua is not None:
-            await self._lua.close()
+        await self._lua.close()
