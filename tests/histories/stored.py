@@ -49,8 +49,8 @@ class Stored:
         assert await store.commit([write]) == ["ok"]
 
 
-def stored() -> list[Stored]:
-    return [Stored(**json.loads(path.read_text())) for path in sorted(LOGS.glob("*.json"))]
+def stored(folder: Path = LOGS) -> list[Stored]:
+    return [Stored(**json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
 
 
 async def take(name: str, store: Store, run_id: RunId) -> Stored:
@@ -67,9 +67,9 @@ async def take(name: str, store: Store, run_id: RunId) -> Stored:
     return Stored(name, plait.__version__, json.loads(msgspec.json.encode(row)), rows, blobs)
 
 
-def save(found: Stored) -> Path:
-    LOGS.mkdir(exist_ok=True)
-    path = LOGS / f"{found.name}.json"
+def save(found: Stored, folder: Path = LOGS) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{found.name}.json"
     content = {key: getattr(found, key) for key in ("name", "plait", "row", "log", "blobs")}
     text = json.dumps(content, indent=1, sort_keys=True) + "\n"
     path.write_text(_without_places(text))

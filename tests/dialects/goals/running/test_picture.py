@@ -171,3 +171,41 @@ async def test_preview_is_the_plan_that_a_start_runs():
         run = await b.start("b")
         events = await (await run.handle()).events()
         assert events[0].data["data"]["plan"] == preview.body
+
+
+async def test_a_node_says_whether_its_step_runs_waits_is_tried_again_or_was_stopped():
+    render = step("render").output("i").webhook("http://steps.test/render")
+    steps = [render, work("busy", "", "x"), work("unlucky", "", "y").retries(3, first=10), work("next", "x", "z")]
+    async with bench(*steps) as b:
+        b.wire.plays("/render", (202, None))
+        b.plays("unlucky", boom())
+        run = await b.start(("render", "unlucky", "next"))
+
+        async def statuses() -> dict[str, str]:
+            view = await (await run.handle()).view()
+            return {node.id: node.status for node in view.nodes if node.id != "init"}
+
+        assert await statuses() == {"busy": "running", "next": "pending", "render": "waiting", "unlucky": "retrying"}
+        await (await run.handle()).cancel("enough")
+        assert await statuses() == {
+            "busy": "cancelled",
+            "next": "skipped",
+            "render": "cancelled",
+            "unlucky": "cancelled",
+        }
+
+
+async def test_a_picture_of_the_past_shows_the_run_as_it_was():
+    async with bench(work("a", "", "x"), work("b", "x", "y")) as b:
+        b.plays("a", {"x": 1})
+        b.plays("b", {"y": 1})
+        run = await b.start("b")
+        view = await (await run.handle()).view(at=3)
+        assert {node.id: node.status for node in view.nodes} == {"init": "completed", "a": "running", "b": "pending"}
+
+
+async def test_a_run_of_several_init_values_shows_them_all():
+    async with bench(work("a", "", "y").required("x", collect="some")) as b:
+        run = await b.start("a", {"x": 1})
+        assert b.inputs("a") == [{"x": [1]}]
+        assert await run.values("x") == [("", 1)]

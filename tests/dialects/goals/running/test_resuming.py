@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from plait.dialects.goals.steps.builder import step
 from plait.kernel.errors import PlaitError
 from tests.dialects.goals.running.bench import BenchRun, bench, boom, work
 from tests.dialects.goals.running.test_undoing import undoable
@@ -62,6 +63,22 @@ async def test_what_was_undone_is_done_again_and_gives_its_new_value():
         await resume(run)
         assert await run.output() == {"c": "second"}
         assert b.ran() == ["reserve", "charge", "undo-reserve", "reserve", "charge"]
+
+
+async def test_an_item_that_was_undone_is_done_again_with_the_rest_of_its_step():
+    hotel = step("hotel").required("cities", for_each=True).output("room").python("hotel", compensate="leave")
+    async with bench(hotel, work("fly", "", "flight"), work("travel", "room flight", "done")) as b:
+        b.plays("leave", None)
+        b.plays("fly", boom("no wings", final=True), {"flight": 1})
+        run = await b.start("travel", {"cities": ["a", "b"]})
+        await b.finish("hotel", room=1)  # late: it is undone
+        await (await run.handle()).retry()
+        await b.settle()
+        for room in (2, 3):
+            await b.finish("hotel", room=room)
+        rooms = [{"cities": city, "room": room} for city, room in (("a", 3), ("b", 2))]
+        found = sorted((await run.values("room"))[0][1], key=lambda entry: entry["cities"])
+        assert found in (rooms, [{"cities": "a", "room": 2}, {"cities": "b", "room": 3}])
 
 
 async def test_what_was_done_again_is_undone_again_when_the_run_fails_again():
@@ -151,6 +168,52 @@ async def test_a_dead_letter_that_is_tried_again_resumes_the_run():
         await b.settle()
         assert await run.output() == {"x": 1}
         assert await b.engine.dlq.list() == []
+
+
+async def test_a_dead_letter_that_the_run_went_on_without_can_only_be_discarded():
+    use = work("use", "", "y").optional("x", default=0, deadline=-1)
+    async with bench(work("bad", "", "x").retries(1, first=1), use) as b:
+        b.plays("bad", boom())
+        run = await b.start("use")
+        await b.wait(1)
+        [letter] = await b.engine.dlq.list()
+        with pytest.raises(PlaitError, match=r"kernel\.dead_letter_settled"):
+            await b.engine.dlq.retry(letter.id)
+        await b.engine.dlq.discard(letter.id)
+        await b.finish("use", y=1)
+        assert await run.output() == {"y": 1}
+
+
+async def test_a_run_that_completed_has_nothing_to_resume():
+    async with bench(work("a", "", "x")) as b:
+        b.plays("a", {"x": 1})
+        run = await b.start("a")
+        before = await run.tale()
+        await resume(run)
+        assert await run.tale() == before
+
+
+async def test_a_resumed_run_keeps_its_children_that_are_still_at_work():
+    inner, outer = work("inner", "", "i"), step("outer").output("i2", inner="i").flow("inner")
+    async with bench(inner, outer, work("bad", "", "x").no_retries()) as b:
+        run = await b.start(("outer", "bad"))
+        await b.fail("bad")
+        await resume(run)
+        assert len(b.inputs("inner")) == 1
+        await b.finish("inner", i=1)
+        await b.finish("bad", x=1)
+        assert await run.output() == {"i2": 1, "x": 1}
+
+
+async def test_a_run_that_passed_its_deadline_makes_new_children_when_it_goes_on():
+    inner, outer = work("inner", "", "i"), step("outer").output("i2", inner="i").flow("inner")
+    async with bench(inner, outer) as b:
+        run = await b.start("outer", deadline=5)
+        await b.wait(5)
+        assert b.waiting("inner") == [], "children end with it"
+        await resume(run)
+        await b.finish("inner", i=1)
+        assert await run.output() == {"i2": 1}
 
 
 # -- patches -----------------------------------------------------------------------------------------------------------

@@ -248,3 +248,29 @@ async def test_callback_limits_hold_after_a_rollback():
         await b.wait(10)
         assert (await run.tale())[-1] == "flow_deactivated"
         assert (await run.items("render"))[0].status == "failed"
+
+
+async def test_undoing_what_came_late_does_not_stop_other_work():
+    steps = [undoable("one", "", "x"), undoable("two", "", "z"), work("bad", "", "y").no_retries()]
+    async with bench(*steps) as b:
+        b.plays("undo-one", None)
+        b.plays("undo-two", None)
+        run = await b.start(("one", "two", "bad"))
+        await b.fail("bad")
+        await b.finish("one", x=1)
+        assert undone(b) == ["undo-one"]
+        await b.finish("two", z=1)
+        assert undone(b) == ["undo-one", "undo-two"]
+        assert await run.status() == "failed"
+
+
+async def test_a_callback_limit_holds_after_something_else_was_undone_late():
+    render = step("render").output("i").webhook("http://steps.test/render", callback_timeout=10)
+    async with bench(render, undoable("one", "", "x"), work("bad", "", "y").no_retries()) as b:
+        b.wire.plays("/render", (202, None))
+        b.plays("undo-one", None)
+        run = await b.start(("render", "one", "bad"))
+        await b.fail("bad")
+        await b.finish("one", x=1)
+        await b.wait(10)
+        assert (await run.items("render"))[0].status == "failed"

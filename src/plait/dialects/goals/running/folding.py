@@ -211,11 +211,13 @@ def _taken_up(item: ItemState) -> ItemState:
 
 
 def _wait_no_more(flow: Flow) -> None:
-    """Items that waited to be tried again when the run ended begin afresh; so do children that ended with it."""
+    """Items that waited to be tried again when the run ended, or that were undone since, begin afresh; so do children
+    that ended with it."""
     for step_id, step in flow.state.steps.items():
         ended_too = flow.state.cut and flow.blueprint.steps[step_id].step.type in ("flow", "run")
         for token, item in step.items.items() if step.status == "active" else ():
-            if item.retry_at is not None or (ended_too and item.status == "active"):
+            undone = item.status == "compensated"
+            if undone or item.retry_at is not None or (ended_too and item.status == "active"):
                 step.items[token] = ItemState(item.values, item.place, round=item.round + 1)
 
 

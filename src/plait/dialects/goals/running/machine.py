@@ -77,7 +77,7 @@ class GoalsMachine:
             self._reopened = False  # it was folded when it was decided
         elif isinstance(event, RunStarted):
             self._flow = begun(event, at, self._blueprints)
-        else:
+        elif self._flow is not None:  # else it was cancelled before it was started
             self._forked = self._forked or isinstance(event, FlowForked)
             fold(self.flow, event, at)
 
@@ -101,6 +101,8 @@ class GoalsMachine:
     # -- deciding ------------------------------------------------------------------------------------------------
 
     def decide(self, input: Any, now: Millis) -> Decision:
+        if self._flow is None:
+            return Decision()
         turn = Turn(self.flow, self.around, now, self._preparing)
         match input:
             case TaskResult():
@@ -214,11 +216,15 @@ class GoalsMachine:
         return found
 
     def compensations(self) -> list[RunTask]:
+        if self._flow is None:
+            return []
         return compensations(Turn(self.flow, self.around, Millis(0), self._preparing))
 
     # -- showing -------------------------------------------------------------------------------------------------
 
     def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]:
+        if self._flow is None:
+            return [], []
         return picture.nodes(self.flow, self.around.info, tasks)
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
