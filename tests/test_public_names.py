@@ -9,6 +9,7 @@ import pytest
 import plait
 import plait.code
 import plait.errors
+import plait.steps
 import plait.testing
 from plait.dialects.code import errors as code_errors
 from plait.kernel import errors as kernel_errors
@@ -24,6 +25,7 @@ PLAIT = [
     "Retry",
     "RollbackError",
     "Undo",
+    "goals",
     "heartbeat",
     "step",
     "step_info",
@@ -56,7 +58,8 @@ ERRORS = [
     "Unavailable",
     "WorkflowCodeError",
 ]
-MODULES = [(plait, PLAIT), (plait.code, CODE), (plait.errors, ERRORS)]
+STEPS = ["Input", "Meta", "PythonStep", "StepBuilder", "python_step", "step"]
+MODULES = [(plait, PLAIT), (plait.code, CODE), (plait.errors, ERRORS), (plait.steps, STEPS)]
 
 
 @pytest.mark.parametrize(("module", "names"), MODULES, ids=lambda part: getattr(part, "__name__", ""))
@@ -69,7 +72,9 @@ def test_there_are_fewer_than_forty_of_them():
     assert len(plait.__all__) < 40
 
 
-@pytest.mark.parametrize("module", [plait, plait.code, plait.errors, plait.testing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [plait, plait.code, plait.errors, plait.steps, plait.testing], ids=lambda module: module.__name__
+)
 def test_every_public_name_is_there_and_says_what_it_is_for(module: ModuleType):
     for name in module.__all__:
         found = getattr(module, name)
@@ -78,7 +83,9 @@ def test_every_public_name_is_there_and_says_what_it_is_for(module: ModuleType):
         assert not said.startswith(f"{name}("), f"{module.__name__}.{name} has a made-up docstring"
 
 
-@pytest.mark.parametrize("cls", [plait.Engine, plait.Handle, plait.Context], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "cls", [plait.Engine, plait.Handle, plait.Context, plait.steps.StepBuilder], ids=lambda cls: cls.__name__
+)
 def test_every_public_method_of_the_main_classes_says_what_it_does(cls: type):
     silent = {
         name

@@ -3,14 +3,18 @@
 import json
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from plait.cli.demo import stage
+from plait import Engine, Handle, goals
+from plait.cli.demo import seed, stage
 from plait.cli.demo.stage import LiveStage, Scene
 from plait.cli.output import console
+from plait.errors import RunFailed
 from plait.kernel.view import RunView
 from tests.cli.support import Desk, run_plait
+from tests.server.serving import soon
 
 
 @pytest.fixture(autouse=True)
@@ -67,3 +71,57 @@ def test_on_a_terminal_there_is_a_table(monkeypatch: pytest.MonkeyPatch, capsys:
     assert "order-1" in out
     assert "It begins." in out
     assert console().is_terminal
+
+
+# -- the catalog of `plait dev` ----------------------------------------------------------------------------------------
+
+
+async def test_the_tea_shop_has_goals_that_are_reached_that_fail_and_that_wait():
+    async with Engine("memory:", definitions=seed.definitions()) as engine:
+        await seed.seed(engine)
+        ada = await engine.get("tea-for-ada")
+        assert "thank you! paid 41.00; 2 parcels, by bike, this evening: To Ada" in (await ada.result())["letter"]
+        mallory = await engine.get("tea-for-mallory")
+        with pytest.raises(RunFailed, match="required input 'payment' unavailable"):
+            await mallory.result()
+        assert "rollback.step" in {event.type for event in await mallory.events()}
+        alan = await engine.get("tea-for-alan")
+        assert await _asked(engine, alan)
+        assert [(node.id, node.status) for node in (await alan.view()).nodes if node.id == "ask-manager"] == [
+            ("ask-manager", "running")
+        ]
+
+
+async def test_a_dear_order_of_the_tea_shop_goes_on_when_the_manager_agrees():
+    async with Engine("memory:", definitions=seed.definitions()) as engine:
+        await seed.seed(engine)
+        alan = await engine.get("tea-for-alan")
+        await engine.approvals.decide(await _asked(engine, alan), "approve", by="Grace")
+        assert "paid 193.50, approved by Grace" in (await alan.result())["letter"]
+
+
+async def _asked(engine: Engine, run: Handle[Any]) -> str:
+    """The question that a child of the run asks, once it does."""
+
+    async def question() -> str | None:
+        found = [each.id for each in await engine.approvals.list() if each.run_id.startswith(f"{run.id}:")]
+        return found[0] if found else None
+
+    return await soon(question)
+
+
+async def test_seeding_again_adds_nothing():
+    async with Engine("memory:", definitions=seed.definitions()) as engine:
+        await seed.seed(engine)
+        before = engine.catalog.sequence
+        await seed.seed(engine)
+        assert engine.catalog.sequence == before
+        assert len([row for row in await engine.runs() if row.parent is None]) == 12
+
+
+async def test_the_catalog_of_the_tea_shop_has_a_step_of_every_kind():
+    async with Engine("memory:", definitions=seed.definitions()) as engine:
+        assert {step.type for step in await engine.catalog.list()} == {"python", "script", "flow", "run", "async"}
+        assert (await engine.catalog.attributes())["quote"].providers == ["quote-bike", "quote-post"]
+        plan = await engine.plan(goals("thank-customer"), {"customer": "Ada"})
+        assert plan.body["required"] == ["items"]

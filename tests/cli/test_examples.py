@@ -1,4 +1,4 @@
-"""The example, run as its README says."""
+"""The examples, run as their README says."""
 
 import asyncio
 import contextlib
@@ -14,6 +14,8 @@ from plait.errors import RunFailed
 from tests.cli.support import ROOT, Desk, environment, read_until
 
 EXAMPLE = "examples/order/code.py:order"
+GOAL = "examples/order/goals.py:send_receipt"
+TEA = "@examples/order/goals.json"
 
 
 @pytest.fixture
@@ -74,3 +76,57 @@ def test_the_example_runs_by_itself(tmp_path: Path):
     )
     assert ran.returncode == 0, ran.stderr
     assert "Receipt(customer='Ada'" in ran.stdout
+
+
+# -- as goals ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_order_as_goals_is_paid_shipped_and_told(shop: Desk):
+    ran = shop.plait("run", GOAL, "--id", "g-1", "--input", TEA)
+    assert ran.code == 0, ran.err
+    assert ran.out == '{"receipt":"Dear Ada: pay:Ada:4053, parcel:tea, parcel:pot, and a tin of biscuits"}\n'
+    assert "charge  python  3 attempts" in ran.err
+    shown = shop.plait("show", "g-1").out
+    assert 'hold        reserve       "hold:g-1"' in shown
+
+
+def test_the_catalog_of_the_example_answers_other_questions(shop: Desk):
+    shop.plait("run", GOAL, "--input", TEA)
+    assert shop.plait("run", "goals:total", "--input", TEA).out == '{"total":4053}\n'
+    assert "items  needed by goods, reserve, ship" in shop.plait("plan", "send-receipt", "--input", "customer=Ada").out
+    found = shop.plait("plan", "send-receipt", "--input", TEA, "--input", "total=100", "--json").json["plan"]
+    assert "tax" not in found["steps"]
+    assert found["excluded"]["satisfied"] == {"total": ["total"]}
+
+
+def test_a_small_order_gets_no_gift(shop: Desk):
+    ran = shop.plait("run", GOAL, "--input", "customer=Ada", "--input", 'items=[{"sku": "tea", "price": 450}]')
+    assert ran.out == '{"receipt":"Dear Ada: pay:Ada:544, parcel:tea"}\n'
+
+
+@pytest.mark.parametrize(
+    ("change", "said", "step"),
+    [
+        (['items=[{"sku": "unicorn", "price": 1}]'], "", "✗ reserve  python"),
+        (["flaky_bank=9"], "  released hold:g-1\n", "✗ charge  python  6 attempts"),
+    ],
+)
+def test_an_order_as_goals_that_can_not_be_is_undone(shop: Desk, change: list[str], said: str, step: str):
+    args = [part for each in change for part in ("--input", each)]
+    ran = shop.plait("run", GOAL, "--id", "g-1", "--input", TEA, *args)
+    assert (ran.code, ran.out) == (1, said)
+    shown = shop.plait("show", "g-1").out
+    assert step in shown
+    assert ("✓ undo of reserve  rollback" in shown) == bool(said)
+
+
+def test_the_steps_of_the_example_are_right(shop: Desk):
+    assert shop.plait("check", "examples/order/goals.py").out == "8 steps checked by themselves (8 new)\n"
+
+
+def test_the_example_as_goals_runs_by_itself(tmp_path: Path):
+    ran = subprocess.run(
+        [sys.executable, "-m", "examples.order.goals"], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "Dear Ada: pay:Ada:4053" in ran.stdout

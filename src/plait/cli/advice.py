@@ -11,6 +11,8 @@ from .records import status_of
 
 NO_ENGINE = "no engine works on this database: nothing moves until one does (`plait run`, or your own program)"
 
+LOAD_FUNCTION = "load the module that has the function: plait serve MODULE, or plait run MODULE:STEP"
+
 
 def standing(row: RunRow) -> str:
     match status_of(row):
@@ -34,6 +36,9 @@ def hints(row: RunRow, waiting: list[Reason], *, working: bool | None) -> list[s
         case "failed":
             found.append(f"when the cause is gone: plait retry {run}")
             found.append(f"to see where: plait show {run}")
+        case "blocked" if row.dialect == "goals":
+            found.append(LOAD_FUNCTION)
+            found.append(f"then, if it does not go on by itself: plait retry {run}")
         case "blocked":
             found.append("put the line above into the code; `plait check MODULE` says whether it fits then")
             found.append(f"then load the code, or, if it is loaded: plait retry {run}")
@@ -53,6 +58,8 @@ def _for_reasons(run: str, waiting: list[Reason]) -> list[str]:
         found.append(f"to send it: plait message {run} NAME JSON")
     if "approval" in kinds:
         found.append(f"to decide: plait approve {run}  (or with --reject)")
+    if "callback" in kinds:
+        found.append(f"its step server answers at the webhook it was given; or: plait message {run} work:TOKEN JSON")
     if any(reason.kind == "rollback" and reason.node is not None for reason in waiting):
         found.append("to try the rollback again or skip it: plait dlq")
     return found

@@ -1,9 +1,9 @@
-"""`plait check`: does the loaded code fit the live runs? And a lint of the workflows."""
+"""`plait check`: does the loaded code fit the live runs? A lint of the workflows; and are steps right?"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -21,10 +21,12 @@ from plait.kernel.ids import caller_id
 from plait.kernel.store import RunFilter, RunRow
 
 from . import exits, words
-from .loading import load_module, workflows_of
-from .options import DEFAULT_DB, Db, Json
+from .checking_steps import StepsResult, check_in, is_missing, say_steps, steps_document
+from .loading import load_module, steps_of, workflows_of
+from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where
 from .output import document, emit, note, say
 from .session import do, looking
+from .step_files import Written, in_file, in_module, is_file
 
 _PAGE = 1000
 
@@ -35,38 +37,71 @@ class Result:
     findings: list[Finding] = field(default_factory=list[Finding])
     """Of runs that don't fit, or could not be checked."""
     warnings: list[Warning] = field(default_factory=list[Warning])
+    steps: StepsResult | None = None
 
     @property
     def exit(self) -> int:
         if any(finding.verdict == "diverged" for finding in self.findings):
             return exits.FAILED
+        if self.steps is not None and self.steps.wrongs:
+            return exits.FAILED
         return exits.REFUSED if self.findings else exits.OK
 
 
 def check(
-    modules: Annotated[
-        list[str], typer.Argument(metavar="MODULE...", help="Modules or files with workflows.", show_default=False)
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODULE|FILE.json...", help="Code with workflows and steps, or steps.", show_default=False
+        ),
     ],
     lint_only: Annotated[bool, typer.Option("--lint-only", help="Look at the code alone, without a database.")] = False,
-    db: Db = DEFAULT_DB,
+    register: Annotated[bool, typer.Option("--register", help="Put the steps into the catalog: all or none.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="With --register: change steps that are there.")] = False,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
     json: Json = False,
 ) -> None:
-    """Replay all live runs on the code of these modules, without effects, and lint the workflows.
+    """Replay all live runs on the code of these modules, without effects, and lint the workflows. Check the steps that
+    they declare, or that JSON files hold: their shape, their scripts, their place in the catalog.
 
-    Exit code 0: it fits. 1: a run does not fit; the place and the line to paste are printed. 2: could not check,
-    for one because a run's workflow is not in these modules. Lint warnings don't change the exit code.
+    Exit code 0: it fits. 1: a run does not fit, and the place and the line to paste are printed; or a step is wrong.
+    2: could not check, for one because a run's workflow is not in these modules. Lint warnings don't change it.
     """
-    loaded = [load_module(name) for name in modules]
-    result = Result(warnings=_lint(loaded))
+    if (lint_only and register) or (update and not register):
+        raise InvalidInput("cli.usage", "--update goes with --register, and that with a database", fix="see --help")
+    loaded = [load_module(name) for name in names if not is_file(name)]
+    written = [*_written(names), *(each for module in loaded for each in in_module(module))]
+    coded = [module for module in loaded if workflows_of(module)]
+    _must_declare(loaded)
+    result = Result(warnings=_lint(coded))
     if not json:
         _say_warnings(result.warnings)
-    if not lint_only:
+    where = None if lint_only else Where(db, key, namespace)
+    if coded and where is not None and not (register and is_missing(where)):
         do(_replay(db, loaded, result))
-    if json:
-        emit(_document(result))
-    else:
-        _say_findings(result, lint_only=lint_only)
+    if written:
+        result.steps = do(check_in(written, where, register=register, update=update))
+    _report(result, coded=bool(coded), lint_only=lint_only, json=json)
     raise typer.Exit(result.exit)
+
+
+def _written(names: list[str]) -> Iterator[Written]:
+    for name in names:
+        if is_file(name):
+            yield from in_file(name)
+
+
+def _must_declare(modules: list[ModuleType]) -> None:
+    for module in modules:
+        if not workflows_of(module) and not steps_of(module):
+            raise InvalidInput(
+                "cli.no_workflow",
+                f"{module.__name__} has no workflows",
+                why="and no steps",
+                fix="mark functions with @workflow, or name another",
+            )
 
 
 # -- lint --------------------------------------------------------------------------------------------------------
@@ -76,14 +111,7 @@ def _lint(modules: list[ModuleType]) -> list[Warning]:
     """The workflows of these modules, each in the file it is written in."""
     files: dict[str, dict[int, str]] = {}
     for module in modules:
-        found = workflows_of(module)
-        if not found:
-            raise InvalidInput(
-                "cli.no_workflow",
-                f"{module.__name__} has no workflows",
-                fix="mark functions with @workflow, or name another",
-            )
-        for workflow in found.values():
+        for workflow in workflows_of(module).values():
             code = inspect.unwrap(workflow.fn).__code__
             files.setdefault(code.co_filename, {})[code.co_firstlineno] = workflow.label
     return [warning for file, lines in sorted(files.items()) for warning in _lint_file(file, lines)]
@@ -137,6 +165,17 @@ async def _examine(engine: Engine, row: RunRow) -> Finding:
 
 
 # -- saying it ---------------------------------------------------------------------------------------------------
+
+
+def _report(result: Result, *, coded: bool, lint_only: bool, json: bool) -> None:
+    if json:
+        about_code = _document(result) if coded else {"fits": result.exit == exits.OK}
+        emit(about_code | (steps_document(result.steps) if result.steps is not None else {}))
+        return
+    if coded:
+        _say_findings(result, lint_only=lint_only)
+    if result.steps is not None:
+        say_steps(result.steps)
 
 
 def _say_warnings(warnings: list[Warning]) -> None:

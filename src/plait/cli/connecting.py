@@ -14,7 +14,8 @@ from .session import Keys, is_server, looking
 
 
 @asynccontextmanager
-async def connect(where: Where) -> AsyncGenerator[Session]:
+async def connect(where: Where, *, create: bool = False) -> AsyncGenerator[Session]:
+    """`create`: a database that is not there is made."""
     if is_server(where.url):
         from .server import served  # what speaks HTTP is loaded where it is needed
 
@@ -22,5 +23,5 @@ async def connect(where: Where) -> AsyncGenerator[Session]:
             yield session
         return
     keys = Keys()
-    async with looking(where.url, keys=keys) as engine:
+    async with looking(where.url, keys=keys, create=create) as engine:
         yield DatabaseSession(where.url, engine, where.namespace or DEFAULT_NAMESPACE, keys)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
+from plait.dialects.goals.steps.step import Step
 from plait.engine import Engine
 from plait.engine.asking import refusal_of
+from plait.engine.catalog import StepCatalog
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, RunId, Shard, run_key, shard_of
@@ -42,6 +44,15 @@ class DatabaseSession:
             return getpass.getuser()
         except (KeyError, OSError):
             return ""
+
+    @property
+    def catalog(self) -> StepCatalog:
+        return self.engine.catalog.of(self.namespace)
+
+    async def put(self, steps: Sequence[Step], *, update: bool) -> None:
+        async with self.catalog.transaction() as changes:
+            for step in steps:
+                (changes.upsert if update else changes.register)(step)
 
     async def told(self, run: Run, telling: Awaitable[object]) -> bool:
         try:

@@ -18,7 +18,7 @@ Exit codes:
   1    the run failed; the code does not fit; something is wrong
   2    not done: wrong usage, no such run, no database, could not check
   3    the run was cancelled
-  4    the run is blocked: the code does not fit its history
+  4    the run is blocked: code that it needs does not fit, or is not loaded
   70   a bug in Plait
   130  interrupted; the run is kept
 """

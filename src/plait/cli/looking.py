@@ -15,7 +15,7 @@ from plait.kernel.events import Recorded
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunFilter, RunRow
 
-from . import advice, picture, words
+from . import advice, attributes, picture, words
 from .connecting import connect
 from .contract import Run
 from .options import DEFAULT_DB, Follow, Json, Key, Namespace, Place, RunArgument, Where, read_pairs
@@ -92,7 +92,8 @@ async def _picture(run: str, where: Where) -> Picture:
 def _emit(found: Picture) -> None:
     row, view = found.row, found.view
     more: dict[str, Any] = {"output": found.output} if row.status == "completed" else {}
-    emit(run_document(row, nodes=view.nodes, edges=view.edges, waiting=found.waiting) | {"input": found.input} | more)
+    shown = {"nodes": view.nodes, "edges": view.edges, "details": view.details, "waiting": found.waiting}
+    emit(run_document(row, **shown) | {"input": found.input} | more)
 
 
 def _say(found: Picture, *, all: bool) -> None:
@@ -102,7 +103,7 @@ def _say(found: Picture, *, all: bool) -> None:
     facts(
         [
             ("run", caller_id(row.id)),
-            ("workflow", name_of(row)),
+            ("goals" if row.dialect == "goals" else "workflow", name_of(row)),
             ("status", status_text(status_of(row))),
             ("namespace", row.namespace if row.namespace != DEFAULT_NAMESPACE else None),
             ("labels", ", ".join(f"{key}={value}" for key, value in row.labels.items()) or None),
@@ -121,6 +122,8 @@ def _say(found: Picture, *, all: bool) -> None:
         console().print(picture.tree(view, found.waiting, now, title=title, few=None if all else picture.FEW))
     for reason in picture.loose(view, found.waiting):
         say(f"\nwaiting: {reason}")
+    if view.details is not None:
+        attributes.say_attributes(view.details, limit)
 
 
 def events(

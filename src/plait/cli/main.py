@@ -19,13 +19,15 @@ from . import exits
 
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Run": {
-        "run": ("running:run", "Run a workflow to its end, with live progress."),
+        "run": ("running:run", "Run a workflow, or goals, to the end, with live progress."),
         "dev": ("serving:dev", "Engine, API and web UI on this machine, with a demo."),
         "serve": ("serving:serve", "Engine, API and web UI in one process."),
         "demo": ("demo.command:demo", "Watch a few runs, a crash and a recovery."),
-        "check": ("checking:check", "Does the code fit the live runs? And lint it."),
+        "check": ("checking:check", "Does the code fit the live runs? Are the steps right?"),
     },
     "Look": {
+        "plan": ("planning:plan", "Say what a run towards goals would do."),
+        "catalog": ("catalog:catalog", "The steps that goals are planned with: list, show, rm."),
         "runs": ("looking:runs", "List runs, newest first."),
         "show": ("looking:show", "Show a run: input, operations, output."),
         "events": ("looking:events", "Print the event log of a run."),

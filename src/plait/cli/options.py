@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -66,6 +66,29 @@ def _read_file(name: str, what: str) -> str:
 
 def _is_word(text: str) -> bool:
     return text.strip("-_.:/ ").isidentifier() or text.replace(" ", "").isalnum()
+
+
+def read_inputs(pieces: Sequence[str]) -> dict[str, Any]:
+    """Named inputs: `NAME=VALUE`, or a JSON object of them (`@file` from a file), any number of either."""
+    found: dict[str, Any] = {}
+    for piece in pieces:
+        if piece.startswith(("{", "@")):
+            read = read_json(piece, "the input")
+            if not isinstance(read, dict):
+                raise InvalidInput("cli.bad_input", f"{piece} holds no object", fix='write {"name": value}')
+            found |= cast("dict[str, Any]", read)
+        else:
+            name, value = next(iter(read_pairs([piece], "--input").items()))
+            found[name] = _value(value)
+    return found
+
+
+def _value(text: str) -> Any:
+    """JSON, or else the text itself: people don't quote."""
+    try:
+        return values.parse(text)
+    except InvalidInput:
+        return values.text("an input", text)
 
 
 def read_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:

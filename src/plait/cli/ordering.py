@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -24,8 +25,8 @@ class Order:
     """Mutable for one reason: the id of the run is often known only when it is started."""
 
     target: str
-    input: str | None
-    """As it was written; None if it was not."""
+    inputs: Sequence[str]
+    """As they were written; none if there were none."""
     given: Any
     """What that means."""
     id: str | None
@@ -37,8 +38,8 @@ class Order:
     def again(self) -> str:
         """The command that goes on with the run."""
         words = ["plait", "run", self.target, "--id", self.id or ""]
-        if self.input is not None:
-            words += ["--input", self.input]
+        for each in self.inputs:
+            words += ["--input", each]
         if self.where.namespace not in (None, DEFAULT_NAMESPACE):
             words += ["--namespace", self.where.namespace]
         if self.where.url != DEFAULT_DB:

@@ -9,7 +9,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from plait.kernel.ids import Millis
-from plait.kernel.view import Node, Reason, RunView
+from plait.kernel.view import Edge, Node, Reason, RunView
 
 from . import words
 from .output import STYLES
@@ -43,10 +43,28 @@ def tree(
 
 
 def nodes(view: RunView) -> list[Node]:
-    """The operations; what was open when the run ended counts as cancelled."""
+    """The operations; what was open when a run of code ended counts as cancelled. Steps towards goals, which are there
+    from the start, come in the order in which one needs the other."""
+    if view.dialect == "goals":
+        steps = [node for node in view.nodes if node.kind not in ("init", "rollback")]
+        return [*_by_need(steps, view.edges), *(node for node in view.nodes if node.kind == "rollback")]
     if view.status == "running":
         return view.nodes
     return [node if node.ended_at is not None else replace(node, status="cancelled") for node in view.nodes]
+
+
+def _by_need(nodes: list[Node], edges: Iterable[Edge]) -> list[Node]:
+    """Those that nothing is needed for first; their order is kept otherwise."""
+    known = {node.id for node in nodes}
+    needed = {node.id: {edge.source for edge in edges if edge.target == node.id} & known for node in nodes}
+    found: list[Node] = []
+    while nodes:
+        ready = [node for node in nodes if not needed[node.id]] or nodes
+        found += ready
+        done = {node.id for node in ready}
+        nodes = [node for node in nodes if node.id not in done]
+        needed = {node.id: needed[node.id] - done for node in nodes}
+    return found
 
 
 def loose(view: RunView, waiting: Iterable[Reason]) -> list[str]:
@@ -81,15 +99,17 @@ def _folded(nodes: list[Node], few: int | None) -> set[str]:
 def line(node: Node, reason: Reason | None, now: Millis, *, whole: bool = False) -> Text:
     """One operation: its mark, its place below its parent (or whole), its kind, and what there is to say about it."""
     text = Text.assemble((f"{MARKS[node.status]} ", STYLES[node.status]))
-    text.append(node.id if whole else _place(node), style="bold" if node.ended_at is None else "")
+    text.append(_name(node, whole=whole), style="bold" if node.ended_at is None else "")
     text.append(f"  {node.kind}", style="bright_black")
     for part in _details(node, reason, now):
         text.append(f"  {part}")
     return text
 
 
-def _place(node: Node) -> str:
-    return node.id if node.parent is None else node.id.removeprefix(f"{node.parent}/")
+def _name(node: Node, *, whole: bool) -> str:
+    if node.kind == "rollback":
+        return node.label  # its id is a token
+    return node.id if whole or node.parent is None else node.id.removeprefix(f"{node.parent}/")
 
 
 def _details(node: Node, reason: Reason | None, now: Millis) -> list[str]:
@@ -100,8 +120,10 @@ def _details(node: Node, reason: Reason | None, now: Millis) -> list[str]:
         found.append(words.duration((node.ended_at or now) - node.started_at))
     if node.kind == "race" and node.output is not None:
         found.append(f"won by {node.output['winner']}")
-    if node.kind == "child" and node.detail:
+    if node.detail and node.kind not in ("join", "race", "loop"):
         found.append(node.detail)
+    if node.skip_reason:
+        found.append(node.skip_reason)
     if reason is not None and reason.kind not in ("step", "child"):
         found.append(_said_at(node, reason))
     elif node.error is not None and node.status in ("failed", "retrying"):
@@ -121,7 +143,7 @@ def _said_at(node: Node, reason: Reason) -> str:
 
 def progress(view: RunView) -> str:
     """How many operations there are, and how many are done."""
-    leaves = [node for node in view.nodes if node.kind not in ("join", "race", "loop")]
+    leaves = [node for node in view.nodes if node.kind not in ("join", "race", "loop", "init")]
     done = sum(node.ended_at is not None for node in leaves)
     return f"{done} of {len(leaves)}" if done < len(leaves) else f"{done}"
 

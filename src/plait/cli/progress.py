@@ -91,7 +91,7 @@ class Lines:
         reasons = {reason.node: reason for reason in waiting}
         for node in picture.nodes(view):
             state = (node.status, node.attempts if node.status == "retrying" else 0)
-            if self._seen.get(node.id) != state:
+            if node.status != "pending" and self._seen.get(node.id) != state:
                 self._seen[node.id] = state
                 self._print(picture.line(node, reasons.get(node.id), now, whole=True).plain)
         for reason in picture.loose(view, waiting):

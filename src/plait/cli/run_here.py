@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from plait.code import Workflow
+from plait.dialects.goals.definition import Goals
+from plait.dialects.goals.running.children import definition_label
 from plait.engine import Engine, Handle
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard_of
 from plait.kernel.store import RunRow
 
+from .loading import Startable
 from .ordering import Order, Outcome, watched
 from .output import note
 from .records import name_of
@@ -19,18 +21,24 @@ _PARKED = {"message", "sleep", "approval", "child", "blocked"}
 """Reasons for which a run waits on disk, where new code does not reach it."""
 
 
-async def run_here(order: Order, definitions: list[object], workflow: Workflow[..., Any]) -> Outcome:
+async def run_here(order: Order, definitions: list[object], definition: Startable) -> Outcome:
+    label = label_of(definition)
     async with working(order.where.url, definitions) as engine:
         known = await _known(engine, order)
-        handle = await _start(engine, order, workflow, known)
+        handle = await _start(engine, order, definition, known)
         order.id, key = handle.id, run_key(handle.namespace, handle.id)
         if not order.json:
-            note(f"run {handle.id} of {workflow.label} in {order.where.url}", "bright_black")
+            note(f"run {handle.id} of {label} in {order.where.url}", "bright_black")
             if not engine.kernel.owns(key):
                 note("another engine works on this database: the run goes on there, with the code it has loaded")
-        if known is not None:
+        if known is not None and known.dialect == "code":
             await _take_up(engine, handle, key)
-        return await watched(order, handle, workflow.label)
+        return await watched(order, handle, label)
+
+
+def label_of(definition: Startable) -> str:
+    """What a run's record has as its definition."""
+    return definition_label(definition.goals) if isinstance(definition, Goals) else definition.label
 
 
 async def _known(engine: Engine, order: Order) -> RunRow | None:
@@ -43,12 +51,12 @@ def _namespace(order: Order) -> str:
     return order.where.namespace or DEFAULT_NAMESPACE
 
 
-async def _start(engine: Engine, order: Order, workflow: Workflow[..., Any], known: RunRow | None) -> Handle[Any]:
+async def _start(engine: Engine, order: Order, definition: Startable, known: RunRow | None) -> Handle[Any]:
     """A run that is known need not be told its input again; what is another run's is refused by `engine.start`."""
-    if known is not None and order.input is None and name_of(known) == workflow.label:
+    if known is not None and not order.inputs and name_of(known) == label_of(definition):
         return await engine.get(caller_id(known.id), known.namespace)
     return await engine.start(
-        workflow,
+        definition,
         order.given,
         id=order.id,
         namespace=_namespace(order),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from plait.client import Client, RemoteRun
+from plait.dialects.goals.definition import Goals
+from plait.dialects.goals.running.children import definition_label
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import caller_id
 from plait.kernel.store import RunRow
@@ -16,14 +18,16 @@ _PAUSE = 0.5
 """Seconds between looks: each is a request."""
 
 
-async def run_there(order: Order) -> Outcome:
-    _must_be_a_name(order.target)
+async def run_there(order: Order, goals: Goals | None) -> Outcome:
+    if goals is None:
+        _must_be_a_name(order.target)
     async with served(order.where) as session:
-        run = await _start(session, order)
+        label = definition_label(goals.goals) if goals is not None else order.target
+        run = await _start(session, order, goals or order.target, label)
         order.id = run.id
         if not order.json:
-            note(f"run {run.id} of {order.target} on {session.engine.url}", "bright_black")
-        return await watched(order, run, order.target, _PAUSE)
+            note(f"run {run.id} of {label} on {session.engine.url}", "bright_black")
+        return await watched(order, run, label, _PAUSE)
 
 
 def _must_be_a_name(target: str) -> None:
@@ -37,13 +41,13 @@ def _must_be_a_name(target: str) -> None:
         )
 
 
-async def _start(session: ServerSession, order: Order) -> RemoteRun:
+async def _start(session: ServerSession, order: Order, definition: str | Goals, label: str) -> RemoteRun:
     client, namespace = session.engine, session.namespace
     known = await _known(client, order.id, namespace)
-    if known is not None and order.input is None and order.target in (known.definition, name_of(known)):
+    if known is not None and not order.inputs and label in (known.definition, name_of(known)):
         return await client.get(caller_id(known.id), namespace)
     return await client.start(
-        order.target,
+        definition,
         order.given,
         id=order.id,
         namespace=namespace,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from plait.client import Client
 from plait.client.catalog import RemoteCatalog
 from plait.dialects.goals.steps.step import Step
-from plait.kernel.errors import Conflict, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
 from .contract import Run
@@ -32,19 +31,7 @@ class ServerSession:
         return self.engine.catalog.of(self.namespace)
 
     async def put(self, steps: Sequence[Step], *, update: bool) -> None:
-        """One by one: they were checked together, but the catalog may change under us."""
-        for number, step in enumerate(steps):
-            try:
-                await (self.catalog.upsert if update else self.catalog.register)(step)
-            except PlaitError as error:
-                if not number:
-                    raise
-                raise Conflict(
-                    "cli.half_registered",
-                    f"only {number} of {len(steps)} steps were registered",
-                    why=str(error),
-                    fix="repair that and register them again: those that are there do no harm",
-                ) from None
+        await self.catalog.put(steps, "upsert" if update else "register")
 
     async def told(self, run: Run, telling: Awaitable[object]) -> None:
         await telling

@@ -31,9 +31,12 @@ class Keys(Ids):
 
 
 @asynccontextmanager
-async def looking(db: str, definitions: Iterable[object] = (), keys: Keys | None = None) -> AsyncGenerator[Engine]:
+async def looking(
+    db: str, definitions: Iterable[object] = (), keys: Keys | None = None, *, create: bool = False
+) -> AsyncGenerator[Engine]:
     """An engine that takes up no work: other engines may run on the same database."""
-    must_exist(db)
+    if not create or db == "memory:":
+        must_exist(db)
     async with Engine(db, work=False, definitions=definitions, ids=keys) as engine:
         yield engine
 

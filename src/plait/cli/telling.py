@@ -93,7 +93,10 @@ def fork(
         typer.Option(metavar="N|PATH", help="After event N, or before the operation PATH.", show_default="the end"),
     ] = None,
     set: Annotated[
-        list[str] | None, typer.Option(metavar="PATH=JSON", help="Another result for a finished operation; repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="PATH=JSON", help="Another result of an operation; towards goals, another value of a name."
+        ),
     ] = None,
     id: Annotated[str | None, typer.Option(metavar="ID", help="The id of the new run.", show_default="made")] = None,
     namespace: Namespace = None,
@@ -109,6 +112,8 @@ async def _fork(run: str, at: str | None, edits: dict[str, Any], id: str | None,
     async with connect(where) as session:
         source = await session.engine.get(run, session.namespace)
         place = int(at) if at is not None and at.isdecimal() else at
+        if edits and (await source.row()).dialect == "goals":
+            edits = {"attributes": edits}
         fork = await source.fork(place, edits, id)
         taken = await session.taken(fork, "~fork")
         await report(fork, f"run {fork.id}: a fork of {source.id}", taken, json=json, forked_from=source.id)

@@ -6,14 +6,17 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
+from plait.dialects.goals.definition import Goals
 from plait.engine.comparing import RunDiff
 from plait.engine.definitions import Definition
 from plait.kernel.clock import SystemClock
+from plait.kernel.definitions import Plan
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, caller_id, run_key
 from plait.kernel.store import DeadLetter, Question, RunFilter, RunRow
 
 from . import shapes
+from .catalog import RemoteCatalog
 from .run import RemoteRun
 from .transport import TIMEOUT, Query, Transport
 
@@ -47,6 +50,7 @@ class Client:
         self.approvals = Approvals(self.transport)
         self.dlq = DeadLetters(self.transport)
         self.definitions = Definitions(self.transport)
+        self.catalog = RemoteCatalog(self.transport)
 
     async def __aenter__(self) -> Client:
         return self
@@ -78,7 +82,7 @@ class Client:
 
     async def start(
         self,
-        definition: str,
+        definition: str | Goals,
         input: Any = None,
         *,
         id: str | None = None,
@@ -86,12 +90,12 @@ class Client:
         deadline: float | timedelta | None = None,
         labels: dict[str, str] | None = None,
     ) -> RemoteRun:
-        """Starts a run of something the server knows: `name`, `name@version` or `name@tag`. It is durable when this
-        returns. Starting the same id with the same definition and input again gives the same run."""
+        """Starts a run of something the server knows: `name`, `name@version` or `name@tag`, or `goals(...)` over its
+        catalog. It is durable when this returns. Starting the same id with the same definition and input again gives
+        the same run."""
         span = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
         body = {
-            "definition": definition,
-            "input": input,
+            **_asked(definition, input),
             "id": id if id is not None else self.ids.run_id(SystemClock().now()),  # so that it may be sent again
             "deadline_ms": None if span is None else round(span * 1000),
             "labels": labels or None,
@@ -122,10 +126,22 @@ class Client:
                 break
         return found
 
+    async def plan(self, definition: str | Goals, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
+        """What a run would do, as far as can be told; refuses what no `start` could make good."""
+        path = self.transport.address.path("plan")
+        body = _asked(definition, input)
+        return (await self.transport.post(path, shapes.Planned, body, {"namespace": namespace}, again=True)).made()
+
     async def diff(self, a: RemoteRun, b: RemoteRun) -> RunDiff:
         """What differs between two runs: their input, output, and node by node."""
         path = self.transport.address.path("runs", a.id, "diff")
         return (await self.transport.get(path, shapes.Diff, {"with": b.id, "namespace": a.namespace})).diff()
+
+
+def _asked(definition: str | Goals, input: Any) -> dict[str, Any]:
+    if isinstance(definition, Goals):
+        return {"dialect": "goals", "definition": {"goals": list(definition.goals)}, "input": input}
+    return {"definition": definition, "input": input}
 
 
 def _filter(query: RunFilter) -> Query:

@@ -7,10 +7,14 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
+from plait.dialects.goals.catalogs.cluster import StepHealth
+from plait.dialects.goals.planning.plan import Links
+from plait.dialects.goals.steps.step import Step
 from plait.engine.comparing import Change, NodeChange, RunDiff
 from plait.engine.definitions import Definition
 from plait.engine.picture import Action, Picture
 from plait.engine.timeline import Bar
+from plait.kernel.definitions import Plan
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis, TaskToken, run_key, shard_of
@@ -209,6 +213,47 @@ class LetterList(Shape, frozen=True, kw_only=True):
 
 class DefinitionList(Shape, frozen=True, kw_only=True):
     definitions: list[Definition]
+
+
+class Planned(Shape, frozen=True, kw_only=True):
+    dialect: str
+    definition: str
+    version: str | None = None
+    valid: bool
+    input: Any = None
+    notes: list[str]
+    plan: Any = None
+
+    def made(self) -> Plan:
+        return Plan(
+            dialect=self.dialect,
+            definition=self.definition,
+            version=self.version,
+            input=self.input,
+            notes=self.notes,
+            body=self.plan,
+            startable=self.valid,
+        )
+
+
+class Catalog(Shape, frozen=True, kw_only=True):
+    steps: list[Step]
+    attributes: dict[str, Links]
+    health: dict[str, StepHealth]
+    last_updated: Millis
+
+
+class CatalogStep(Shape, frozen=True, kw_only=True):
+    step: Step
+
+
+class CatalogSteps(Shape, frozen=True, kw_only=True):
+    steps: list[Step]
+
+
+class StepRemoved(Shape, frozen=True, kw_only=True):
+    orphans: dict[str, list[str]]
+    flows: list[str]
 
 
 class Me(Shape, frozen=True, kw_only=True):

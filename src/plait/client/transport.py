@@ -54,6 +54,9 @@ class Transport:
         given = {name: value for name, value in body.items() if value is not None}
         return self._read(await self._ask("POST", path, query, given, again=again), shape)
 
+    async def delete(self, path: str, shape: type[T], query: Query | None = None) -> T:
+        return self._read(await self._ask("DELETE", path, query, again=False), shape)
+
     @asynccontextmanager
     async def listen(self, path: str, query: Query) -> AsyncGenerator[AsyncIterator[list[Frame]]]:
         """Frames as they come, those of one piece together; none for a sign of life."""

@@ -15,9 +15,8 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
-from plait.dialects.code.errors import WorkflowCodeError
-from plait.dialects.code.steps import step_info
 from plait.kernel.ids import Millis
+from plait.kernel.worker import here
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 _ROUNDS = 50
@@ -147,13 +146,12 @@ class VirtualClock:
 
 def _current_step() -> object | None:
     """The step whose code is running: its own task, or, in a task that it made, its name."""
-    try:
-        info = step_info()
-    except WorkflowCodeError:
+    job = here.get()
+    if job is None:
         return None
     task = asyncio.current_task()
-    own = task is not None and f"{info.run_id}:{info.path}" in task.get_name()
-    return task if own else (info.idempotency_key, info.attempt)
+    own = task is not None and task.get_name() == f"{job.run_id}:{job.task.token}"
+    return task if own else (job.run_id, job.task.token, job.attempt)
 
 
 async def _some_rounds() -> None:

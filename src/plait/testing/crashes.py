@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from plait.dialects.code.definition import Workflow
+from plait.dialects.goals.definition import Goals
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Ids, Millis
@@ -52,7 +53,7 @@ class Report:
 
 
 async def survives_every_crash(
-    definition: Workflow[..., Any],
+    definition: Workflow[..., Any] | Goals,
     input: Any = None,
     script: Script | None = None,
     *,
@@ -60,7 +61,8 @@ async def survives_every_crash(
     limits: Limits | None = None,
 ) -> Report:
     """Crashes a run before, inside and after each of its commits, with `code_cache` on and off, and asserts that
-    output, history and messages are as if nothing had happened. `definitions` are others that it needs."""
+    output, history and messages are as if nothing had happened. `definitions` are others that it needs, and the steps
+    that goals are planned with."""
     trial = _Trial(definition, input, script, definitions, limits)
     expected = await trial.undisturbed()
     crashes = 0
@@ -70,7 +72,7 @@ async def survives_every_crash(
             for moment in _MOMENTS:
                 crashes += await trial.with_crash(_Where(number, moment, cache), expected)
     output = None if expected.output is None else values.decode(expected.output)
-    return Report(definition.label, expected.status, output, expected.commits, crashes)
+    return Report(_label(definition), expected.status, output, expected.commits, crashes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ class _Ending:
 class _Trial:
     def __init__(
         self,
-        definition: Workflow[..., Any],
+        definition: Workflow[..., Any] | Goals,
         input: Any,
         script: Script | None,
         definitions: Sequence[object],
@@ -110,7 +112,8 @@ class _Trial:
         self._definition = definition
         self._input = input
         self._script = script
-        self._definitions = [definition, *(other for other in definitions if other is not definition)]
+        own = [definition] if isinstance(definition, Workflow) else []
+        self._definitions = [*own, *(other for other in definitions if other is not definition)]
         self._limits = limits
 
     async def undisturbed(self, cache: int = _CACHES[0]) -> _Ending:
@@ -128,7 +131,7 @@ class _Trial:
         _check(ending.history, str(where))
         if ending.seen != expected.seen:
             raise CrashFailure(
-                f"{where} changed how `{self._definition.label}` ends:\n"
+                f"{where} changed how `{_label(self._definition)}` ends:\n"
                 f"  undisturbed: {expected.seen}\n  after the crash: {ending.seen}\n{ending.history}"
             )
         return commits.crashed
@@ -155,6 +158,10 @@ class _Trial:
         outputs = history.of("run.completed")
         output = values.plain(outputs[-1].get("output")) if row.status == "completed" else None
         return _Ending(row.status, output, row.error, history, commits.count)
+
+
+def _label(definition: Workflow[..., Any] | Goals) -> str:
+    return definition.label if isinstance(definition, Workflow) else ", ".join(definition.goals)
 
 
 class _Commits:

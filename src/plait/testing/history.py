@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 from plait.kernel.events import Recorded
 
+from .flow_book import AFTER_THE_END, FlowBook
+
 ENDS = frozenset({"run.completed", "run.failed", "run.cancelled"})
 
 
@@ -61,8 +63,8 @@ class History:
 
     @property
     def ended(self) -> bool:
-        """Whether it has; a result that came too late may follow the end."""
-        facts = [event.type for event in self.events if event.type != "task.late"]
+        """Whether it has; what came too late, or of work that outlived it, may follow the end."""
+        facts = [event.type for event in self.events if event.type != "task.late" and event.type not in AFTER_THE_END]
         return bool(facts) and facts[-1] in ENDS
 
     # -- assertions ----------------------------------------------------------------------------------------------
@@ -87,8 +89,11 @@ class History:
     def assert_not_early(self) -> None:
         """No sleep ended, and nothing was tried again, before its time."""
         due: dict[str, int] = {}
+        flow = FlowBook()
         for event in self.events:
             at = event.data.get("at")
+            if trouble := flow.early(event):
+                raise AssertionError(f"event {event.seq}: {trouble}\n{self}")
             if event.type == "op.opened" and event.data["kind"] in ("sleep", "timer"):
                 due[at or ""] = event.data["deadline"]
             elif (
@@ -110,13 +115,16 @@ class _Book:
         self._queued: set[str] = set()
         self._consumed: set[str] = set()
         self._ended = False
+        self._flow = FlowBook()
 
     def take(self, event: Recorded) -> str | None:
         data = event.data
+        if trouble := self._flow.take(event):
+            return trouble
         if event.type in ENDS:
             was, self._ended = self._ended, True
             return "the run ended twice" if was else None
-        if self._ended and event.type not in ("run.reopened", "task.late"):
+        if self._ended and event.type not in ("run.reopened", "task.late") and event.type not in AFTER_THE_END:
             return f"{event.type} after the end"
         match event.type:
             case "op.opened":

@@ -12,7 +12,7 @@ from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.running.tokens import item_token
 from plait.dialects.goals.steps.builder import StepBuilder, step
 from plait.kernel.machine import Dialect
-from tests.contract.dialects.kit import RUN, Act, Scenario, Subject, cancel, message, retry, wait
+from tests.contract.dialects.kit import RUN, Act, Scenario, Subject, after_the_end, cancel, message, retry, wait
 from tests.dialects.goals.declaring import catalog_of
 from tests.dialects.goals.running.wire import Wire
 
@@ -30,6 +30,7 @@ class Goals(Subject):
     def dialect(self) -> Dialect:
         wire = Wire()
         wire.plays("/render", (202, None))
+        wire.plays("/undo", (200, None))
         known = {
             "do": self._do,
             "flaky": self._flaky,
@@ -136,6 +137,8 @@ STEPS = [
     .parallel(3)
     .no_retries(),
     made("in-any-case", "n r", "i"),
+    rendering("draw", "drawn", recall=False, compensate="http://steps.test/undo"),
+    made("fail", "n", "failed", "never").no_retries(),
 ]
 
 
@@ -163,6 +166,12 @@ SCENARIOS = [
     Scenario("children", goals("inner"), {"us": [1, 2]}),
     Scenario("a failure that undoes", goals("thank"), {"n": 1}),
     Scenario("a failed step that is undone while its run goes on", goals("in-any-case"), {"n": 1, "xs": [1, 2, 3]}),
+    Scenario(
+        "an answer that comes when its run has failed",
+        goals("draw", "fail", "pay"),
+        {"n": 1},
+        acts=[after_the_end(callback("draw", drawn=1))],
+    ),
     Scenario("a cancel", goals("render"), {}, acts=[cancel()]),
     Scenario("a cancel that undoes", goals("ship", "render"), {"n": 1}, acts=[wait(1), cancel(True)]),
     Scenario("a retry of what failed and was undone", goals("review"), {"n": 1}, acts=[retry()]),

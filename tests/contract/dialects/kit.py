@@ -76,6 +76,14 @@ def retry() -> Act:
     return act
 
 
+def after_the_end(act: Act) -> Act:
+    async def later(rig: Rig) -> None:
+        await rig.end(RUN)
+        await act(rig)
+
+    return later
+
+
 def decide(decision: str = "approve") -> Act:
     async def act(rig: Rig) -> None:
         await rig.settle()

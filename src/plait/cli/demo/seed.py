@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from plait.cli.loading import definitions_of
+from plait.dialects.goals.definition import goals
 from plait.engine import Engine
 
-from . import shop
+from . import shop, steps
+
+
+def definitions() -> list[object]:
+    """What the tea shop can do: its workflows, and the steps of its catalog."""
+    return [*definitions_of(shop), *definitions_of(steps)]
 
 
 async def seed(engine: Engine) -> None:
     """Starting the same ids again gives the same runs, so a second `plait dev` on the same file adds nothing."""
+    await _seed_code(engine)
+    await _seed_goals(engine)
+
+
+async def _seed_code(engine: Engine) -> None:
     small = [shop.Item("green tea"), shop.Item("biscuits", 320, 2)]
     team = {"team": "shop"}
     for name in ("Ada", "Grace", "Edsger"):
@@ -22,3 +34,18 @@ async def seed(engine: Engine) -> None:
     await engine.start(shop.restock, shop.Restock(), id="restock-tea", labels={"team": "stock"})
     await engine.start(shop.reminder, shop.Wait(), id="tea-at-noon")
     await engine.start(shop.tasting, id="tasting")
+
+
+async def _seed_goals(engine: Engine) -> None:
+    """One that is reached, one whose card is declined, one that waits for the manager."""
+    tea, pot, samovar = (
+        {"sku": "tea", "cents": 450},
+        {"sku": "pot", "cents": 3_900},
+        {"sku": "samovar", "cents": 19_900},
+    )
+    orders = {"ada": ("Ada", [tea, pot]), "mallory": ("Mallory", [tea]), "alan": ("Alan", [samovar, tea])}
+    for id, (customer, items) in orders.items():
+        given = {"customer": customer, "items": items}
+        await engine.start(
+            goals("thank-customer"), given, id=f"tea-for-{id}", labels={"team": "shop", "channel": "web"}
+        )

@@ -141,6 +141,22 @@ async def checkout(ctx: Context, order: Order) -> dict[str, object]:
     return {"payment": payment, "total": total, "parcels": parcels, "letter": letter}
 
 
+@dataclass(frozen=True)
+class Sale:
+    customer: str
+    total: int
+
+
+@workflow
+async def approve_sale(ctx: Context, sale: Sale) -> dict[str, str]:
+    """Asks the manager; a step of the catalog runs it for dear orders."""
+    title = f"Let {sale.customer} pay {sale.total / 100:.2f}?"
+    verdict = await ctx.approve("manager", by="sales manager", title=title, evidence=sale)
+    if not verdict.approved:
+        raise RollbackError(f"refused by {verdict.by or 'the manager'}: {verdict.comment or 'no reason given'}")
+    return {"approved_by": verdict.by or "the manager"}
+
+
 # -- something that breaks, and can be repaired --------------------------------------------------------------------
 
 

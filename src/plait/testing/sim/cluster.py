@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 from plait.dialects.code.steps import StepInfo
 from plait.engine import Engine
@@ -18,7 +19,6 @@ from plait.testing.clock import VirtualClock
 
 from .door import Calm, Door
 from .follow import DEFINITIONS
-from .scenario import Scenario
 from .simulator import LEASE, SimulatedCrash
 from .storm import Storm
 from .world import World
@@ -51,9 +51,31 @@ class Place:
     door: Door | None = None
 
 
+class Setting(Protocol):
+    """What a cluster has to know of its scenario."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def engines(self) -> int: ...
+    @property
+    def code_cache(self) -> int: ...
+    @property
+    def blob_threshold(self) -> int: ...
+
+
 class Cluster:
-    def __init__(self, scenario: Scenario, storm: Storm | None) -> None:
+    def __init__(
+        self,
+        scenario: Setting,
+        storm: Storm | None,
+        definitions: Sequence[object] = DEFINITIONS,
+        furnish: Callable[[Engine], None] = lambda engine: None,
+    ) -> None:
+        """`furnish` sees every engine before it is open."""
         self.scenario = scenario
+        self.definitions = definitions
+        self.furnish = furnish
         self.storm = storm
         self.clock = VirtualClock()
         self.store = MemoryStore(clock=self.clock)
@@ -96,7 +118,7 @@ class Cluster:
         while True:
             door = Door(self.store, self.storm or Calm(), self._doors, self._notice)
             engine = Engine(
-                definitions=DEFINITIONS,
+                definitions=self.definitions,
                 code_cache=scenario.code_cache,
                 limits=Limits(max_recoveries=1000, blob_threshold=scenario.blob_threshold),
                 lease_ttl=self._ttl,
@@ -105,6 +127,7 @@ class Cluster:
                 ids=self._ids,
             )
             door.kernel = engine.kernel
+            self.furnish(engine)
             try:
                 await engine.__aenter__()
             except Unavailable:
@@ -238,7 +261,7 @@ class Cluster:
 
     async def _why(self) -> str:
         lines: list[str] = []
-        loader = Engine(store=self.store, definitions=DEFINITIONS, clock=self.clock).kernel.loader
+        loader = Engine(store=self.store, definitions=self.definitions, clock=self.clock).kernel.loader
         for row in await self.store.runs(RunFilter(status="running", limit=1000)):
             run = await loader.load(row, Epoch(0))
             reasons = "; ".join(reason.text for reason in run.machine.waiting(run.state.tasks.facts()))

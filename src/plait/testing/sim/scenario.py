@@ -80,7 +80,7 @@ def draw(seed: int) -> Scenario:
         code_cache=random.choice((0, 1, 1000)),
         blob_threshold=random.choice((64, 32 * 1024)),
         snapshot_every=random.choice((3, 20, 1000)),
-        weather=_weather(random, engines),
+        weather=weather(random, engines),
     )
 
 
@@ -110,7 +110,7 @@ def _listens_in_a_loop(plan: AnyNode) -> bool:
     return any(isinstance(node, Listen) for loop in loops for node, _, _ in walk(loop))
 
 
-def _weather(random: Random, engines: int) -> Weather:
+def weather(random: Random, engines: int) -> Weather:
     many = engines > 1
     return Weather(
         crash=random.choice((0.0, 0.03, 0.15)),

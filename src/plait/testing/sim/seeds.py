@@ -27,19 +27,21 @@ from .storm import Storm
 class SeedReport:
     seed: int
     failure: str | None
-    scenario: Scenario
+    scenario: object
+    """Says, as text, what was simulated."""
     trouble: list[str] = field(default_factory=list[str])
     runs: int = 0
     events: int = 0
     digest: str = ""
     """Of every log: two simulations of one seed have the same."""
     logs: str = ""
+    dialect: str = "code"
 
     def __str__(self) -> str:
         if self.failure is None:
             return f"seed {self.seed}: {self.runs} runs, {self.events} events, {len(self.trouble)} troubles"
         trouble = "\n".join(f"  {what}" for what in self.trouble)
-        replay = f"python -m plait.testing.sim --seed {self.seed}"
+        replay = f"python -m plait.testing.sim --dialect {self.dialect} --seed {self.seed}"
         return f"{self.scenario}\n\ntrouble:\n{trouble}\n\n{self.logs}\n\nFAILED: {self.failure}\nreplay: {replay}\n"
 
 
@@ -48,7 +50,7 @@ async def simulate(seed: int) -> SeedReport:
     storm = Storm(seed, scenario.weather)
     logs: dict[str, list[Recorded]] = {}
     failure = None
-    with _snapshots_every(scenario.snapshot_every), _quiet():
+    with snapshots_every(scenario.snapshot_every), quiet():
         try:
             calm = await _perform(scenario, None, logs)
             logs = {}
@@ -67,7 +69,7 @@ async def simulate(seed: int) -> SeedReport:
         storm.seen,
         len(logs),
         sum(map(len, logs.values())),
-        _digest(logs),
+        digest_of(logs),
         "\n\n".join(f"log of {id}:\n{History(events)}" for id, events in sorted(logs.items())),
     )
 
@@ -76,7 +78,7 @@ async def _perform(
     scenario: Scenario, storm: Storm | None, logs: dict[str, list[Recorded]]
 ) -> dict[str, tuple[Any, ...]]:
     cluster = Cluster(scenario, storm)
-    inspector = Inspector(cluster)
+    inspector = Inspector(cluster, clock_is_set=bool(scenario.weather.clock))
     looking = Random(f"looking {scenario.seed}")
     clients = [Client(cluster, root) for root in scenario.roots]
     await cluster.open()
@@ -114,12 +116,12 @@ async def _ending(cluster: Cluster, client: Client) -> tuple[Any, ...]:
     return row.status, outputs[-1].get("output") if outputs else None, error, client.told
 
 
-def _digest(logs: dict[str, list[Recorded]]) -> str:
+def digest_of(logs: dict[str, list[Recorded]]) -> str:
     return hashlib.sha256(repr(sorted(logs.items())).encode()).hexdigest()[:16]
 
 
 @contextmanager
-def _snapshots_every(events: int) -> Generator[None]:
+def snapshots_every(events: int) -> Generator[None]:
     """Snapshots are rare, for good reason; a short simulation needs them often."""
     usual = kernel_run._SNAPSHOT_EVERY  # pyright: ignore[reportPrivateUsage]
     kernel_run._SNAPSHOT_EVERY = events  # pyright: ignore[reportPrivateUsage]
@@ -130,7 +132,7 @@ def _snapshots_every(events: int) -> Generator[None]:
 
 
 @contextmanager
-def _quiet() -> Generator[None]:
+def quiet() -> Generator[None]:
     """What the engine says about trouble is of no interest while trouble is made on purpose."""
     logger = logging.getLogger("plait")
     usual = logger.level

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from plait.dialects.code.definition import Workflow
+from plait.dialects.goals.definition import Goals
 from plait.engine import Engine, Handle
 from plait.kernel.errors import Unavailable
 from plait.kernel.events import Recorded
@@ -26,6 +27,9 @@ from plait.testing.clock import START, VirtualClock
 from plait.testing.history import History
 
 T = TypeVar("T")
+
+Definition = Workflow[..., Any] | Goals | str
+"""What can be started: a workflow or its name, or goals; the steps are among the definitions of the simulation."""
 
 LEASE = 1000 * 366 * 86_400.0
 """Seconds: so long that renewals are no reason to stop on the way through years of sleep."""
@@ -113,7 +117,9 @@ class Sim:
             )
             try:
                 return await engine.__aenter__()
-            except SimulatedCrash:
+            except (SimulatedCrash, Unavailable) as error:  # the latter when it had something to write itself
+                if not isinstance(error, SimulatedCrash):
+                    _raise_unless_simulated(engine)
                 self.crashes += 1
                 await self.store.release(engine.kernel.owner)
 
@@ -121,7 +127,7 @@ class Sim:
 
     async def start(
         self,
-        definition: Workflow[..., Any] | str,
+        definition: Definition,
         input: Any = None,
         *,
         id: str | None = None,
@@ -130,7 +136,7 @@ class Sim:
         labels: dict[str, str] | None = None,
     ) -> SimRun:
         """Starts a run; what it gives may be used across crashes."""
-        if not isinstance(definition, str) and definition not in self._definitions:
+        if isinstance(definition, Workflow) and definition not in self._definitions:
             self._definitions.append(definition)  # the engine after a crash must know it too
         key = id if id is not None else self._ids.run_id(self.clock.now())
 
@@ -140,7 +146,7 @@ class Sim:
         await self.durably(start)
         return SimRun(self, key, namespace)
 
-    async def run(self, definition: Workflow[..., Any] | str, input: Any = None, **options: Any) -> Any:
+    async def run(self, definition: Definition, input: Any = None, **options: Any) -> Any:
         """Starts a run and gives its output; time that nobody uses is skipped."""
         return await self.result(await self.start(definition, input, **options))
 

@@ -1,0 +1,1 @@
+"""Random catalogs and runs towards their goals, calm and in a storm."""

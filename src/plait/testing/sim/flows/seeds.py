@@ -1,0 +1,99 @@
+"""One seed of flows, twice: calm, and in a storm. Both must keep every promise and end alike."""
+
+from __future__ import annotations
+
+import logging
+from random import Random
+from typing import Any
+
+from plait.engine import Engine
+from plait.kernel.events import Recorded
+from plait.kernel.ids import RunId, TaskToken
+from plait.kernel.inputs import TaskResult
+from plait.kernel.loader import recorded
+from plait.kernel.store import RunFilter
+from plait.kernel.values import encode
+from plait.testing.history import History
+from plait.testing.sim.cluster import BrokenPromise, Cluster
+from plait.testing.sim.seeds import SeedReport, digest_of, quiet, snapshots_every
+from plait.testing.sim.storm import Storm
+
+from .client import FlowClient
+from .inspector import FlowInspector
+from .scenario import FlowScenario, draw_flows
+from .world import FlowWorld
+
+
+async def simulate_flows(seed: int) -> SeedReport:
+    scenario = draw_flows(seed)
+    storm = Storm(seed, scenario.weather)
+    logs: dict[str, list[Recorded]] = {}
+    failure = None
+    with snapshots_every(scenario.snapshot_every), quiet():
+        try:
+            calm = await _perform(scenario, None, logs)
+            logs = {}
+            wild = await _perform(scenario, storm, logs)
+            for id, ending in calm.items():
+                if wild[id] != ending:
+                    raise BrokenPromise(f"{id} ends differently\n  calm: {ending}\n  in the storm: {wild[id]}")
+        except Exception as error:
+            failure = f"{type(error).__name__}: {error}"
+            if not isinstance(error, BrokenPromise):
+                logging.getLogger("plait.sim").error("the simulation itself failed", exc_info=error)
+    return SeedReport(
+        seed,
+        failure,
+        scenario,
+        storm.seen,
+        len(logs),
+        sum(map(len, logs.values())),
+        digest_of(logs),
+        "\n\n".join(f"log of {id}:\n{History(events)}" for id, events in sorted(logs.items())),
+        dialect="goals",
+    )
+
+
+async def _perform(
+    scenario: FlowScenario, storm: Storm | None, logs: dict[str, list[Recorded]]
+) -> dict[str, tuple[Any, ...]]:
+    cluster = Cluster(scenario, storm, scenario.steps, lambda engine: world.furnish(engine))
+    world = FlowWorld(cluster, scenario)
+    inspector = FlowInspector(cluster, world, clock_is_set=bool(scenario.weather.clock))
+    looking = Random(f"looking {scenario.seed}")
+    clients = [FlowClient(cluster, world, scenario, root) for root in scenario.roots]
+    await cluster.open()
+
+    async def look() -> None:
+        if storm is not None and storm.strikes("echo"):
+            _stale_result(cluster.alive, world, storm)
+        if looking.random() < 0.05:
+            await inspector.at_rest()
+
+    async def done() -> bool:
+        running = await cluster.store.runs(RunFilter(status="running", limit=1))
+        return all(task.done() for task in serving) and not running
+
+    try:
+        serving = [cluster.spawn(client.serve()) for client in clients]
+        await cluster.drive(done, look)
+        await cluster.calm_down()
+        await inspector.at_the_end()
+        return {client.root.id: (client.told,) for client in clients}
+    finally:
+        for row in await cluster.store.runs(RunFilter(limit=1000)):
+            logs[row.id] = await recorded(cluster.store, row.id)
+        await cluster.close()
+
+
+def _stale_result(engines: list[Engine], world: FlowWorld, storm: Storm) -> None:
+    """A worker that was thought dead reports an attempt that is long over: it must change nothing."""
+    last: dict[tuple[str, str], int] = {}
+    for entry in world.ledger:
+        last[entry.run_id, entry.token] = max(entry.attempt, last.get((entry.run_id, entry.token), 0))
+    tried_again = [place for place, attempt in last.items() if attempt > 1]
+    if tried_again and engines:
+        run_id, token = storm.random.choice(tried_again)
+        storm.seen.append(f"an old attempt of {token} of {run_id} reports")
+        stale = TaskResult(TaskToken(token), last[run_id, token] - 1, encode({"outputs": {"done": "by a zombie"}}))
+        storm.random.choice(engines).kernel.report(RunId(run_id), stale)

@@ -1,0 +1,142 @@
+"""The world outside the engine: Python steps and step servers, with the luck of the scenario and a ledger."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from plait.egress import Headers, Request, Response
+from plait.engine import Engine
+from plait.kernel import values
+from plait.kernel.ids import DEFAULT_NAMESPACE, run_key
+from plait.kernel.inputs import Message
+from plait.kernel.worker import here
+from plait.testing.sim.client import get_through
+from plait.testing.sim.cluster import Cluster
+
+from .scenario import BROKEN, NEVER, FlowScenario, Luck
+
+_FAILURES = 2
+"""Attempts that fail where luck comes late."""
+
+
+class BadLuck(Exception):
+    """The next attempt may have more."""
+
+
+class NoLuck(Exception):
+    """Nor has any other attempt."""
+
+    retryable = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One attempt of an item, or of its compensator."""
+
+    run_id: str
+    step: str
+    token: str
+    attempt: int
+    undo: bool = False
+
+
+class FlowWorld:
+    def __init__(self, cluster: Cluster, scenario: FlowScenario) -> None:
+        self._cluster = cluster
+        self._scenario = scenario
+        self._random = Random(f"servers {scenario.seed}")
+        self._calls: dict[str, int] = {}
+        self.ledger: list[Entry] = []
+        self.repaired: set[str] = set()
+        """Runs whose broken step succeeds now."""
+
+    def furnish(self, engine: Engine) -> None:
+        """Gives an engine, before it is open, the functions and the step servers of this world."""
+        engine.goals.handlers.add("work", self._work)
+        engine.goals.handlers.add("undo", self._undo)
+        http = engine.goals._hands._http  # pyright: ignore[reportPrivateUsage]
+        http._egress = self  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+
+    # -- Python steps --------------------------------------------------------------------------------------------
+
+    async def _work(self, gives: str = "mended", **inputs: Any) -> dict[str, Any]:
+        entry = self._note(undo=False)
+        if entry.step == BROKEN:
+            if entry.run_id not in self.repaired:
+                raise NoLuck("it is broken")
+            return {gives: "MENDED"}
+        luck = self._scenario.lucks[entry.step]
+        if luck.takes:
+            await self._cluster.clock.sleep(luck.takes)
+        _try(luck, entry.attempt)
+        return {gives: gives.upper()}
+
+    async def _undo(self, input: Any, output: Any) -> None:
+        if self._note(undo=True).attempt == 1 and self._random.random() < 0.2:
+            raise BadLuck("not undone yet")
+
+    def _note(self, *, undo: bool) -> Entry:
+        job = here.get()
+        if job is None:
+            raise RuntimeError("a step runs outside a task")
+        entry = Entry(job.run_id, job.task.node, job.task.token, job.attempt, undo)
+        self.ledger.append(entry)
+        return entry
+
+    # -- step servers --------------------------------------------------------------------------------------------
+
+    async def send(self, request: Request) -> Response:
+        """As the guarded client does it."""
+        step_id, token = request.headers["Argyll-Step-ID"], request.headers["Argyll-Receipt-Token"]
+        run_id = request.headers["Argyll-Flow-ID"]
+        undo = request.url.endswith("/undo")
+        self._calls[token] = self._calls.get(token, 0) + 1
+        self.ledger.append(Entry(run_id, step_id, token, self._calls[token], undo))
+        if undo or step_id == NEVER:
+            return _response(request, 200)
+        luck = self._scenario.lucks[step_id]
+        if luck.ends == "late" and self._calls[token] <= _FAILURES:
+            return _response(request, 503)
+        self._cluster.spawn(self._answer(run_id, token, request.url.rpartition("/")[2], luck))
+        if self._random.random() < 0.3:  # the answer may be there before the call returns
+            await self._cluster.clock.sleep(self._random.choice((0.0, 0.5)))
+        return _response(request, 202)
+
+    async def aclose(self) -> None: ...
+
+    async def _answer(self, run_id: str, token: str, name: str, luck: Luck) -> None:
+        """The webhook; sometimes twice."""
+        await self._cluster.clock.sleep(luck.takes + self._random.choice((0.0, 0.0, 2.0)))
+        kind, body = ("failed", {"detail": "no luck"}) if luck.ends == "badly" else ("work", {name: name.upper()})
+        run = run_key(DEFAULT_NAMESPACE, run_id)
+        for number in range(self._random.choice((1, 1, 2))):
+            key = f"{token}-{self._calls[token]}-{number}"
+            message = Message(key, f"{kind}:{token}", values.encode(body), self._cluster.clock.now())
+            await get_through(
+                self._cluster, self._random, lambda engine, m=message, k=key: engine.kernel.send(run, m, k)
+            )
+            await asyncio.sleep(0)
+
+
+def _try(luck: Luck, attempt: int) -> None:
+    if luck.ends == "badly":
+        raise NoLuck("no luck")
+    if luck.ends == "late" and attempt <= _FAILURES:
+        raise BadLuck("not yet")
+
+
+def _response(request: Request, status: int) -> Response:
+    return Response(
+        status=status,
+        headers=Headers([]),
+        body=b"",
+        url=request.url,
+        address="127.0.0.1",
+        redirects=0,
+        bytes_sent=0,
+        bytes_received=0,
+        ms=0,
+    )

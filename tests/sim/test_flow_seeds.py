@@ -1,0 +1,17 @@
+"""Random catalogs in random weather: every seed a calm and a stormy simulation. A failure shows how to replay it."""
+
+import asyncio
+
+import pytest
+
+from plait.testing.sim.flows.seeds import simulate_flows
+
+SEEDS = 120
+AT_ONCE = 10
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
+def test_every_promise_is_kept_whatever_happens(first: int):
+    for seed in range(first, first + AT_ONCE):
+        report = asyncio.run(simulate_flows(seed))
+        assert report.failure is None, str(report)
