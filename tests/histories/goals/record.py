@@ -1,4 +1,4 @@
-"""Records histories of goals runs with today's Plait: `python -m tests.histories.goals.record`. Once stored, they stay."""
+"""Records histories of goals runs: `python -m tests.histories.goals.record`. Once stored, they stay as they are."""
 
 import asyncio
 import sys
