@@ -83,7 +83,7 @@ def _again(flow: Flow) -> set[str]:
     found |= {
         step_id
         for step_id, step in steps.items()
-        if step.status == "active" and flow.blueprint.upstream[step_id] & undone
+        if step.status == "active" and (_was_undone(step) or flow.blueprint.upstream[step_id] & undone)
     }
     while more := {step_id for step_id in steps.keys() - found if _wanted_again(flow, step_id, found)}:
         found |= more
