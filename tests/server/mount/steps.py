@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: StepHttpServer
+    server: StepHttpServer  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"] or 0)) or "{}")
