@@ -137,7 +137,10 @@ class Egress:
         self, sending: _Sending, hop: Hop, address: Address, redirects: int, *, share: int
     ) -> Response | Hop:
         timeouts = self._settings.connect_timeout / share, self._settings.first_byte_timeout
-        async with self._connections.use(hop.target, address) as pool, exchange(pool, hop, *timeouts) as answer:
+        async with (
+            self._connections.use(hop.target, address) as connection,
+            exchange(connection, hop, *timeouts) as answer,
+        ):
             sending.meter.sent += len(hop.body)
             headers = self._headers(hop.target, answer)
             following = next_hop(hop, answer.status, headers) if sending.follow else None

@@ -20,6 +20,8 @@ from .settings import EgressSettings
 from .trust import Trust
 from .url import Address, Target
 
+Connection = httpcore.AsyncHTTPConnection
+
 
 class Place(msgspec.Struct, frozen=True):
     scheme: str
@@ -41,15 +43,19 @@ class Connections:
         self._closing: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def use(self, target: Target, address: Address) -> AsyncGenerator[httpcore.AsyncConnectionPool]:
+    async def use(self, target: Target, address: Address) -> AsyncGenerator[Connection]:
         """A turn on a connection to a place; whoever has to wait for one place holds up no other."""
         place = Place(target.scheme, target.host, target.port, str(address))
-        pool = self._pools.get(place) or self._open(place)
+        pool = self._pools.get(place) or _Pool(asyncio.Semaphore(self._settings.max_connections_per_address))
         self._pools[place] = self._pools.pop(place, pool)
         pool.users += 1
         try:
             async with pool.slots, self._slots:
-                yield pool.http
+                connection = await pool.take() or self._open(place)
+                try:
+                    yield connection.http
+                finally:
+                    await pool.give_back(connection)
         finally:
             pool.users -= 1
             pool.used = asyncio.get_running_loop().time()
@@ -61,24 +67,24 @@ class Connections:
         pools = list(self._pools.values())
         self._pools.clear()
         for pool in pools:
-            await pool.http.aclose()
+            await pool.aclose()
         await asyncio.gather(*self._closing)
 
-    def _open(self, place: Place) -> _Pool:
-        most = self._settings.max_connections_per_address
-        return _Pool(
-            slots=asyncio.Semaphore(most),
-            http=httpcore.AsyncConnectionPool(
+    def _open(self, place: Place) -> _Connection:
+        network = _PinnedNetwork(place.address)
+        return _Connection(
+            network,
+            httpcore.AsyncHTTPConnection(
+                httpcore.Origin(place.scheme.encode(), place.host.encode(), place.port),
                 ssl_context=self._trust.context if place.scheme == "https" else None,
-                max_connections=most,
                 keepalive_expiry=self._settings.keep_alive,
-                network_backend=_PinnedNetwork(place.address),
+                network_backend=network,
             ),
         )
 
     async def _tidy(self) -> None:
         for pool in self._take_stale():
-            await pool.http.aclose()
+            await pool.aclose()
         if self._pools and self._alarm is None:
             self._alarm = asyncio.get_running_loop().call_later(self._settings.keep_alive, self._tidy_later)
 
@@ -86,10 +92,10 @@ class Connections:
         """Pools that nobody has used for a while, and the oldest ones if too many connections idle."""
         now = asyncio.get_running_loop().time()
         free = [(place, pool) for place, pool in self._pools.items() if pool.users == 0]
-        surplus = sum(len(pool.http.connections) for _, pool in free) - self._settings.max_idle_connections
+        surplus = sum(len(pool.idle) for _, pool in free) - self._settings.max_idle_connections
         stale: list[_Pool] = []
         for place, pool in free:
-            held = len(pool.http.connections)
+            held = len(pool.idle)
             if held == 0 or surplus > 0 or pool.used + self._settings.keep_alive <= now:
                 surplus -= held
                 stale.append(self._pools.pop(place))
@@ -102,19 +108,55 @@ class Connections:
         task.add_done_callback(self._closing.discard)
 
 
+class _Connection(msgspec.Struct, frozen=True):
+    network: _PinnedNetwork
+    http: Connection
+
+    @property
+    def usable(self) -> bool:
+        """It waits for a request, and the other side has not hung up."""
+        return self.http.is_available() and not self.http.has_expired()
+
+    async def aclose(self) -> None:
+        """Whatever state it is in: a request may have been given up in the middle."""
+        await self.network.aclose()
+
+
 class _Pool(msgspec.Struct):
+    """Not httpcore's: a request that is cancelled at the wrong moment never gives its connection back there."""
+
     slots: asyncio.Semaphore
-    http: httpcore.AsyncConnectionPool
+    idle: list[_Connection] = []
+    """The one used last is at the end."""
     users: int = 0
     used: float = 0.0
 
+    async def take(self) -> _Connection | None:
+        while self.idle:
+            connection = self.idle.pop()
+            if connection.usable:
+                return connection
+            await connection.aclose()
+        return None
+
+    async def give_back(self, connection: _Connection) -> None:
+        if connection.usable:
+            self.idle.append(connection)
+        else:
+            await connection.aclose()
+
+    async def aclose(self) -> None:
+        while self.idle:
+            await self.idle.pop().aclose()
+
 
 class _PinnedNetwork(httpcore.AsyncNetworkBackend):
-    """A network on which there is only one machine."""
+    """A network on which there is only one machine. It knows the streams that it gave to its connection."""
 
     def __init__(self, address: str) -> None:
         self._address = address
         self._network = cast(httpcore.AsyncNetworkBackend, httpcore.AnyIOBackend())
+        self._streams: list[_Stream] = []
 
     async def connect_tcp(
         self,
@@ -124,7 +166,14 @@ class _PinnedNetwork(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        return _Stream(await self._network.connect_tcp(self._address, port, timeout, local_address, socket_options))
+        made = await self._network.connect_tcp(self._address, port, timeout, local_address, socket_options)
+        stream = _Stream(made)
+        self._streams.append(stream)
+        return stream
+
+    async def aclose(self) -> None:
+        while self._streams:
+            await self._streams.pop().aclose()
 
 
 class _Stream(httpcore.AsyncNetworkStream):

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpcore
 
+from .connections import Connection
 from .errors import AnswerTooLarge, BadRequest, ConnectFailed, EgressError, ProtocolError, TimedOut, TlsFailed
 from .headers import on_the_wire
 from .redirects import Hop
@@ -25,10 +26,10 @@ class Unreached(Exception):
 
 @asynccontextmanager
 async def exchange(
-    pool: httpcore.AsyncConnectionPool, hop: Hop, connect_timeout: float, first_byte_timeout: float | None
+    connection: Connection, hop: Hop, connect_timeout: float, first_byte_timeout: float | None
 ) -> AsyncGenerator[httpcore.Response]:
     """The answer's status and headers; its body is read inside the block, and whatever is left is dropped after."""
-    response = await _begin(pool, hop, connect_timeout, first_byte_timeout)
+    response = await _begin(connection, hop, connect_timeout, first_byte_timeout)
     try:
         with _named(hop):
             yield response
@@ -37,7 +38,7 @@ async def exchange(
 
 
 async def _begin(
-    pool: httpcore.AsyncConnectionPool, hop: Hop, connect_timeout: float, first_byte_timeout: float | None
+    connection: Connection, hop: Hop, connect_timeout: float, first_byte_timeout: float | None
 ) -> httpcore.Response:
     connected = False
     try:
@@ -51,7 +52,7 @@ async def _begin(
                     limit.reschedule(None if first_byte_timeout is None else now + first_byte_timeout)
 
             with _named(hop):
-                return await pool.handle_async_request(_request(hop, watch))
+                return await connection.handle_async_request(_request(hop, watch))
     except TimeoutError:
         if not connected:
             why = f"no connection within {connect_timeout:g} s"
