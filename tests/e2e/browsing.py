@@ -20,6 +20,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 ARTEFACTS = Path(__file__).parents[1] / "artefacts"
+PICTURES = bool(os.environ.get("PLAIT_PICTURES"))
+"""`PLAIT_PICTURES=1 pytest tests/e2e/test_screens.py` leaves every screen in `tests/artefacts`."""
 PATIENCE_MS = 10_000
 WIDE, PHONE = (1280, 800), (390, 844)
 ARGS = [
@@ -112,8 +114,10 @@ def copied(page: Page) -> str:
 
 
 def shoot(page: Page, name: str) -> None:
-    ARTEFACTS.mkdir(exist_ok=True)
-    page.screenshot(path=ARTEFACTS / f"{name}.png", animations="disabled")
+    """A picture to look at, if they are wanted: taking them is half of the time that a screen takes."""
+    if PICTURES:
+        ARTEFACTS.mkdir(exist_ok=True)
+        page.screenshot(path=ARTEFACTS / f"{name}.png", animations="disabled")
 
 
 def sideways(page: Page) -> Any:

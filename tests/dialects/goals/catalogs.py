@@ -20,7 +20,7 @@ from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
 
-COUNT = int(os.environ.get("PLAIT_GOALS_CATALOGS", "60"))
+COUNT = int(os.environ.get("PLAIT_GOALS_CATALOGS", "40"))
 
 many = settings(max_examples=COUNT, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 long = pytest.mark.timeout(max(60, COUNT // 10))

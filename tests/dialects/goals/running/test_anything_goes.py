@@ -20,7 +20,7 @@ from plait.kernel.ids import Epoch
 from plait.testing.history import History
 from tests.dialects.goals.running.bench import Bench, BenchRun, work
 
-COUNT = int(os.environ.get("PLAIT_GOALS_RUNS", "100"))
+COUNT = int(os.environ.get("PLAIT_GOALS_RUNS", "60"))
 
 ACTS = [
     "finish",

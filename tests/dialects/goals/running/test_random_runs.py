@@ -29,7 +29,7 @@ from tests.dialects.goals.reference import outputs
 from tests.dialects.goals.running.bench import Bench, BenchRun, boom
 from tests.dialects.goals.running.interpreter import Interpreter, Luck
 
-COUNT = int(os.environ.get("PLAIT_GOALS_RUNS", "100"))
+COUNT = int(os.environ.get("PLAIT_GOALS_RUNS", "60"))
 _LONGEST = 100 * 366 * 86_400_000
 
 
