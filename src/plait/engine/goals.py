@@ -71,7 +71,10 @@ class GoalsParts:
 
     async def open(self, feed: Feed, *, declare: bool, look: bool) -> None:
         """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
-        await self.catalogs.refresh_all()
+        try:
+            await self.catalogs.refresh_all()
+        except Unavailable as error:  # runs are being taken up already; a start reads its catalog again
+            log.warning("can't read the catalogs yet: %s", error)
         if declare and self._declared:
             async with self.catalog.transaction() as changes:
                 for step in self._declared:

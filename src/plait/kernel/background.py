@@ -20,7 +20,8 @@ class Background:
     def __init__(self, clock: Clock, observers: Observers) -> None:
         self._clock = clock
         self._observers = observers
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], None] = {}
+        """In the order in which they were begun: a simulation that is repeated must end them alike."""
         self._closed = False
 
     def __bool__(self) -> bool:
@@ -29,7 +30,7 @@ class Background:
 
     def spawn(self, work: Awaitable[None]) -> None:
         task = asyncio.get_running_loop().create_task(cast("Coroutine[Any, Any, None]", work))
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(self._ended)
 
     def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -53,7 +54,7 @@ class Background:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if not task.cancelled() and (error := task.exception()) is not None:
             level = logging.WARNING if isinstance(error, PlaitError) else logging.ERROR
             log.log(level, "background work failed: %s", error, exc_info=None if level < logging.ERROR else error)

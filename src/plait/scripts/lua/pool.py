@@ -68,6 +68,9 @@ class LuaPool:
         """Kills all workers, whatever they do, and waits until they are gone."""
         self._stopped = True
         self._idle.clear()
+        if not self._workers:
+            self._threads.shutdown(wait=False)  # nothing is under way: a simulation must not wait in real time
+            return
         for worker in self._workers:
             worker.kill()
         await asyncio.to_thread(self._threads.shutdown)

@@ -85,7 +85,7 @@ class Cluster:
         self._ids = SimIds(scenario.seed)
         self._doors: list[Door] = []
         self._rings_in_vain = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}
         self._ttl = TTL if len(self.places) > 1 else LEASE
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ class Cluster:
 
     def spawn(self, work: Awaitable[None]) -> asyncio.Task[None]:
         task = asyncio.ensure_future(work)
-        self._tasks.add(task)
+        self._tasks[task] = None
         return task
 
     @property
@@ -200,7 +200,7 @@ class Cluster:
 
     def _raise_failures(self) -> None:
         for task in [task for task in self._tasks if task.done()]:
-            self._tasks.discard(task)
+            del self._tasks[task]
             if not task.cancelled():
                 task.result()
 
