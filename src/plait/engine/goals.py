@@ -14,7 +14,7 @@ from plait.dialects.goals.catalogs.health import Alive, Health
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.hands.handlers import Handlers
 from plait.dialects.goals.hands.hands import GoalsHands
-from plait.dialects.goals.hands.http import local_webhook
+from plait.dialects.goals.hands.http import Send, local_webhook
 from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.hands.probe import HttpProbe
 from plait.dialects.goals.running.turn import PrepareChild
@@ -54,13 +54,18 @@ class GoalsParts:
         """A server puts its own address here."""
         self._declared = [each for each in declared if is_step(each)]
         self._egress = Egress(egress or EgressSettings())
+        self.send: Send = self._egress.send
+        """How HTTP goes out; a simulation puts a world of its own here."""
         self.handlers = Handlers()
         self._languages = Languages()
         self._hands = GoalsHands(
-            self._languages, self._egress, self.handlers, lambda run, step_id, token: self.webhooks(run, step_id, token)
+            self._languages,
+            lambda request: self.send(request),
+            self.handlers,
+            lambda run, step_id, token: self.webhooks(run, step_id, token),
         )
         self.catalogs = Catalogs(records, clock)
-        checker = Checker(self._languages, self._knows, HttpProbe(self._egress), clock)
+        checker = Checker(self._languages, self._knows, HttpProbe(lambda request: self.send(request)), clock)
         self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
         self._reader: asyncio.Task[None] | None = None
         self.catalog = StepCatalog(self.catalogs, self.health, self._languages, self.handlers)

@@ -39,7 +39,7 @@ class Goals(Subject):
             "once": self._once,
             "undo": self._undo,
         }
-        hands = GoalsHands(Languages(), wire, Handlers(known))  # pyright: ignore[reportArgumentType]
+        hands = GoalsHands(Languages(), wire.send, Handlers(known))
         return GoalsDialect(_Fixed(), hands, _no_children)  # pyright: ignore[reportArgumentType]
 
     async def _do(self, **inputs: Any) -> dict[str, Any]:

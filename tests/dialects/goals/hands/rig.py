@@ -104,7 +104,7 @@ async def rig(
     handlers: Mapping[str, Callable[..., Any]] | None = None, settings: EgressSettings | None = None
 ) -> AsyncIterator[Rig]:
     egress = Egress(settings or EgressSettings(private=True))
-    hands = GoalsHands(Languages(), egress, Handlers(handlers))
+    hands = GoalsHands(Languages(), egress.send, Handlers(handlers))
     worker = LocalWorker(SystemClock())
     try:
         yield Rig(hands, worker)

@@ -253,9 +253,9 @@ async def test_a_probe_tells_what_is_wrong() -> None:
 
     with service(lambda asked: Said(503 if asked.path == "/sick" else 200)) as served:
         async with Egress(EgressSettings(private=True)) as egress:
-            probe = HttpProbe(egress)
+            probe = HttpProbe(egress.send)
             assert await probe(served.url + "/well") == ""
             assert await probe(served.url + "/sick") == "health check returned status 503"
         async with Egress() as egress:
-            assert await HttpProbe(egress)(served.url)
+            assert await HttpProbe(egress.send)(served.url)
     assert {asked.method for asked in served.asked} == {"GET"}

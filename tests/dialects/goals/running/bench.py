@@ -77,7 +77,7 @@ class Bench:
             code_cache=self._cache,
             **{"definitions": [], **self._options},
         )
-        self.engine.goals._hands._http._egress = self.wire  # pyright: ignore  # step servers on virtual time
+        self.engine.goals.send = self.wire.send  # step servers on virtual time
         for each in self._steps:
             built = each.definition if isinstance(each, PythonStep) else each.build()
             if built.python is not None and isinstance(each, StepBuilder):

@@ -56,5 +56,3 @@ class Wire:
             bytes_received=0,
             ms=0,
         )
-
-    async def aclose(self) -> None: ...

@@ -9,7 +9,6 @@ from msgspec import Raw
 
 from plait.dialects.goals.running.hands import Hand, Item, Worked, WorkError
 from plait.dialects.goals.steps.step import Step
-from plait.egress import Egress
 from plait.kernel import values
 from plait.kernel.effects import Attempt
 from plait.kernel.machine import RunInfo
@@ -17,7 +16,7 @@ from plait.kernel.machine import RunInfo
 from . import mapping
 from .facts import Facts, FactsBook, Webhooks
 from .handlers import Handler, Handlers
-from .http import HttpCalls, local_webhook
+from .http import HttpCalls, Send, local_webhook
 from .languages import Languages
 from .memo import Memo
 from .preparing import Preparing, matches
@@ -29,13 +28,13 @@ class GoalsHands:
     """Of one engine. What it was given stays its owner's to close, but for the languages."""
 
     def __init__(
-        self, languages: Languages, egress: Egress, handlers: Handlers, webhooks: Webhooks = local_webhook
+        self, languages: Languages, send: Send, handlers: Handlers, webhooks: Webhooks = local_webhook
     ) -> None:
         self.languages = languages
         self.handlers = handlers
         self._webhooks = webhooks
         self._shaping = Shaping(languages)
-        self._http = HttpCalls(egress, webhooks, self._shaping)
+        self._http = HttpCalls(send, webhooks, self._shaping)
         self._facts = FactsBook()
         self._memo = Memo()
 

@@ -7,6 +7,7 @@ POST /charge            Content-Type, Accept: application/json
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import NoReturn
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from msgspec import Raw
 from plait.dialects.goals.limits import RUN_BYTES
 from plait.dialects.goals.running.hands import Item, Worked, WorkError
 from plait.dialects.goals.steps.step import Http
-from plait.egress import Egress, Request, Response
+from plait.egress import Request, Response
 from plait.egress.errors import EgressError
 from plait.kernel import values
 from plait.kernel.ids import caller_id
@@ -37,9 +38,13 @@ def local_webhook(run: RunInfo, step_id: str, token: str) -> str:
     return f"http://127.0.0.1:8080/webhook/{'/'.join(parts)}"
 
 
+Send = Callable[[Request], Awaitable[Response]]
+"""The guarded client; a test may put step servers of its own there."""
+
+
 class HttpCalls:
-    def __init__(self, egress: Egress, webhooks: Webhooks, shaping: Shaping) -> None:
-        self._egress = egress
+    def __init__(self, send: Send, webhooks: Webhooks, shaping: Shaping) -> None:
+        self._call = send
         self._webhooks = webhooks
         self._shaping = shaping
 
@@ -70,7 +75,7 @@ class HttpCalls:
             max_bytes=RUN_BYTES,
         )
         try:
-            response = await self._egress.send(request)
+            response = await self._call(request)
         except EgressError as error:
             _fail(error)
         check_status(response, item.step.work_config.retry_statuses)

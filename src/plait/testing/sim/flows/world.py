@@ -57,8 +57,7 @@ class FlowWorld:
         """Gives an engine, before it is open, the functions and the step servers of this world."""
         engine.goals.handlers.add("work", self._work)
         engine.goals.handlers.add("undo", self._undo)
-        http = engine.goals._hands._http  # pyright: ignore[reportPrivateUsage]
-        http._egress = self  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+        engine.goals.send = self.send
 
     # -- Python steps --------------------------------------------------------------------------------------------
 
@@ -104,8 +103,6 @@ class FlowWorld:
         if self._random.random() < 0.3:  # the answer may be there before the call returns
             await self._cluster.clock.sleep(self._random.choice((0.0, 0.5)))
         return _response(request, 202)
-
-    async def aclose(self) -> None: ...
 
     async def _answer(self, run_id: str, token: str, name: str, luck: Luck) -> None:
         """The webhook; sometimes twice."""
