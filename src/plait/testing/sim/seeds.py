@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from plait.kernel import run as kernel_run
 from plait.kernel.events import Recorded
@@ -19,7 +19,7 @@ from plait.testing.history import History
 from .client import Client, decide_everything, stale_result
 from .cluster import BrokenPromise, Cluster
 from .invariants import Inspector
-from .scenario import Scenario, draw
+from .scenario import Scenario, Weather, draw
 from .storm import Storm
 
 
@@ -45,16 +45,40 @@ class SeedReport:
         return f"{self.scenario}\n\ntrouble:\n{trouble}\n\n{self.logs}\n\nFAILED: {self.failure}\nreplay: {replay}\n"
 
 
+Logs = dict[str, list[Recorded]]
+Endings = dict[str, tuple[Any, ...]]
+
+
+class Drawn(Protocol):
+    """What a trial has to know of its scenario."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def weather(self) -> Weather: ...
+    @property
+    def snapshot_every(self) -> int: ...
+
+
+D = TypeVar("D", bound=Drawn)
+Perform = Callable[[D, Storm | None, Logs], Awaitable[Endings]]
+"""Plays a scenario, leaves the logs, and tells how each run ended."""
+
+
 async def simulate(seed: int) -> SeedReport:
-    scenario = draw(seed)
-    storm = Storm(seed, scenario.weather)
-    logs: dict[str, list[Recorded]] = {}
+    return await trial(draw(seed), _perform, "code")
+
+
+async def trial(scenario: D, perform: Perform[D], dialect: str) -> SeedReport:
+    """Plays a scenario calm and in its storm, and compares."""
+    storm = Storm(scenario.seed, scenario.weather)
+    logs: Logs = {}
     failure = None
     with snapshots_every(scenario.snapshot_every), quiet():
         try:
-            calm = await _perform(scenario, None, logs)
+            calm = await perform(scenario, None, logs)
             logs = {}
-            wild = await _perform(scenario, storm, logs)
+            wild = await perform(scenario, storm, logs)
             for id, ending in calm.items():
                 if wild[id] != ending:
                     raise BrokenPromise(f"{id} ends differently\n  calm: {ending}\n  in the storm: {wild[id]}")
@@ -63,7 +87,7 @@ async def simulate(seed: int) -> SeedReport:
             if not isinstance(error, BrokenPromise):
                 logging.getLogger("plait.sim").error("the simulation itself failed", exc_info=error)
     return SeedReport(
-        seed,
+        scenario.seed,
         failure,
         scenario,
         storm.seen,
@@ -71,12 +95,11 @@ async def simulate(seed: int) -> SeedReport:
         sum(map(len, logs.values())),
         digest_of(logs),
         "\n\n".join(f"log of {id}:\n{History(events)}" for id, events in sorted(logs.items())),
+        dialect,
     )
 
 
-async def _perform(
-    scenario: Scenario, storm: Storm | None, logs: dict[str, list[Recorded]]
-) -> dict[str, tuple[Any, ...]]:
+async def _perform(scenario: Scenario, storm: Storm | None, logs: Logs) -> Endings:
     cluster = Cluster(scenario, storm)
     inspector = Inspector(cluster, clock_is_set=bool(scenario.weather.clock))
     looking = Random(f"looking {scenario.seed}")

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 from random import Random
-from typing import Any
 
 from plait.engine import Engine
-from plait.kernel.events import Recorded
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter
 from plait.kernel.values import encode
-from plait.testing.history import History
-from plait.testing.sim.cluster import BrokenPromise, Cluster
-from plait.testing.sim.seeds import SeedReport, digest_of, quiet, snapshots_every
+from plait.testing.sim.cluster import Cluster
+from plait.testing.sim.seeds import Endings, Logs, SeedReport, trial
 from plait.testing.sim.storm import Storm
 
 from .client import FlowClient
@@ -25,38 +21,10 @@ from .world import FlowWorld
 
 
 async def simulate_flows(seed: int) -> SeedReport:
-    scenario = draw_flows(seed)
-    storm = Storm(seed, scenario.weather)
-    logs: dict[str, list[Recorded]] = {}
-    failure = None
-    with snapshots_every(scenario.snapshot_every), quiet():
-        try:
-            calm = await _perform(scenario, None, logs)
-            logs = {}
-            wild = await _perform(scenario, storm, logs)
-            for id, ending in calm.items():
-                if wild[id] != ending:
-                    raise BrokenPromise(f"{id} ends differently\n  calm: {ending}\n  in the storm: {wild[id]}")
-        except Exception as error:
-            failure = f"{type(error).__name__}: {error}"
-            if not isinstance(error, BrokenPromise):
-                logging.getLogger("plait.sim").error("the simulation itself failed", exc_info=error)
-    return SeedReport(
-        seed,
-        failure,
-        scenario,
-        storm.seen,
-        len(logs),
-        sum(map(len, logs.values())),
-        digest_of(logs),
-        "\n\n".join(f"log of {id}:\n{History(events)}" for id, events in sorted(logs.items())),
-        dialect="goals",
-    )
+    return await trial(draw_flows(seed), _perform, "goals")
 
 
-async def _perform(
-    scenario: FlowScenario, storm: Storm | None, logs: dict[str, list[Recorded]]
-) -> dict[str, tuple[Any, ...]]:
+async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> Endings:
     cluster = Cluster(scenario, storm, scenario.steps, lambda engine: world.furnish(engine))
     world = FlowWorld(cluster, scenario)
     inspector = FlowInspector(cluster, world, clock_is_set=bool(scenario.weather.clock))
