@@ -110,7 +110,8 @@ def say_steps(result: StepsResult) -> None:
         say(text.append(f" [{wrong.code}]", "bright_black"))
     counts = Counter(result.verdicts.values())
     found = ", ".join(f"{counts[verdict]} {verdict}" for verdict in ("new", "changed", "same") if counts[verdict])
-    done = "registered" if result.registered else "checked by themselves" if result.alone else "right"
+    alone = "checked by itself" if len(result.verdicts) == 1 else "checked by themselves"
+    done = "registered" if result.registered else alone if result.alone else "right"
     parts = [f"{words.counted(len(result.verdicts), 'step')} {done}" + (f" ({found})" if found else "")]
     if result.wrongs:
         parts.append(f"{words.counted(len(result.wrongs), 'error')}: nothing was registered")
