@@ -6,7 +6,7 @@ Write an async function, kill the process at any point, start it again, get the 
 from plait.dialects.code.context import Context
 from plait.dialects.code.definition import step, workflow
 from plait.dialects.code.errors import CriticalError, RollbackError
-from plait.dialects.code.iterate import Loop
+from plait.dialects.code.loops import Loop
 from plait.dialects.code.steps import Undo, heartbeat, step_info, step_log
 from plait.dialects.goals.definition import goals
 from plait.engine import Engine, Handle

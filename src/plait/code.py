@@ -1,10 +1,10 @@
 """Names of the `code` dialect that are needed now and then; the common ones are in `plait` itself."""
 
+from plait.dialects.code.approvals import Verdict
 from plait.dialects.code.branches import Results, Won
 from plait.dialects.code.definition import Step, StepOptions, Workflow
 from plait.dialects.code.messages import Message
 from plait.dialects.code.op import Op
-from plait.dialects.code.people import Verdict
 from plait.dialects.code.steps import StepInfo, Undo
 
 __all__ = ["Message", "Op", "Results", "Step", "StepInfo", "StepOptions", "Undo", "Verdict", "Won", "Workflow"]

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from plait.dialects.code.lint import lint
+from plait.dialects.code.determinism_lint import lint
 
 HEAD = """\
 import asyncio, datetime as dt, os, random, subprocess, time, uuid

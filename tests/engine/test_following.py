@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plait import Context, Engine, workflow
-from plait.engine.board import RunChanges
+from plait.engine.live_lists import RunChanges
 from plait.errors import NotFound, PlaitError
 from plait.kernel.events import Recorded
 from plait.kernel.store import RunFilter
@@ -179,7 +179,7 @@ async def test_watchers_of_one_filter_share_what_is_read(place: Place):
 
 
 async def test_a_watcher_who_fell_behind_gets_the_whole_page(place: Place, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("plait.engine.board.PAUSE", 0.0)
+    monkeypatch.setattr("plait.engine.live_lists.PAUSE", 0.0)
     async with place.engine(listener) as engine:
         slow, quick = Page(engine.follow_runs()), Page(engine.follow_runs())
         await slow.turn()

@@ -19,7 +19,7 @@ async def test_runs_past_the_cache_are_dropped_and_wake_by_message(place: Place)
         runs = [await engine.start(collector, 2) for _ in range(20)]
         for _ in range(20):
             await asyncio.sleep(0)
-        assert len(engine.kernel.roster.all()) <= 3
+        assert len(engine.kernel.run_cache.all()) <= 3
         for run in runs:
             await run.message("item", 1)
         for run in reversed(runs):
@@ -54,7 +54,7 @@ async def test_two_thousand_sleeping_runs_take_no_memory_to_speak_of():
         await start(2_000)
         after, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert len(engine.kernel.roster.all()) <= 100
+        assert len(engine.kernel.run_cache.all()) <= 100
         assert (after - before) / 2_000 < 100
     await store.dispose()
 

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from plait.kernel import values
-from plait.kernel.draft import Draft
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken, shard_of
@@ -16,6 +15,7 @@ from plait.kernel.limits import Limits
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
+from plait.kernel.unit_of_work import UnitOfWork
 from tests.kernel.toy import Calls, Move, ToyMachine
 
 NOW = Millis(1_700_000_000_000)
@@ -58,7 +58,7 @@ def started(*program: Move, now: int = NOW, limits: Limits | None = None, **of: 
     return run
 
 
-def advance(run: Run, *inputs: AnyInput, now: int = NOW) -> Draft:
+def advance(run: Run, *inputs: AnyInput, now: int = NOW) -> UnitOfWork:
     """Gives the run these inputs, and asks it again for as long as it says `more`; returns the last draft."""
     from plait.kernel.inputs import Resume
 
@@ -68,7 +68,7 @@ def advance(run: Run, *inputs: AnyInput, now: int = NOW) -> Draft:
     return draft
 
 
-def give(run: Run, *inputs: AnyInput, now: int = NOW, key: str | None = None) -> Draft:
+def give(run: Run, *inputs: AnyInput, now: int = NOW, key: str | None = None) -> UnitOfWork:
     """One decision round: these inputs and no more."""
     run.mailbox.extend((input, key) for input in inputs)
     return run.advance(Millis(now))
@@ -90,6 +90,6 @@ def types(events: list[Event]) -> list[str]:
     return [str(event.__struct_config__.tag) for event in events]
 
 
-def tokens(draft: Draft) -> list[str]:
+def tokens(draft: UnitOfWork) -> list[str]:
     """Of the tasks that are started once the draft is on disk."""
     return [task.token for task, _ in draft.tasks]

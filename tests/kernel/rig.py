@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from plait.kernel import values
+from plait.kernel.callers import Outcome
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key, shard_of
 from plait.kernel.inputs import AnyInput
@@ -16,7 +17,6 @@ from plait.kernel.limits import Limits
 from plait.kernel.loader import recorded
 from plait.kernel.machine import Dialect, Prepared, start_input
 from plait.kernel.store import RunRow, Verdict, Write
-from plait.kernel.waiters import Outcome
 from plait.stores.memory import MemoryStore, Moment
 from plait.testing import VirtualClock
 from plait.workers.local import LocalWorker
@@ -158,7 +158,7 @@ class Rig:
         kernel, quiet = self.kernel, 0
         for _ in range(_ROUNDS):
             await asyncio.sleep(0)
-            busy = kernel.dead.done() or not kernel.loop.idle or kernel.roster.loading
+            busy = kernel.dead.done() or not kernel.loop.idle or kernel.run_cache.loading
             quiet = 0 if busy else quiet + 1
             if kernel.dead.done() and not kernel.dead.cancelled() and kernel.dead.exception() is not None:
                 raise Unavailable("kernel.dead", "the kernel died")

@@ -405,7 +405,7 @@ async def test_a_fenced_commit_drops_every_run_of_the_shard(caplog: pytest.LogCa
         db.execute("update shards set epoch = epoch + 1, owner = 'another' where shard = ?", (shard_of(run),))
         await on.send(run, add(1), "k")
         await until(lambda: begun == ["step", "stopped"])
-        assert on.kernel.roster.get(run) is None
+        assert on.kernel.run_cache.get(run) is None
         assert not on.kernel.owns(run)
         assert on.kernel.owns(RunId("another-shard"))
         assert f"lost shard {shard_of(run)}" in caplog.text
@@ -437,10 +437,10 @@ async def test_work_of_a_run_that_was_lost_during_its_commit_is_not_started_here
         run = await on.start(count(1), task("step"))
         store = counting(on)
         await on.kernel.send(run, add(1), "k")
-        await until(lambda: on.kernel.loop.idle and bool(on.kernel.roster.get(run)))
+        await until(lambda: on.kernel.loop.idle and bool(on.kernel.run_cache.get(run)))
         store.gate = asyncio.Event()
         await until(lambda: on.kernel.loop.committing)
-        live = on.kernel.roster.get(run)
+        live = on.kernel.run_cache.get(run)
         assert live is not None
         on.kernel._ownership.forget(live.shard, live.epoch)  # pyright: ignore[reportPrivateUsage]
         store.gate.set()
@@ -458,7 +458,7 @@ async def test_who_waits_for_a_run_that_is_lost_during_its_last_commit_is_told(c
         waiting = asyncio.ensure_future(on.kernel.outcome(run))
         await on.kernel.send(run, add(1), "k")
         await until(lambda: store.holding)
-        live = on.kernel.roster.get(run)
+        live = on.kernel.run_cache.get(run)
         assert live is not None
         on.kernel._ownership.forget(live.shard, live.epoch)  # pyright: ignore[reportPrivateUsage]
         await on.settle()

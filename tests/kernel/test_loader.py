@@ -40,7 +40,7 @@ async def counted(on: Rig, times: int) -> RunRow:
 async def test_a_run_that_is_read_stands_where_the_live_one_stands():
     async with rig() as on:
         row = await counted(on, 5)
-        live = on.kernel.roster.get(row.id)
+        live = on.kernel.run_cache.get(row.id)
         read = await loader(on.store).load(row, Epoch(0))
         assert live is not None
         assert read.machine.snapshot() == live.machine.snapshot()
@@ -73,7 +73,7 @@ async def test_a_snapshot_and_the_events_after_it_are_the_same_as_all_events():
         snapshot = await on.store.snapshot(row.id)
         assert snapshot is not None
         assert 1_000 <= snapshot.seq < 1_502
-        live = on.kernel.roster.get(row.id)
+        live = on.kernel.run_cache.get(row.id)
         assert live is not None
         read = await loader(on.store).load(row, Epoch(0))
         assert read.machine.snapshot() == live.machine.snapshot()

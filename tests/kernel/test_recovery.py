@@ -341,8 +341,8 @@ async def test_undeliverable_messages_leave_nothing_in_memory():
             await on.output(run)
         assert len(await on.store.dead_letters(None)) == 20
         assert (await on.row(ended)).status == "completed"
-        assert on.kernel._mail._taking == set()  # pyright: ignore[reportPrivateUsage]
-        assert on.kernel.roster.all() == []
+        assert on.kernel._inbox._taking == set()  # pyright: ignore[reportPrivateUsage]
+        assert on.kernel.run_cache.all() == []
 
 
 async def test_runs_that_move_to_another_engine_in_peace_are_not_suspect_there():

@@ -150,7 +150,7 @@ class _State(msgspec.Struct):
 
 
 class ToyMachine:
-    lingers = paces = vigilant = False
+    accepts_late_results = gates_retries = reload_on_takeover = False
 
     def __init__(self, info: RunInfo, calls: Calls) -> None:
         self.info = info

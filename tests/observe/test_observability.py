@@ -22,7 +22,7 @@ async def test_lines_are_kept_and_the_loop_is_watched_while_it_is_on():
     async with watch.on(engine), engine:
         handle = await engine.start(chatty, "hi", id="r1")
         await handle.result()
-        await engine.kernel.notebook.flush()
+        await engine.kernel.task_logs.flush()
         kept = await engine.kernel.store.lines((await handle.row()).id, None, 0, 100)
         await until(lambda: dict(watch.metrics.lag.seconds.buckets())["+Inf"] > 0)
     assert [line.node for line in kept] == ["one", "two", "three"]

@@ -33,7 +33,7 @@ async def open_engine(*definitions: object) -> AsyncIterator[Engine]:
 
 
 async def kept(engine: Engine, run_id: str) -> list[Line]:
-    await engine.kernel.notebook.flush()
+    await engine.kernel.task_logs.flush()
     handle = await engine.get(run_id)
     return await engine.kernel.store.lines((await handle.row()).id, None, 0, 5000)
 
@@ -97,7 +97,7 @@ async def test_a_flood_is_bounded_and_says_so(output: Output):
         assert max(len(line.text) for line in found) <= 4096
         assert found[-1].level == "warning"
         assert "1,000" in found[-1].text
-        assert engine.kernel.notebook.dropped == 500
+        assert engine.kernel.task_logs.dropped == 500
 
 
 async def test_outside_steps_nothing_is_kept():

@@ -14,8 +14,8 @@ import msgspec
 from plait import Engine
 from plait.observe.metrics import Metrics
 from plait.server.app import make_app
+from plait.server.argyll.webhooks import WebhookUrls
 from plait.server.auth import AuthOptions
-from plait.server.mount.webhooks import WebhookUrls
 from plait.server.process import Process, listen
 from plait.server.site import Settings, Site, site_of
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from plait.dialects.goals.running import machine, taking_up
-from plait.dialects.goals.running.flow import Crew, Flow
+from plait.dialects.goals.running import machine, recovery
+from plait.dialects.goals.running.flow import Flow, Slots
 from plait.dialects.goals.running.machine import GoalsMachine
 from plait.testing.sim.flows.seeds import simulate_flows
 
@@ -32,7 +32,7 @@ def test_a_failure_shows_the_catalog_the_trouble_the_log_and_how_to_replay_it(mo
 
 
 def test_items_that_are_begun_twice_after_a_crash_are_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Crew, "called_up", _only_live(Crew.called_up))
+    monkeypatch.setattr(Slots, "called_up", _only_live(Slots.called_up))
     assert first_failure()
 
 
@@ -52,7 +52,7 @@ def test_a_snapshot_that_leaves_something_out_is_found(monkeypatch: pytest.Monke
 
 
 def test_predicates_that_nobody_asks_again_after_a_crash_are_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(taking_up, "prepare_task", _lost)
+    monkeypatch.setattr(recovery, "prepare_task", _lost)
     assert first_failure()
 
 

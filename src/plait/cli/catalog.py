@@ -13,7 +13,7 @@ from plait.dialects.goals.steps.attribute import Attribute
 from plait.dialects.goals.steps.step import Step, emitted
 
 from . import words
-from .connecting import connect
+from .connect import connect
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_pairs
 from .output import emit, facts, say, table
 from .session import do

@@ -11,9 +11,9 @@ from plait.dialects.goals.catalogs.registering import Removal
 from plait.dialects.goals.definition import Goals
 from plait.dialects.goals.planning.plan import Links
 from plait.dialects.goals.steps.step import Step
-from plait.engine.comparing import RunDiff
 from plait.engine.definitions import Definition
-from plait.engine.picture import Picture
+from plait.engine.diff import RunDiff
+from plait.engine.run_details import Picture
 from plait.kernel.definitions import Plan
 from plait.kernel.events import Recorded
 from plait.kernel.store import DeadLetter, Line, Question, RunFilter, RunRow

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from plait.dialects.goals.steps.step import Step
 from plait.engine import Engine
-from plait.engine.asking import refusal_of
+from plait.engine.ask import refusal_of
 from plait.engine.catalog import StepCatalog
 from plait.kernel import values
 from plait.kernel.errors import Unavailable

@@ -12,11 +12,11 @@ from plait.kernel.ids import caller_id
 from plait.kernel.store import DeadLetter
 
 from . import words
-from .connecting import connect
+from .acknowledgement import report
+from .connect import connect
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where
 from .output import document, emit, facts, say, table
 from .session import do
-from .told import report
 
 dlq = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
 

@@ -14,7 +14,7 @@ from plait.kernel.events import Recorded
 from plait.kernel.store import Line
 
 from . import words
-from .connecting import connect
+from .connect import connect
 from .contract import Run
 from .options import DEFAULT_DB, Follow, Json, Key, Namespace, Place, RunArgument, Where
 from .output import document, emit_line, flush, say

@@ -14,7 +14,7 @@ from rich.text import Text
 from plait.kernel.errors import Unavailable
 from plait.kernel.view import NodeStatus, Reason, RunView
 
-from . import picture, words
+from . import run_view, words
 from .contract import Run
 from .output import console
 
@@ -73,9 +73,9 @@ class LiveTree:
 
     def _picture(self, view: RunView, waiting: list[Reason]) -> RenderableType:
         status = "blocked" if view.blocked is not None else view.status
-        title = Text.assemble((self._title, "bold"), "  ", self._run, "  ", (status, picture.STYLES[status]))
-        tree = picture.tree(view, waiting, words.now(), title=title)
-        return Group(tree, *(Text(f"  {reason}", "yellow") for reason in picture.loose(view, waiting)))
+        title = Text.assemble((self._title, "bold"), "  ", self._run, "  ", (status, run_view.STYLES[status]))
+        tree = run_view.tree(view, waiting, words.now(), title=title)
+        return Group(tree, *(Text(f"  {reason}", "yellow") for reason in run_view.loose(view, waiting)))
 
 
 class Lines:
@@ -89,12 +89,12 @@ class Lines:
     def show(self, view: RunView, waiting: list[Reason]) -> None:
         now = words.now()
         reasons = {reason.node: reason for reason in waiting}
-        for node in picture.nodes(view):
+        for node in run_view.nodes(view):
             state = (node.status, node.attempts if node.status == "retrying" else 0)
             if node.status != "pending" and self._seen.get(node.id) != state:
                 self._seen[node.id] = state
-                self._print(picture.line(node, reasons.get(node.id), now, whole=True).plain)
-        for reason in picture.loose(view, waiting):
+                self._print(run_view.line(node, reasons.get(node.id), now, whole=True).plain)
+        for reason in run_view.loose(view, waiting):
             if reason not in self._said:
                 self._said.add(reason)
                 self._print(reason)

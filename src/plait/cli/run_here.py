@@ -12,9 +12,9 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard
 from plait.kernel.store import RunRow
 
 from .loading import Startable
-from .ordering import Order, Outcome, watched
 from .output import note
 from .records import name_of
+from .run_request import Order, Outcome, watched
 from .session import working
 
 _PARKED = {"message", "sleep", "approval", "child", "blocked"}

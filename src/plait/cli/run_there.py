@@ -9,9 +9,9 @@ from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import caller_id
 from plait.kernel.store import RunRow
 
-from .ordering import Order, Outcome, watched
 from .output import note
 from .records import name_of
+from .run_request import Order, Outcome, watched
 from .server import ServerSession, served
 
 _PAUSE = 0.5

@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Any
 
 from plait.dialects.goals.definition import Goals
-from plait.engine.comparing import RunDiff
 from plait.engine.definitions import Definition
+from plait.engine.diff import RunDiff
 from plait.kernel.clock import SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import InvalidInput

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from plait.engine.picture import Picture
+from plait.engine.run_details import Picture
 from plait.engine.timeline import Bar
 from plait.errors import ErrorInfo, HistoryDivergedError, RunFailed, Unavailable
 from plait.kernel.events import Recorded

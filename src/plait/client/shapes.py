@@ -10,9 +10,9 @@ from msgspec import Raw
 from plait.dialects.goals.catalogs.cluster import StepHealth
 from plait.dialects.goals.planning.plan import Links
 from plait.dialects.goals.steps.step import Step
-from plait.engine.comparing import Change, NodeChange, RunDiff
 from plait.engine.definitions import Definition
-from plait.engine.picture import Action, Picture
+from plait.engine.diff import Change, NodeChange, RunDiff
+from plait.engine.run_details import Action, Picture
 from plait.engine.timeline import Bar
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import ErrorInfo

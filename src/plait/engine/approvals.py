@@ -12,7 +12,7 @@ from plait.kernel.inputs import Decided
 from plait.kernel.kernel import Kernel
 from plait.kernel.store import Question
 
-from .asking import ask
+from .ask import ask
 
 
 class Approvals:

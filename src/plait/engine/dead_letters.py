@@ -10,7 +10,7 @@ from plait.kernel.inputs import Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.store import DeadLetter
 
-from .asking import ask
+from .ask import ask
 
 
 class DeadLetters:

@@ -29,13 +29,13 @@ from plait.kernel.watchdog import Watchdog
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
-from .board import Boards, RunChanges
 from .catalog import StepCatalog
-from .comparing import RunDiff, changes, node_changes
 from .dead_letters import DeadLetters
 from .definitions import Definitions
+from .diff import RunDiff, changes, node_changes
 from .goals import GoalsParts, is_step
 from .handle import Handle
+from .live_lists import Boards, RunChanges
 from .urls import store_of
 
 T = TypeVar("T")

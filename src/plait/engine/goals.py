@@ -17,15 +17,15 @@ from plait.dialects.goals.hands.hands import GoalsHands
 from plait.dialects.goals.hands.http import Send, local_webhook
 from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.hands.probe import HttpProbe
-from plait.dialects.goals.running.turn import PrepareChild
+from plait.dialects.goals.running.decision_builder import PrepareChild
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.step import Step
 from plait.egress import Egress, EgressSettings
 from plait.kernel.clock import Clock
 from plait.kernel.errors import Unavailable
-from plait.kernel.feed import Feed
 from plait.kernel.machine import RunInfo
 from plait.kernel.records import Records
+from plait.kernel.subscriptions import Subscriptions
 
 from .catalog import StepCatalog
 
@@ -74,7 +74,7 @@ class GoalsParts:
             if isinstance(step, PythonStep) and step.definition.python is not None:
                 self.handlers.add(step.definition.python.handler, step)
 
-    async def open(self, feed: Feed, *, declare: bool, look: bool) -> None:
+    async def open(self, feed: Subscriptions, *, declare: bool, look: bool) -> None:
         """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
         try:
             await self.catalogs.refresh_all()
@@ -100,7 +100,7 @@ class GoalsParts:
         await self._hands.close()
         await self._egress.aclose()
 
-    async def _keep_up(self, feed: Feed) -> None:
+    async def _keep_up(self, feed: Subscriptions) -> None:
         """Reads what other processes registered: a run may want it as a child without asking first."""
         with feed.others() as bell:
             while True:

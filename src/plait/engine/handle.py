@@ -20,9 +20,9 @@ from plait.kernel.store import InboxRow, Line, LogRow, RunRow, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 
-from .asking import ask, refusal_of
+from .ask import ask, refusal_of
 from .forks import cut
-from .picture import Picture, picture_of, waiting_of
+from .run_details import Picture, picture_of, waiting_of
 from .timeline import Bar, bars
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 start, send ──> RunLoop (decide, commit, dispatch) ──> Worker
                   ▲   ▲   ▲                              │ results
-       Mail ──────┘   │   └──────────────────────────────┘
-       Alarms ────────┘        Ownership says which shards are ours
+       Inbox ──────┘   │   └──────────────────────────────┘
+       Timers ────────┘        Ownership says which shards are ours
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import values
-from .alarms import Alarms
-from .aside import Aside, unreadable
 from .background import Background
 from .births import Births
+from .callers import Outcome, Waiters, outcome_of
 from .clock import Clock
-from .draft import Draft
 from .errors import LeaseLost, PlaitError, Unavailable
-from .feed import Feed
 from .ids import Epoch, Ids, Millis, RunId, Shard, shard_of
+from .inbox import Inbox
 from .inputs import AnyInput, Resume, Start, TaskResult, TimerFired
 from .limits import Limits
 from .loader import Loader, info_of
 from .loop import Hooks, RunLoop
 from .machine import Dialect
-from .mail import Mail
-from .notebook import Notebook
 from .observer import Observers
 from .ownership import Ownership
-from .recovery import Recovery
+from .quarantine import Quarantine, unreadable
 from .replies import Replies
-from .roster import Roster, Unreadable
 from .run import Run
+from .run_cache import RunCache, Unreadable
 from .store import InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
-from .waiters import Outcome, Waiters, outcome_of
+from .subscriptions import Subscriptions
+from .takeover import Recovery
+from .task_logs import TaskLogs
+from .timers import Timers
+from .unit_of_work import UnitOfWork
 from .worker import Job, Worker
 
 log = logging.getLogger("plait.kernel")
@@ -90,16 +90,16 @@ class Kernel:
         self.observers = observers or Observers()
         self._background = Background(clock, self.observers)
         self.loop = RunLoop(store, clock, limits, hooks, self.observers)
-        self.notebook = Notebook(clock, self.append)
+        self.task_logs = TaskLogs(clock, self.append)
         self._ownership = Ownership(
             store, clock, settings.owner, settings.lease_ttl, gained=self._gained, lost=self._lost, leave=self._leave
         )
-        self.feed = Feed(store, clock, self.owns)
-        self.roster = Roster(store, self.loader, self._ownership.epoch, settings.cache_size)
-        self._recovery = Recovery(store, clock, self.roster, self._load_row, self.loop.sleep)
-        self._mail = Mail(store, lambda: self._ownership.shards, self.deliver)
-        self._alarms = Alarms(store, clock, lambda: self._ownership.shards, self._fire, self._background.keep_trying)
-        self._aside = Aside(self._redeliver)
+        self.feed = Subscriptions(store, clock, self.owns)
+        self.run_cache = RunCache(store, self.loader, self._ownership.epoch, settings.cache_size)
+        self._recovery = Recovery(store, clock, self.run_cache, self._load_row, self.loop.sleep)
+        self._inbox = Inbox(store, lambda: self._ownership.shards, self.deliver)
+        self._timers = Timers(store, clock, lambda: self._ownership.shards, self._fire, self._background.keep_trying)
+        self._quarantine = Quarantine(self._redeliver)
 
     # -- life ----------------------------------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class Kernel:
         await self.store.open()
         self._main = asyncio.get_running_loop().create_task(self.loop.main(), name="plait.loop")
         self._main.add_done_callback(self._died)
-        self.notebook.open()
+        self.task_logs.open()
         self.store.watch(lambda: self._background.keep_trying(self._news))
         if self._settings.own_shards:
             self._ownership.keep(self._background.spawn)
@@ -116,11 +116,11 @@ class Kernel:
     async def close(self) -> None:
         """Stops taking work, lets the commit under way end, gives up the shards."""
         if self._main is not None and not self._main.done():
-            await self.notebook.close()
+            await self.task_logs.close()
         self.loop.stop()
         if self._main is not None:
             await asyncio.wait([self._main], timeout=_CLOSING_PATIENCE)
-            await self._recovery.part(self._recovery.parting(self.roster.all()))
+            await self._recovery.part(self._recovery.parting(self.run_cache.all()))
         await self.crash()
         if self._settings.own_shards:
             try:
@@ -134,14 +134,14 @@ class Kernel:
         self._closed = True
         self.feed.close()
         self._ownership.stop()
-        self._alarms.stop()
+        self._timers.stop()
         await self._worker.close()
         await self._background.close()
         if self._main is not None:
             self._main.cancel()
             await asyncio.gather(self._main, return_exceptions=True)
         self._abandon(LeaseLost("the engine stopped"))
-        for run in self.roster.all():
+        for run in self.run_cache.all():
             self._drop(run)
 
     def _died(self, main: asyncio.Task[None]) -> None:
@@ -177,12 +177,12 @@ class Kernel:
     @property
     def idle(self) -> bool:
         """Nothing moves until time passes or someone outside acts."""
-        return self.loop.idle and not self._background and not self.roster.loading and not self.running
+        return self.loop.idle and not self._background and not self.run_cache.loading and not self.running
 
     @property
     def running(self) -> int:
         """How many tasks are under way here."""
-        return sum(run.state.tasks.running for run in self.roster.all())
+        return sum(run.state.tasks.running for run in self.run_cache.all())
 
     @property
     def owner(self) -> str:
@@ -217,12 +217,12 @@ class Kernel:
         if (pending := self._births.get(row.id)) is not None:
             await asyncio.wait([pending])
             return "exists"
-        if self.roster.get(row.id) is not None:
+        if self.run_cache.get(row.id) is not None:
             return "exists"
         run = self.loader.fresh(info_of(row), epoch)
         run.create = row
         created = self._births.expect(row.id)
-        self.roster.add(run)
+        self.run_cache.add(run)
         self.loop.post(run, start)
         return await created
 
@@ -239,13 +239,13 @@ class Kernel:
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
         self.must_live()
-        run = self.roster.get(run_id)
+        run = self.run_cache.get(run_id)
         moving = run is not None and run.state.status == "running" and run.blocked is None
         return await self._waiters.outcome(run_id, look_first=not moving)
 
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
-        return self.roster.get(row.id) or await self.loader.load(row, Epoch(0))
+        return self.run_cache.get(row.id) or await self.loader.load(row, Epoch(0))
 
     async def append(self, write: Write) -> Verdict:
         self.must_live()
@@ -254,14 +254,14 @@ class Kernel:
     # -- inputs on their way in ----------------------------------------------------------------------------------
 
     def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
-        run = self.roster.wake(run_id)
+        run = self.run_cache.wake(run_id)
         if run is not None:
             self.loop.post(run, input, key)
             return
-        if self._aside.holds(run_id):
+        if self._quarantine.holds(run_id):
             return
-        loading = self.roster.is_loading(run_id)
-        self.roster.hold(run_id, input, key)
+        loading = self.run_cache.is_loading(run_id)
+        self.run_cache.hold(run_id, input, key)
         if not loading:
             self._background.keep_trying(lambda: self._load(run_id))
 
@@ -270,17 +270,17 @@ class Kernel:
 
     def report(self, run_id: RunId, result: TaskResult) -> None:
         """A worker says how an attempt ended."""
-        run = self.roster.get(run_id)
+        run = self.run_cache.get(run_id)
         if run is not None:
             self.loop.post(run, result)
 
     async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
         try:
-            run, held = await self.roster.load(run_id, row)
+            run, held = await self.run_cache.load(run_id, row)
         except Unreadable as problem:
             self._set_aside(run_id, unreadable(problem))
             return
-        self._aside.discard(run_id)
+        self._quarantine.discard(run_id)
         if run is None:
             if not self.owns(run_id):
                 self._forget(run_id)  # else nobody knows it: its inputs stay where they are
@@ -301,15 +301,15 @@ class Kernel:
         self.feed.gained(shards)
         if suspects:
             self._background.spawn(self._recovery.one_by_one(suspects))
-        await self._background.now_or_later(self._mail.look)
-        await self._background.now_or_later(self._alarms.look)
+        await self._background.now_or_later(self._inbox.look)
+        await self._background.now_or_later(self._timers.look)
 
     async def _load_row(self, row: RunRow, suspect: bool) -> None:
         await self._background.now_or_later(lambda: self._load(row.id, row, suspect=suspect))
 
     async def _leave(self, shards: set[Shard]) -> None:
         """Gives runs up that their next owner can have in peace."""
-        left = self._recovery.parting([run for run in self.roster.all() if run.shard in shards])
+        left = self._recovery.parting([run for run in self.run_cache.all() if run.shard in shards])
         self._drop_shards(shards)
         await self._recovery.part(left)
 
@@ -318,8 +318,8 @@ class Kernel:
         self._drop_shards(shards)
 
     def _drop_shards(self, shards: set[Shard]) -> None:
-        self._aside.lost(shards)
-        for run in [run for run in self.roster.all() if run.shard in shards]:
+        self._quarantine.lost(shards)
+        for run in [run for run in self.run_cache.all() if run.shard in shards]:
             if run.create is not None:  # nothing of it is on its way to the disk yet
                 self._births.failed(run.id, LeaseLost())
             self._drop(run)
@@ -332,11 +332,11 @@ class Kernel:
             if not self.owns(run_id):
                 self._waiters.notify(run_id, None)
         await self._replies.look()
-        await self._mail.look()
+        await self._inbox.look()
 
     # -- after a commit ------------------------------------------------------------------------------------------
 
-    def _committed(self, run: Run, draft: Draft, write: Write) -> None:
+    def _committed(self, run: Run, draft: UnitOfWork, write: Write) -> None:
         if draft.create is not None:
             self._births.came(run.id, "ok")
         self._note_rows(write)
@@ -345,49 +345,49 @@ class Kernel:
             self.observers.committed(run.info, draft.events, draft.at)
         if draft.ended or run.blocked is not None:
             self._waiters.notify(run.id, outcome_of(run))
-        if not self.roster.has(run):
+        if not self.run_cache.has(run):
             return  # its shard was lost meanwhile: the new owner starts what follows
         for token in draft.revoked or ():
             self._worker.cancel(run.id, token)
         for task, attempt in draft.tasks:
             current = run.state.tasks.get(task.token)
             if current is not None and current.attempt == attempt and current.retry_at is None:
-                self._worker.start(Job(run.id, task, attempt, current.progress, self.report, self.notebook.note))
+                self._worker.start(Job(run.id, task, attempt, current.progress, self.report, self.task_logs.note))
         if draft.more:
             self.loop.post(run, Resume("continue"))
         if not run.mailbox and not run.state.tasks.running:
-            self.roster.park(run)
+            self.run_cache.park(run)
 
     def _note_rows(self, write: Write) -> None:
         run_id = write.run_id
         for taken in write.taken:
-            self._mail.taken(run_id, taken.key)
+            self._inbox.taken(run_id, taken.key)
             self._replies.came(run_id, taken)
         for token in write.cleared:
-            self._alarms.fired(run_id, token)
+            self._timers.fired(run_id, token)
         for timer in write.timers:
-            self._alarms.note(timer.due)
+            self._timers.note(timer.due)
         for child in write.children:
             if self.owns(child.row.id):
-                self._mail.came(child.start)
+                self._inbox.came(child.start)
         for row in write.inbox:
             if row.fallback is not None:  # it may have become a dead letter
-                self._background.keep_trying(self._mail.look)
+                self._background.keep_trying(self._inbox.look)
             elif self.owns(row.run_id):
-                self._mail.came(row)
+                self._inbox.came(row)
 
     def _appended(self, write: Write) -> None:
         self.feed.moved(write.run_id, listed=write.create is not None or write.patch is not None)
         if write.epoch is not None:  # of a run that was set aside
             self._note_rows(write)
             self._waiters.notify(write.run_id, None)
-            self._aside.written(write.run_id)
+            self._quarantine.written(write.run_id)
         elif write.inbox and self.owns(write.run_id):
-            self._background.keep_trying(self._mail.look)
+            self._background.keep_trying(self._inbox.look)
 
     # -- when a commit is refused --------------------------------------------------------------------------------
 
-    def _refused(self, run: Run, draft: Draft, verdict: Verdict) -> None:
+    def _refused(self, run: Run, draft: UnitOfWork, verdict: Verdict) -> None:
         self._drop(run)
         if verdict == "fenced":
             self._ownership.forget(run.shard, run.epoch)
@@ -414,21 +414,21 @@ class Kernel:
         self._stop(run)
 
     def _set_aside(self, run_id: RunId, write: Write) -> None:
-        self._aside.add(run_id)
+        self._quarantine.add(run_id)
         self.loop.owe(write)
 
     def _redeliver(self, run_id: RunId) -> None:
         """Whatever waits for a run that was set aside, from the first on."""
         self._forget(run_id)
-        self._background.keep_trying(self._mail.look)
-        self._background.keep_trying(self._alarms.look)
+        self._background.keep_trying(self._inbox.look)
+        self._background.keep_trying(self._timers.look)
 
     def _look_again(self, run_id: RunId) -> None:
         """A write of ours may be on disk although its answer was lost: nothing that came with it must be missed."""
         self.deliver(run_id, Resume("wake"), None)
         self._waiters.notify(run_id, None)
         self._background.keep_trying(self._news)
-        self._background.keep_trying(self._alarms.look)
+        self._background.keep_trying(self._timers.look)
 
     def _drop(self, run: Run) -> None:
         self._stop(run)
@@ -438,11 +438,11 @@ class Kernel:
         for token in run.state.tasks:
             self._worker.cancel(run.id, token)
         run.mailbox.clear()
-        self.roster.evict(run)
+        self.run_cache.evict(run)
 
     def _forget(self, run_id: RunId) -> None:
-        self._mail.forget(run_id)
-        self._alarms.forget(run_id)
+        self._inbox.forget(run_id)
+        self._timers.forget(run_id)
 
 
 def millis(seconds: float) -> Millis:

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 import msgspec
 
 from .clock import Clock
-from .draft import Draft
 from .errors import InvalidInput, PlaitError, Unavailable
 from .inputs import AnyInput
 from .limits import Limits
 from .observer import Observers
 from .run import Run
 from .store import Store, Verdict, Write
+from .unit_of_work import UnitOfWork
 
 log = logging.getLogger("plait.kernel")
 
@@ -36,8 +36,8 @@ _LONGEST_WAIT = 2.0
 class Hooks:
     """What the rest of the kernel does when something is on disk, or is not."""
 
-    committed: Callable[[Run, Draft, Write], None]
-    refused: Callable[[Run, Draft, Verdict], None]
+    committed: Callable[[Run, UnitOfWork, Write], None]
+    refused: Callable[[Run, UnitOfWork, Verdict], None]
     failed: Callable[[Run, PlaitError], None]
     broken: Callable[[Run, Exception], None]
     appended: Callable[[Write], None]
@@ -48,7 +48,7 @@ class _Entry(msgspec.Struct):
 
     write: Write
     run: Run | None = None
-    draft: Draft | None = None
+    draft: UnitOfWork | None = None
     done: asyncio.Future[Verdict] | None = None
     """Without a run and a caller it is owed to the log: it is tried until it is there."""
 

@@ -54,15 +54,15 @@ class TaskFacts(msgspec.Struct, frozen=True, gc=False):
 
 
 class Machine(Protocol):
-    lingers: bool
+    accepts_late_results: bool
     """It takes in what comes after the run's outcome: results of work that was under way, messages, timers. They
     can't change how the run ended; events are recorded, effects that begin something are not for then."""
 
-    paces: bool
+    gates_retries: bool
     """It says when the next attempt of a task that failed may begin, once that is due: see `RetryDue`."""
 
     @property
-    def vigilant(self) -> bool:
+    def reload_on_takeover(self) -> bool:
         """Something that others do hangs on its owner: it must be loaded when its shard changes hands."""
         ...
 

@@ -1,71 +1,65 @@
-"""Taking up runs whose owner is gone, and leaving runs to the next owner in peace.
-
-Each takeover counts as a recovery of the runs that were awake, because their owner may have died of
-one of them. An owner that leaves in peace takes that count back beforehand.
-"""
+"""After a load: what should be under way is started again."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable, Collection
+from typing import TYPE_CHECKING
 
-from .clock import Clock
-from .errors import Unavailable
-from .ids import Shard
-from .roster import Roster
-from .run import Run
-from .store import SUSPECT_AFTER, RunRow, Store, Write
+from . import apply_effects, lifecycle
+from .effects import RunTask
+from .errors import ErrorInfo
+from .ids import TaskToken
+from .inputs import Resume, TaskResult
+from .unit_of_work import UnitOfWork
 
-log = logging.getLogger("plait.kernel")
-
-_PATIENCE = 2.0
-"""Seconds for a run that may be what kills the process, before the next one is started."""
-
-Load = Callable[[RunRow, bool], Awaitable[None]]
-"""Brings a run into memory; True: it is suspect."""
+if TYPE_CHECKING:
+    from .run import Run
 
 
-class Recovery:
-    def __init__(
-        self, store: Store, clock: Clock, roster: Roster, load: Load, sleep: Callable[[float], Awaitable[None]]
-    ) -> None:
-        self._store = store
-        self._clock = clock
-        self._roster = roster
-        self._load = load
-        self._sleep = sleep
+def take_up(resume: Resume, run: Run, draft: UnitOfWork) -> None:
+    state = run.state
+    if not state.started:
+        return
+    if state.status != "running" or state.rolling_back:
+        if run.machine.accepts_late_results:
+            run.ask(resume, draft)
+        lifecycle.go_on(run, draft, again=True)
+        return
+    known, run.blocked = run.blocked, None  # what blocked it may be gone; else the machine says so again
+    run.ask(resume, draft)
+    if run.blocked != known:
+        run.row_is_stale()
+    for effect in run.machine.pending(draft.at, recovered=resume.mode == "recover"):
+        if isinstance(effect, RunTask):
+            start_again(effect, run, draft)
+        else:
+            apply_effects.apply([effect], run, draft)
+    if run.blocked is None:
+        state.tasks.forget_past()
 
-    async def take_up(self, shards: Collection[Shard]) -> list[RunRow]:
-        """Loads what was under way there; returns those that must be started one by one."""
-        rows = await self._store.recovering(shards)
-        if rows:
-            log.info("took over %d shards with %d runs under way", len(shards), len(rows))
-        for row in rows:
-            if row.recoveries < SUSPECT_AFTER and not self._roster.knows(row.id):
-                await self._load(row, False)
-        return [row for row in rows if row.recoveries >= SUSPECT_AFTER]
 
-    async def one_by_one(self, suspects: list[RunRow]) -> None:
-        """One of these may be what kills the process; alone, it can't take the others' chances with it."""
-        for row in suspects:
-            log.warning("run %s was under way each of the last %d times the process died", row.id, row.recoveries)
-            if self._roster.knows(row.id):
-                continue
-            await self._load(row, True)
-            waited = self._clock.monotonic()
-            while (run := self._roster.get(row.id)) is not None and (run.queued or run.state.tasks.running):
-                if self._clock.monotonic() - waited > _PATIENCE:
-                    break
-                await self._sleep(0.01)
+def start_again(task: RunTask, run: Run, draft: UnitOfWork) -> None:
+    """What was under way when its owner went; unless it keeps killing its process, as far as one can tell."""
+    tasks = run.state.tasks
+    bound = run.limits.max_recoveries if task.recoveries is None else task.recoveries
+    attempt = tasks.open(task, draft.at, paced=run.machine.gates_retries and not run.state.rolling_back)
+    if attempt is not None and run.recoveries > bound:
+        _interrupted(task, attempt, run, draft)
+    elif attempt is not None:
+        draft.tasks.append((task, attempt))
+    elif (waiting := tasks.get(task.token)) is not None and waiting.retry_at is not None:
+        draft.set_timer(TaskToken(apply_effects.RETRY + task.token), waiting.retry_at)
 
-    def parting(self, runs: list[Run]) -> list[Write]:
-        """What to note of runs that are left; one that is being committed goes without."""
-        return [run.leaving() for run in runs if run.state.tasks.running and not run.queued]
 
-    async def part(self, writes: list[Write]) -> None:
-        """That these were under way says nothing against them. They must not be at work here any more."""
-        try:
-            if writes:
-                await self._store.commit(writes)
-        except Unavailable as error:
-            log.warning("could not note that %d runs were left in peace: %s", len(writes), error)
+def _interrupted(task: RunTask, attempt: int, run: Run, draft: UnitOfWork) -> None:
+    error = ErrorInfo(
+        "kernel.task_interrupted",
+        f"{task.label} was under way each of the last {run.recoveries} times its process died",
+        kind="interrupted",
+    )
+    run.state.tasks.close(task.token)
+    run.dead_letter(task, attempt, error, draft)
+    result = TaskResult(task.token, attempt, error=error, attempts=attempt)
+    if run.state.rolling_back:
+        lifecycle.undone(result, run, draft)
+    else:
+        run.ask(result, draft)

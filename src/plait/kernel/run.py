@@ -14,8 +14,8 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
-from . import ending, outbox, reviving, values
-from .draft import Draft
+from . import apply_effects, lifecycle, recovery, values
+from .apply_effects import RETRY
 from .effects import FailTask, Finish, RunTask
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import Event, RunCancelled, RunCompleted, RunFailed, RunStarted, TaskDeadLettered, TaskLate
@@ -36,11 +36,11 @@ from .inputs import (
 )
 from .limits import Limits, exceeded
 from .machine import Machine, RunInfo
-from .outbox import RETRY
 from .refusals import ASKED, refusal_reply, refused
 from .state import KernelState, RunState
 from .store import DeadLetter, RunPatch, RunRow, Settled, Snapshot, Taken, Write
 from .tasks import Again, Final, Late
+from .unit_of_work import UnitOfWork
 from .view import RunStatus
 
 log = logging.getLogger("plait.kernel")
@@ -117,14 +117,14 @@ class Run:
 
     # -- deciding ------------------------------------------------------------------------------------------------
 
-    def advance(self, now: Millis) -> Draft:
+    def advance(self, now: Millis) -> UnitOfWork:
         """All inputs that wait in the mailbox, decided one after the other, as one draft."""
         state = self.state
         state.at = now = max(now, state.at)
         self._was = state.status
         if self.asked:
             self.asked = []
-        draft = Draft(self.id, self.shard, self.epoch, state.seq + 1, now)
+        draft = UnitOfWork(self.id, self.shard, self.epoch, state.seq + 1, now)
         draft.create, self.create = self.create, None
         mailbox = self.mailbox
         if self.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
@@ -139,7 +139,7 @@ class Run:
         self._close(draft)
         return draft
 
-    def _handle(self, input: AnyInput, key: str | None, draft: Draft) -> None:
+    def _handle(self, input: AnyInput, key: str | None, draft: UnitOfWork) -> None:
         reply: bytes | None = None
         if key is not None and isinstance(input, ASKED):
             self.asked.append(key)
@@ -151,7 +151,7 @@ class Run:
         if key is not None:
             draft.taken = [*(draft.taken or ()), Taken(key, reply)]
 
-    def _route(self, input: AnyInput, draft: Draft) -> Raw | None:
+    def _route(self, input: AnyInput, draft: UnitOfWork) -> Raw | None:
         match input:
             case TimerFired():
                 self._timer(input, draft)
@@ -160,24 +160,24 @@ class Run:
             case Start():
                 self._start(input, draft)
             case Cancel():
-                ending.cancel(input, self, draft)
+                lifecycle.cancel(input, self, draft)
             case Resume():
                 return self._resume(input, draft)
             case Message() | Decided() | Patch():
-                if not (self.machine.lingers and isinstance(input, Message)):
+                if not (self.machine.accepts_late_results and isinstance(input, Message)):
                     self._must_run()
                 return self._hear(input, draft)
             case ChildFinished():
                 # One that outlived its parent is heard for when that is reopened
-                if self.machine.lingers or not self.state.rolling_back:
+                if self.machine.accepts_late_results or not self.state.rolling_back:
                     self._hear(input, draft)
             case _:
                 assert_never(input)
         return None
 
-    def _hear(self, input: AnyInput, draft: Draft) -> Raw | None:
+    def _hear(self, input: AnyInput, draft: UnitOfWork) -> Raw | None:
         answer = self.ask(input, draft)
-        ending.undo_late(self, draft)
+        lifecycle.undo_late(self, draft)
         return answer
 
     def _must_run(self) -> None:
@@ -191,7 +191,7 @@ class Run:
         if self.state.rolling_back:
             raise Conflict("kernel.rolling_back", f"run {caller_id(self.id)} is undoing its work, and ends after that")
 
-    def _start(self, start: Start, draft: Draft) -> None:
+    def _start(self, start: Start, draft: UnitOfWork) -> None:
         if self.state.started or self.state.status != "running":
             return
         event = RunStarted(
@@ -211,13 +211,13 @@ class Run:
         try:
             self.ask(start, draft)
         except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end
-            outbox.apply([Finish("failed", error=describe(refusal))], self, draft)
+            apply_effects.apply([Finish("failed", error=describe(refusal))], self, draft)
 
-    def _task_result(self, result: TaskResult, draft: Draft) -> None:
+    def _task_result(self, result: TaskResult, draft: UnitOfWork) -> None:
         tasks = self.state.tasks
-        if self.state.status != "running" or (self.state.rolling_back and not ending.undoes(result.token, self)):
-            if self.machine.lingers and tasks.is_in(result.token, result.attempt):
-                ending.outlived(result, self, draft)
+        if self.state.status != "running" or (self.state.rolling_back and not lifecycle.undoes(result.token, self)):
+            if self.machine.accepts_late_results and tasks.is_in(result.token, result.attempt):
+                lifecycle.outlived(result, self, draft)
             else:
                 tasks.close(result.token)
                 self._late(result, draft)
@@ -229,74 +229,79 @@ class Run:
             case Again():
                 self.emit(verdict.event, draft)
                 draft.set_timer(TaskToken(RETRY + result.token), verdict.event.due)
-                if self.machine.paces:
+                if self.machine.gates_retries:
                     self.ask(Resume("continue"), draft)  # what it held back may begin meanwhile
             case Late():
                 self._late(result, draft)
             case _:
                 assert_never(verdict)
 
-    def fail_task(self, failed: FailTask, draft: Draft) -> None:
+    def fail_task(self, failed: FailTask, draft: UnitOfWork) -> None:
         self.state.tasks.take_back(failed.task, failed.attempt)
         self._task_result(TaskResult(failed.task.token, failed.attempt, error=failed.error), draft)
 
-    def _late(self, result: TaskResult, draft: Draft) -> None:
+    def _late(self, result: TaskResult, draft: UnitOfWork) -> None:
         self.emit(TaskLate(result.token, result.attempt, result.output or values.NULL, result.error), draft)
 
-    def _settle(self, verdict: Final, draft: Draft) -> None:
+    def _settle(self, verdict: Final, draft: UnitOfWork) -> None:
         result = verdict.result
         if result.error is not None and (verdict.exhausted or self.state.rolling_back):
             self.dead_letter(verdict.task, result.attempt, result.error, draft)
         if self.state.rolling_back:
-            ending.undone(result, self, draft)
+            lifecycle.undone(result, self, draft)
         elif result.attempt == 1:
             self.ask(result, draft)
         else:
             self.ask(msgspec.structs.replace(result, attempts=result.attempt), draft)
 
-    def dead_letter(self, task: RunTask, attempts: int, error: ErrorInfo, draft: Draft) -> None:
+    def dead_letter(self, task: RunTask, attempts: int, error: ErrorInfo, draft: UnitOfWork) -> None:
         self.emit(TaskDeadLettered(task.token, attempts, error), draft)
-        id = outbox.letter_id(self, task.token)
+        id = apply_effects.letter_id(self, task.token)
         letter = DeadLetter(id, self.id, self.info.namespace, task.token, task.label, attempts, error, draft.at)
         draft.dead_letters = [*(draft.dead_letters or ()), letter]
 
-    def _timer(self, fired: TimerFired, draft: Draft) -> None:
+    def _timer(self, fired: TimerFired, draft: UnitOfWork) -> None:
         token = fired.token
         draft.clear_timer(token)
         if self.state.status != "running":
-            if self.machine.lingers and not token.startswith((DEADLINE, RETRY)):
+            if self.machine.accepts_late_results and not token.startswith((DEADLINE, RETRY)):
                 self._hear(fired, draft)
             return
         if token == DEADLINE:
             error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
-            ending.cancel(Cancel(cause="deadline", error=error), self, draft)
+            lifecycle.cancel(Cancel(cause="deadline", error=error), self, draft)
         elif token.startswith(RETRY):
             self._retry(TaskToken(token[len(RETRY) :]), draft)
-        elif self.machine.lingers or not self.state.rolling_back:
+        elif self.machine.accepts_late_results or not self.state.rolling_back:
             self._hear(fired, draft)
 
-    def _retry(self, token: TaskToken, draft: Draft) -> None:
+    def _retry(self, token: TaskToken, draft: UnitOfWork) -> None:
         waiting = self.state.tasks.get(token)
-        if self.machine.paces and not self.state.rolling_back and waiting is not None and waiting.retry_at is not None:
+        if (
+            self.machine.gates_retries
+            and not self.state.rolling_back
+            and waiting is not None
+            and waiting.retry_at is not None
+        ):
             self.ask(RetryDue(token), draft)
         else:
             self.try_again(token, draft)
 
-    def try_again(self, token: TaskToken, draft: Draft) -> None:
+    def try_again(self, token: TaskToken, draft: UnitOfWork) -> None:
         again = self.state.tasks.retry(token)
         if again is not None:
             draft.tasks.append(again)
 
-    def _resume(self, resume: Resume, draft: Draft) -> Raw | None:
+    def _resume(self, resume: Resume, draft: UnitOfWork) -> Raw | None:
         match resume.mode:
             case "continue" | "wake" | "recover":
-                reviving.take_up(resume, self, draft)
+                recovery.take_up(resume, self, draft)
             case "settle":
-                ending.settle(resume, self, draft)
+                lifecycle.settle(resume, self, draft)
             case "compensate":
-                ending.compensate(self, draft)
+                lifecycle.compensate(self, draft)
             case "retry" | "rewind":
-                if not ending.retry_stuck(self, draft):
+                if not lifecycle.retry_stuck(self, draft):
                     if self.state.rolling_back:
                         self._must_run()
                     return self.ask(resume, draft)
@@ -306,12 +311,12 @@ class Run:
 
     # -- the machine ---------------------------------------------------------------------------------------------
 
-    def ask(self, input: Any, draft: Draft) -> Raw | None:
+    def ask(self, input: Any, draft: UnitOfWork) -> Raw | None:
         """Lets the machine decide, and takes what it decided into the draft."""
         decision = self.machine.decide(input, draft.at)
         if decision.reopen is not None:
-            ending.reopen(decision.reopen, self, draft)
-            draft.settle([Settled(outbox.letter_id(self, token), "retried") for token in decision.retried])
+            lifecycle.reopen(decision.reopen, self, draft)
+            draft.settle([Settled(apply_effects.letter_id(self, token), "retried") for token in decision.retried])
         draft.events += decision.events
         self.state.seq += len(decision.events)
         if decision.more:
@@ -320,10 +325,10 @@ class Run:
         if len(effects) > self.limits.max_effects:
             draft.breach = exceeded("effects in one decision", len(effects), self.limits.max_effects)
         else:
-            outbox.apply(effects, self, draft)
+            apply_effects.apply(effects, self, draft)
         return decision.reply
 
-    def emit(self, event: Event, draft: Draft) -> None:
+    def emit(self, event: Event, draft: UnitOfWork) -> None:
         """Records one of the kernel's own events."""
         draft.events.append(event)
         self.state.seq += 1
@@ -332,7 +337,7 @@ class Run:
 
     # -- closing a draft -----------------------------------------------------------------------------------------
 
-    def _check_limits(self, draft: Draft) -> None:
+    def _check_limits(self, draft: UnitOfWork) -> None:
         state, limits = self.state, self.limits
         if state.status != "running" or state.rolling_back:
             return
@@ -346,14 +351,14 @@ class Run:
             unborn, draft.children = {child.row.id for child in draft.children}, None
         else:
             return
-        ending.cancel(Cancel(cause="limit", error=breach), self, draft)
+        lifecycle.cancel(Cancel(cause="limit", error=breach), self, draft)
         draft.inbox = [row for row in draft.inbox or () if row.run_id not in unborn] or None
 
-    def _close(self, draft: Draft) -> None:
+    def _close(self, draft: UnitOfWork) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
         # A blocked run is loaded by its next owner, who may have code that fits
-        vigilant = self.machine.vigilant and self.state.status == "running"
-        awake = self.state.tasks.running > 0 or draft.more or self.blocked is not None or vigilant
+        reload_on_takeover = self.machine.reload_on_takeover and self.state.status == "running"
+        awake = self.state.tasks.running > 0 or draft.more or self.blocked is not None or reload_on_takeover
         self.has_rows = self.has_rows or bool(draft.timers or draft.questions)
         full = self.machine.backlog() >= self.limits.max_queued_messages
         if self.recoveries and draft.events and draft.create is None:
@@ -403,7 +408,7 @@ class Run:
                 case RunFailed(error=error):
                     patch.error = error
                 case RunCancelled() as final:
-                    patch.error = ending.cancelled(final)
+                    patch.error = lifecycle.cancelled(final)
                 case _:
                     pass
         return patch

@@ -90,16 +90,16 @@ def _commits(counted: Metrics) -> Iterator[Metric]:
 
 def _engine(engine: Engine, counted: Metrics) -> Iterator[Metric]:
     kernel = engine.kernel
-    live = kernel.roster.all()
+    live = kernel.run_cache.all()
     waiting = sum(len(run.mailbox) for run in live)
     yield _gauge("plait_runs_in_memory", "Runs in the memory of this engine.", len(live))
-    yield _gauge("plait_runs_parked", "Of those, runs that wait for their next input.", kernel.roster.parked)
+    yield _gauge("plait_runs_parked", "Of those, runs that wait for their next input.", kernel.run_cache.parked)
     yield _gauge("plait_tasks_running", "Attempts under way in this engine.", kernel.running)
     yield _gauge("plait_inputs_waiting", "Inputs that runs of this engine have not taken yet.", waiting)
     yield _gauge("plait_shards_owned", "Shards that this engine owns.", kernel.shards)
     yield _counter("plait_shards_lost", "Shards that another engine took over.", counted.lost_shards)
     yield _gauge("plait_feed_watchers", "Who watches runs live.", kernel.feed.watchers)
-    yield _counter("plait_lines_dropped", "Lines that tasks said and that were not kept.", kernel.notebook.dropped)
+    yield _counter("plait_lines_dropped", "Lines that tasks said and that were not kept.", kernel.task_logs.dropped)
     yield _gauge(
         "plait_loop_lag_max_seconds", "Most the event loop was late within the last minute.", counted.lag.worst
     )

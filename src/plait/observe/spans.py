@@ -113,7 +113,7 @@ class Traces(Observer):
     # -- attempts ------------------------------------------------------------------------------------------------
 
     def attempting(self, job: Job) -> AbstractContextManager[object] | None:
-        run = None if self._engine is None else self._engine.kernel.roster.get(job.run_id)
+        run = None if self._engine is None else self._engine.kernel.run_cache.get(job.run_id)
         if run is None:
             return None
         facts = _facts(run.info) | {"plait.node": job.task.node or job.task.token, "plait.attempt": job.attempt}

@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from . import (
     approvals,
+    audit_routes,
     catalog,
     dead_letters,
     definitions,
@@ -17,18 +18,17 @@ from . import (
     health,
     keys,
     links,
-    looking,
     me,
     plan,
     run_actions,
+    run_details,
     runs,
     session,
-    trail,
 )
+from .argyll.app import Mount
+from .argyll.paths import is_mounted
 from .dispatch import Dispatcher
 from .front import Front
-from .mount.app import Mount
-from .mount.paths import is_mounted
 from .openapi import document
 from .routes import API, AnyRoute, Call, Content, Query, Reply, Route
 from .site import Site
@@ -58,7 +58,7 @@ _DESCRIPTION: Route[Query, Any] = Route(
 ROUTES: tuple[AnyRoute, ...] = (
     *runs.ROUTES,
     *events.ROUTES,
-    *looking.ROUTES,
+    *run_details.ROUTES,
     *run_actions.ROUTES,
     *definitions.ROUTES,
     *catalog.ROUTES,
@@ -69,7 +69,7 @@ ROUTES: tuple[AnyRoute, ...] = (
     *me.ROUTES,
     *session.ROUTES,
     *keys.ROUTES,
-    *trail.ROUTES,
+    *audit_routes.ROUTES,
     *health.ROUTES,
     _DESCRIPTION,
 )

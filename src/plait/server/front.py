@@ -20,10 +20,10 @@ from structlog.contextvars import bind_contextvars
 from plait.observe import context
 
 from . import problem
+from .argyll.paths import is_mounted
 from .auth.opening import is_loopback
 from .auth.origins import SAFE, foreign, origin_of
 from .errors import BadRequest, Forbidden, HttpError
-from .mount.paths import is_mounted
 from .routes import NO_STORE
 from .site import Site
 

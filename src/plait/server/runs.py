@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from plait.engine import Engine, Handle
-from plait.engine.board import RunChanges
+from plait.engine.live_lists import RunChanges
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from plait.engine.picture import Action
+from plait.engine.run_details import Action
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, caller_id
 from plait.kernel.store import RunRow

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from plait.kernel import values
+from plait.kernel.callers import Outcome
 from plait.kernel.errors import PlaitError
 from plait.kernel.events import Recorded
 from plait.kernel.ids import RunId
@@ -22,7 +23,6 @@ from plait.kernel.machine import Dialect
 from plait.kernel.run import Run
 from plait.kernel.state import KernelState
 from plait.kernel.store import Verdict, Write
-from plait.kernel.waiters import Outcome
 from plait.stores.memory import MemoryStore, Moment
 from plait.testing import VirtualClock
 from tests.kernel.rig import Rig
@@ -158,7 +158,7 @@ class WatchingStore(MemoryStore):
         verdicts = await super().commit(writes)
         rig = self.kernel_of() if self.kernel_of is not None else None
         for write, verdict in zip(writes, verdicts, strict=True):
-            run = rig.kernel.roster.get(write.run_id) if rig is not None else None
+            run = rig.kernel.run_cache.get(write.run_id) if rig is not None else None
             if verdict == "ok" and write.log is not None and run is not None:
                 last = write.log.seq + write.log.count - 1
                 assert run.state.seq == last

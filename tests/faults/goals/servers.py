@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from plait import Engine
+from tests.server.argyll.stage import mounted
 from tests.server.contract.processes import ServeProcess
-from tests.server.mount.stage import mounted
 
 from .services import StepService
 from .shop import LEDGER

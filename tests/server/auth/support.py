@@ -11,7 +11,7 @@ from plait import Engine
 from plait.kernel.clock import SystemClock
 from plait.kernel.ids import Millis
 from plait.kernel.records import Record, Records
-from plait.server.auth.fresh import SECONDS
+from plait.server.auth.ttl_cache import SECONDS
 from plait.server.caller import Needs
 from plait.server.routes import Answer, AnyCall, AnyRoute, Query, Reply, Route
 

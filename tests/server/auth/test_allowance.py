@@ -3,7 +3,7 @@
 import pytest
 
 from plait.server.auth.allowance import Allowance, place_of
-from plait.server.auth.fresh import Fresh
+from plait.server.auth.ttl_cache import Fresh
 
 from .support import HandClock
 

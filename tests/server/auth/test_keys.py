@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from plait.errors import InvalidInput, NotFound, PlaitError, Unavailable
 from plait.server.auth.errors import NotGood
-from plait.server.auth.fresh import SECONDS
 from plait.server.auth.keys import ROLES, USE_NOTED, Keys
+from plait.server.auth.ttl_cache import SECONDS
 
 from .conftest import OpenEngine
 from .support import HandClock, WatchedRecords, use_steadily

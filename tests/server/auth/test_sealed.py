@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.server.auth.sealed import LONGEST, Seal
+from plait.server.auth.signing import LONGEST, Seal
 
 SEAL = Seal(b"k" * 32, "link.hook")
 payloads = st.binary(min_size=1, max_size=300)

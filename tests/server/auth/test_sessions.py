@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from plait.errors import PlaitError
 from plait.server.auth import KeyGuard
-from plait.server.auth.fresh import SECONDS
 from plait.server.auth.sessions import LIFE
+from plait.server.auth.ttl_cache import SECONDS
 
 from .conftest import OpenGuard
 from .support import HandClock, bearer, cookies_of, request, route, use_steadily
@@ -228,9 +228,9 @@ async def test_a_session_signed_with_another_secret_is_refused(guard: OpenGuard)
 async def test_who_knows_the_signing_secret_and_the_database_still_has_no_session(guard: OpenGuard):
     import msgspec
 
-    from plait.server.auth.sealed import Seal
     from plait.server.auth.secret import signing_secret
     from plait.server.auth.sessions import _Ticket
+    from plait.server.auth.signing import Seal
 
     async with guard() as door:
         _, cookies = await sign_in(door)

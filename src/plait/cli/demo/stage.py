@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from plait.cli import picture
+from plait.cli import run_view
 from plait.cli.output import STYLES, console
 from plait.kernel.view import Reason, RunView
 
@@ -51,8 +51,8 @@ class LiveStage:
             grid.add_column(name, width=width, no_wrap=True, overflow="ellipsis")
         for view, waiting in scene.runs:
             status = _state(view)
-            now = Text(picture.current(view, waiting))
-            grid.add_row(Text(view.run_id), Text(status, STYLES[status]), Text(picture.progress(view)), now)
+            now = Text(run_view.current(view, waiting))
+            grid.add_row(Text(view.run_id), Text(status, STYLES[status]), Text(run_view.progress(view)), now)
         told = [
             Text(text, "" if index == len(self._told) - 1 else "bright_black") for index, text in enumerate(self._told)
         ]
@@ -72,7 +72,7 @@ class PlainStage:
 
     def show(self, scene: Scene) -> None:
         for view, waiting in scene.runs:
-            now = picture.current(view, waiting)
+            now = run_view.current(view, waiting)
             line = f"  {view.run_id}: {_state(view)}" + (f", {now}" if now else "")
             if self._seen.get(view.run_id) != line:
                 self._seen[view.run_id] = line

@@ -76,7 +76,7 @@ class _Branching(Op[Any]):
         self._types: dict[str, Any] = {}
 
     def opened(self) -> OpOpened:
-        return OpOpened(self.at, self.kind, self.scope.playback.after, branches=list(self._branches))
+        return OpOpened(self.at, self.kind, self.scope.replay.after, branches=list(self._branches))
 
     def misfit(self, state: OpState) -> str | None:
         recorded, asked = sorted(state.branches or ()), sorted(self._branches)
@@ -86,11 +86,11 @@ class _Branching(Op[Any]):
         self.resume(state)
 
     def resume(self, state: OpState) -> None:
-        playback = self.scope.playback
+        replay = self.scope.replay
         for key in self._branches:
-            if playback.collecting or self._recorded(state, key).status == "open":
+            if replay.collecting or self._recorded(state, key).status == "open":
                 self._spawn(key)
-        playback.unsettled.append(self)  # it may have all its ends: a fork can cut a decision in two
+        replay.unsettled.append(self)  # it may have all its ends: a fork can cut a decision in two
 
     def settle(self, state: OpState) -> None:
         """A turn is over: record which branches ended, and close if that decides it."""
@@ -102,16 +102,16 @@ class _Branching(Op[Any]):
             task.cancel()
 
     def _spawn(self, key: str) -> None:
-        playback = self.scope.playback
-        scope = self._scopes[key] = playback.scope_at(self.at).child(key)
+        replay = self.scope.replay
+        scope = self._scopes[key] = replay.scope_at(self.at).child(key)
         context = contextvars.copy_context()
         context.run(current.set, scope)
-        task = playback.loop.spawn(scope.enter(partial(self._call, key)), context)
+        task = replay.loop.spawn(scope.enter(partial(self._call, key)), context)
         task.add_done_callback(self._ended)
         self._tasks[key] = task
 
     def _ended(self, _: object) -> None:
-        self.scope.playback.unsettled.append(self)
+        self.scope.replay.unsettled.append(self)
 
     def _call(self, key: str, scope: Scope) -> Awaitable[Any]:
         branch = self._branches[key]
@@ -124,7 +124,7 @@ class _Branching(Op[Any]):
     def _type(self, key: str) -> Any:
         """The type of a branch whose body was not entered: what it would await tells."""
         if key not in self._types:
-            scope = self.scope.playback.scope_at(self.at).child(key)
+            scope = self.scope.replay.scope_at(self.at).child(key)
             context = contextvars.copy_context()
             context.run(current.set, scope)
             awaitable = context.run(self._call, key, scope)
@@ -136,7 +136,7 @@ class _Branching(Op[Any]):
     def _record_ends(self, state: OpState) -> None:
         for key, task in self._tasks.items():
             if task.done() and self._recorded(state, key).status == "open":
-                self.scope.playback.record(self._end(key, task))
+                self.scope.replay.record(self._end(key, task))
 
     def _end(self, key: str, task: asyncio.Task[Any]) -> BranchClosed:
         """How a branch ended; one that left operations open, by failing, leaves them cancelled."""
@@ -146,7 +146,7 @@ class _Branching(Op[Any]):
         raw = ABSENT
         if error is None:
             try:
-                raw = values.encode(task.result(), max_bytes=self.scope.playback.max_payload)
+                raw = values.encode(task.result(), max_bytes=self.scope.replay.max_payload)
             except PlaitError as problem:
                 error = WorkflowCodeError("NOT_ENCODABLE", f"the result of branch `{key}`", why=str(problem))
         if error is None:
@@ -172,15 +172,15 @@ class JoinOp(_Branching):
     __slots__ = ()
 
     def settle(self, state: OpState) -> None:
-        playback = self.scope.playback
+        replay = self.scope.replay
         self._record_ends(state)
         rollback = self._rollback(state)
         if rollback is not None:  # waits for no sibling
             self.revoke()
-            playback.close(self.at, error=rollback)
+            replay.close(self.at, error=rollback)
         elif all(branch.status != "open" for branch in (state.branches or {}).values()):
             errors = self._errors(state)
-            playback.close(self.at, error=_group("join", self.name, errors) if errors else None)
+            replay.close(self.at, error=_group("join", self.name, errors) if errors else None)
 
     def value(self, state: OpState) -> Results:
         return Results({key: self._decode(state, key) for key in self._branches})
@@ -196,19 +196,19 @@ class RaceOp(_Branching):
         super().__init__(scope, name, branches, context, depth=4)
 
     def settle(self, state: OpState) -> None:
-        playback = self.scope.playback
+        replay = self.scope.replay
         self._record_ends(state)
         branches = state.branches or {}
         winner = next((key for key in self._branches if branches[key].status == "completed"), None)
         rollback = self._rollback(state)
         if rollback is not None:
             self.revoke()
-            playback.close(self.at, error=rollback)
+            replay.close(self.at, error=rollback)
         elif winner is not None:
             self.revoke()
-            playback.close(self.at, winner=winner)
+            replay.close(self.at, winner=winner)
         elif all(branch.status == "failed" for branch in branches.values()):
-            playback.close(self.at, error=_group("race", self.name, self._errors(state)))
+            replay.close(self.at, error=_group("race", self.name, self._errors(state)))
 
     def value(self, state: OpState) -> Won:
         winner = state.winner or ""

@@ -51,18 +51,18 @@ class ChildOp(Op[T]):
 
     def opened(self) -> OpOpened:
         """Only here is the definition looked up: a replay needs it no more."""
-        playback = self.scope.playback
+        replay = self.scope.replay
         try:
             _, prepared = self._prepared = self._prepare()
         except PlaitError as error:
             code = error.code.removeprefix("CODE_") if error.code.startswith("CODE_") else "NOT_ENCODABLE"
             what = f"child `{self.name}`: {error.what}"
             raise WorkflowCodeError(code, what, fix=error.fix, why=error.why) from None
-        run_id = self._run_id or playback.child_id(self.at)
+        run_id = self._run_id or replay.child_id(self.at)
         return OpOpened(
             self.at,
             "child",
-            playback.after,
+            replay.after,
             run_id=run_id,
             given=self._run_id is not None,
             keep=self._keep,
@@ -70,18 +70,18 @@ class ChildOp(Op[T]):
         )
 
     def begin(self, state: OpState) -> None:
-        self.scope.playback.effect(self._start(state))
+        self.scope.replay.effect(self._start(state))
 
     def _start(self, state: OpState) -> StartChild:
         dialect, prepared = self._prepared or self._prepare()
         return StartChild(
             self.token,
-            state.run_id or self.scope.playback.child_id(self.at),
+            state.run_id or self.scope.replay.child_id(self.at),
             dialect,
             prepared.definition,
             prepared.version,
             prepared.input,
-            None if self._due is None else self._due.time(self.scope.playback.now),
+            None if self._due is None else self._due.time(self.scope.replay.now),
             self._labels,
             prepared.data,
         )
@@ -102,17 +102,17 @@ class SendOp(Op[None]):
         self._raw = NULL
 
     def opened(self) -> OpOpened:
-        playback = self.scope.playback
+        replay = self.scope.replay
         try:
-            self._raw = values.encode(self._body, max_bytes=playback.max_payload)
+            self._raw = values.encode(self._body, max_bytes=replay.max_payload)
         except PlaitError as error:
             raise WorkflowCodeError("NOT_ENCODABLE", f"the body of send `{self.name}`", why=str(error)) from None
-        return OpOpened(self.at, "send", playback.after, run_id=self._run_id, names=[self._message])
+        return OpOpened(self.at, "send", replay.after, run_id=self._run_id, names=[self._message])
 
     def begin(self, state: OpState) -> None:
-        playback = self.scope.playback
-        playback.effect(SendMessage(self.token, self._run_id, self._message, self._raw))
-        playback.close(self.at)
+        replay = self.scope.replay
+        replay.effect(SendMessage(self.token, self._run_id, self._message, self._raw))
+        replay.close(self.at)
 
     def value(self, state: OpState) -> None:
         return None

@@ -15,22 +15,22 @@ from msgspec import Raw
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
+from .approvals import ApproveOp, Verdict, asked
 from .branches import Branch, JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
 from .definition import Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
-from .iterate import MISSING, Keeping, Loop, LoopOp
+from .loops import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
-from .people import ApproveOp, Verdict, asked
 from .scope import Scope
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
 from .waits import MAX_WAIT, Due, SleepOp, Timeout
 
 if TYPE_CHECKING:
-    from .playback import Playback
+    from .replay import Replay
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -57,21 +57,21 @@ class Context:
     in its scope. Nothing else may be awaited in a workflow function, but asyncio's own tasks, groups,
     locks, `gather`, `wait`, `timeout` and `sleep` work."""
 
-    __slots__ = ("_playback", "_scope")
+    __slots__ = ("_replay", "_scope")
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
-        self._playback: Playback = scope.playback
+        self._replay: Replay = scope.replay
 
     # -- who and when --------------------------------------------------------------------------------------------
 
     @property
     def run_id(self) -> str:
-        return caller_id(self._playback.run_id)
+        return caller_id(self._replay.run_id)
 
     @property
     def namespace(self) -> str:
-        return self._playback.around.info.namespace
+        return self._replay.around.info.namespace
 
     @property
     def path(self) -> str:
@@ -80,16 +80,16 @@ class Context:
 
     @property
     def labels(self) -> dict[str, str]:
-        return dict(self._playback.around.info.labels)
+        return dict(self._replay.around.info.labels)
 
     @property
     def deadline(self) -> datetime | None:
-        found = self._playback.around.info.deadline
+        found = self._replay.around.info.deadline
         return None if found is None else _datetime(found)
 
     def now(self) -> datetime:
         """The run's own time: when its last result came. The same on every replay."""
-        return _datetime(self._playback.now)
+        return _datetime(self._replay.now)
 
     def random(self) -> Random:
         """A generator that gives the same numbers on every replay."""
@@ -114,7 +114,7 @@ class Context:
     def step(self, name: str, fn: Callable[..., Any], *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
         """Runs code that touches the world: at least once, its result recorded once. The result is what `fn` says
         it returns; a lambda says nothing, so give `returns` if it is more than plain JSON."""
-        merged = self._playback.definition.options
+        merged = self._replay.definition.options
         named = fn if is_step(fn) else None
         if named is not None and named.given:
             merged = merged.under(named.given)
@@ -315,7 +315,7 @@ class Context:
             checked_text(f"a label of child `{name}`", label)
         if returns is Any:
             returns = getattr(definition, "returns", Any)
-        around = self._playback.around
+        around = self._replay.around
         prepare = partial(around.prepare_child, definition, input, around.info.namespace)
         key = None if id is None else self._run_key(id, name)
         due = None if deadline is None else self._in(deadline, name)

@@ -18,8 +18,8 @@ from .definition import Workflow
 from .description import describe
 from .events import CodeEvent, RunForked
 from .machine import CodeMachine
-from .playback import Surroundings
 from .registry import Registry
+from .replay import Surroundings
 
 _EDITED = ("step", "loop", "child", "approval")
 

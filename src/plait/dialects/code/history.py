@@ -1,6 +1,6 @@
 """What the log says about a run: its operations and their results. Pure data, folded from events.
 
-Playing the workflow function against a history is `playback.py`'s part; this one knows no code.
+Playing the workflow function against a history is `replay.py`'s part; this one knows no code.
 """
 
 from __future__ import annotations

@@ -31,7 +31,9 @@ from plait.kernel.inputs import (
 from plait.kernel.machine import TaskFacts
 from plait.kernel.view import Edge, Node, Reason
 
-from . import picture
+from . import view
+from .approvals import Verdict
+from .compensation import returns_of
 from .context import entry
 from .events import (
     MessageQueued,
@@ -42,17 +44,15 @@ from .events import (
 )
 from .history import OpState
 from .op import Op, revoking
-from .people import Verdict
-from .playback import Playback
-from .player import Player
+from .replay import Replay
+from .replayer import Replayer
 from .steps import StepOp
-from .undoing import returns_of
 
 _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 
-class CodeMachine(Player):
-    lingers = paces = vigilant = False
+class CodeMachine(Replayer):
+    accepts_late_results = gates_retries = reload_on_takeover = False
 
     # -- folding -------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class CodeMachine(Player):
         op = self._open_op(token)
         if op is None:
             return
-        if op.kind == "message" and self._playback is not None and self._playback.feed(op):
+        if op.kind == "message" and self._replay is not None and self._replay.feed(op):
             pass  # a message that is there when the deadline is handled wins
         else:
             self._effects(revoking(op, token) if op.kind == "approval" else [])
@@ -172,7 +172,7 @@ class CodeMachine(Player):
     def _resume(self, resume: Resume) -> None:
         match resume.mode:
             case "continue" | "wake" | "recover":
-                if self._playback is not None:
+                if self._replay is not None:
                     self._pump()
                 elif self._started:
                     self._play_again() if self.history.fresh_fork else self._play()
@@ -246,10 +246,10 @@ class CodeMachine(Player):
         self.history.fresh_fork = False
         paths = [op.at for op in self.history.open_ops() if op.kind in _ARMED]
         self._play()
-        if self._playback is None or self._playback.over:
+        if self._replay is None or self._replay.over:
             return
         for path in paths:
-            op, state = self._playback.waiting.get(path), self.history.ops.get(path)
+            op, state = self._replay.waiting.get(path), self.history.ops.get(path)
             if op is None or state is None or state.status != "open":
                 continue
             if isinstance(op, StepOp):
@@ -272,11 +272,11 @@ class CodeMachine(Player):
     # -- what must be under way ----------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
-        waiting = self._playback.waiting.values() if self._playback is not None else ()
+        waiting = self._replay.waiting.values() if self._replay is not None else ()
         return [op.task() for op in waiting if isinstance(op, StepOp) and self._is_open(op.at)]
 
     def compensations(self) -> list[RunTask]:
-        return self._undoing.tasks(self._playback.handlers if self._playback is not None else {}, self._now)
+        return self._undoing.tasks(self._replay.handlers if self._replay is not None else {}, self._now)
 
     def type_of(self, path: str) -> Any:
         """The type of an operation's result, as the loaded code has it."""
@@ -289,10 +289,10 @@ class CodeMachine(Player):
     # -- showing -------------------------------------------------------------------------------------------------
 
     def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]:
-        return picture.nodes(self.history, tasks, self._token)
+        return view.nodes(self.history, tasks, self._token)
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
-        return picture.waiting(self.history, tasks, self._token, self._around.info.definition)
+        return view.waiting(self.history, tasks, self._token, self._around.info.definition)
 
     def details(self) -> None:
         return None
@@ -304,11 +304,11 @@ class CodeMachine(Player):
             raise self._not_loaded()
         scratch = CodeMachine(self._around, self._registry)
         scratch.restore(self.history.snapshot())
-        playback = Playback(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
+        replay = Replay(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
         scratch._now = now
-        playback.start(entry(definition, self.history.input), now)
-        playback.evict()
-        return playback.blocked
+        replay.start(entry(definition, self.history.input), now)
+        replay.evict()
+        return replay.blocked
 
     def close(self) -> None:
         self._drop()

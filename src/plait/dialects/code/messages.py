@@ -48,18 +48,18 @@ class ListenOp(Op[Any]):
         self.returns: Any = Message[type] | None if limit is None else list[Message[type]]
 
     def opened(self) -> OpOpened:
-        playback = self.scope.playback
-        deadline = None if self._due is None else self._due.time(playback.now)
-        return OpOpened(self.at, "message", playback.after, deadline=deadline, names=self._names, limit=self._limit)
+        replay = self.scope.replay
+        deadline = None if self._due is None else self._due.time(replay.now)
+        return OpOpened(self.at, "message", replay.after, deadline=deadline, names=self._names, limit=self._limit)
 
     def begin(self, state: OpState) -> None:
-        playback = self.scope.playback
-        if playback.feed(state) or state.deadline is None:
+        replay = self.scope.replay
+        if replay.feed(state) or state.deadline is None:
             return
-        if state.deadline <= playback.wall:
-            playback.close(self.at)
+        if state.deadline <= replay.wall:
+            replay.close(self.at)
         else:
-            playback.effect(SetTimer(self.token, state.deadline))
+            replay.effect(SetTimer(self.token, state.deadline))
 
     def value(self, state: OpState) -> Message[Any] | list[Message[Any]] | None:
         received = state.received or []

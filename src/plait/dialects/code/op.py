@@ -43,7 +43,7 @@ class OpFuture(asyncio.Future[Any]):
         if not super().cancel(msg):
             return False
         if self._op is not None:
-            self._op.scope.playback.cancelled(self._op)
+            self._op.scope.replay.cancelled(self._op)
         return True
 
 
@@ -70,8 +70,8 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
     def __await__(self) -> Generator[Any, Any, T_co]:
         if self.future is None:
             self.scope.check_use(self.kind, self.name)
-            self.future = OpFuture(self, self.scope.playback.loop)
-            self.scope.playback.open(self)
+            self.future = OpFuture(self, self.scope.replay.loop)
+            self.scope.replay.open(self)
         return self.future.__await__()
 
     def send(self, value: Any) -> Any:
@@ -91,7 +91,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         if self._iterator is not None and hasattr(self._iterator, "close"):
             self._iterator.close()
 
-    # -- for the playback ----------------------------------------------------------------------------------------
+    # -- for the replay ----------------------------------------------------------------------------------------
 
     def opened(self) -> OpOpened:
         """The event that records it."""
@@ -134,7 +134,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
             future.set_exception(mark(error, self.at))
             return
         except Exception as error:  # of a decoder, or of the constructor of the user's own type
-            self.scope.playback.undecodable(self, str(error) or type(error).__name__)
+            self.scope.replay.undecodable(self, str(error) or type(error).__name__)
             return
         future.set_result(value)
 
@@ -154,7 +154,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
 
     @property
     def token(self) -> TaskToken:
-        return self.scope.playback.token(self.at)
+        return self.scope.replay.token(self.at)
 
 
 def revoking(state: OpState, token: TaskToken) -> list[Effect]:

@@ -14,7 +14,7 @@ from .location import MAX_DEPTH, check_name, segment
 
 if TYPE_CHECKING:
     from .op import Op
-    from .playback import Playback
+    from .replay import Replay
 
 T = TypeVar("T")
 
@@ -25,10 +25,10 @@ current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.sc
 
 
 class Scope:
-    __slots__ = ("_draws", "_names", "_tasks", "_timers", "dead", "depth", "path", "playback", "prefix")
+    __slots__ = ("_draws", "_names", "_tasks", "_timers", "dead", "depth", "path", "prefix", "replay")
 
-    def __init__(self, playback: Playback, path: str = "") -> None:
-        self.playback = playback
+    def __init__(self, replay: Replay, path: str = "") -> None:
+        self.replay = replay
         self.path = path
         self.prefix = f"{path}/" if path else ""
         self.depth = path.count("/") + 1 if path else 0
@@ -41,7 +41,7 @@ class Scope:
 
     def claim(self, kind: str, name: str, op: Op[object]) -> str:
         """Checks a call and gives the path of its operation."""
-        if current.get() is not self or self.dead or self.playback.evicted:
+        if current.get() is not self or self.dead or self.replay.evicted:
             self._refuse(kind, name)
         check_name(kind, name)
         if name in self._names:
@@ -58,11 +58,11 @@ class Scope:
 
     def check_use(self, kind: str, name: str) -> None:
         """Only the code of this scope may use it, and only while it is wanted."""
-        if current.get() is not self or self.dead or self.playback.evicted:
+        if current.get() is not self or self.dead or self.replay.evicted:
             self._refuse(kind, name)
 
     def _refuse(self, kind: str, name: str) -> NoReturn:
-        if self.playback.evicted:
+        if self.replay.evicted:
             raise EvictedError(f"{kind} `{name}`: the run is no longer in memory here")
         where = current.get()
         if where is None:
@@ -97,7 +97,7 @@ class Scope:
     def task_number(self) -> int:
         """What the next task of this scope hashes to: the same on every replay."""
         if not self._tasks:
-            self._tasks = zlib.crc32(f"{self.playback.run_id}/{self.path}".encode())
+            self._tasks = zlib.crc32(f"{self.replay.run_id}/{self.path}".encode())
         self._tasks += 1
         return self._tasks
 
@@ -106,7 +106,7 @@ class Scope:
         return f"~timer.{self._timers - 1}"
 
     def child(self, part: str | int) -> Scope:
-        return Scope(self.playback, self.prefix + segment(part))
+        return Scope(self.replay, self.prefix + segment(part))
 
     def check_all_awaited(self) -> None:
         """A scope must not end while one of its operations is open, or was made and never awaited."""
@@ -121,7 +121,7 @@ class Scope:
     def random(self) -> Random:
         self.check_use("random", str(self._draws))
         self._draws += 1
-        return Random(f"{self.playback.seed}/{self.path}/{self._draws}")
+        return Random(f"{self.replay.seed}/{self.path}/{self._draws}")
 
     def uuid(self) -> uuid.UUID:
         return uuid.UUID(int=self.random().getrandbits(128), version=4)

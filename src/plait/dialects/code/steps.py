@@ -156,33 +156,33 @@ class StepOp(Op[T]):
         self._raw = ABSENT
         self.returns = (return_type(fn) if named is None else named.returns) if returns is Any else returns
         if options.rollback is not None:
-            scope.playback.handlers[self.at] = (options.rollback, self.returns)
+            scope.replay.handlers[self.at] = (options.rollback, self.returns)
 
     def opened(self) -> OpOpened:
         named, options = self._named, self._options
         undo = None if options.rollback is None else handler_ref(options.rollback)
         if named is None:
-            return OpOpened(self.at, "step", self.scope.playback.after, undo=undo)
+            return OpOpened(self.at, "step", self.scope.replay.after, undo=undo)
         try:
-            self._raw = values.encode(self._args, max_bytes=self.scope.playback.max_payload)
+            self._raw = values.encode(self._args, max_bytes=self.scope.replay.max_payload)
         except PlaitError as error:
             what = f"an argument of step `{self.name}`"
             raise WorkflowCodeError("NOT_ENCODABLE", what, why=str(error)) from None
-        return OpOpened(self.at, "step", self.scope.playback.after, named.ref, self._raw, undo)
+        return OpOpened(self.at, "step", self.scope.replay.after, named.ref, self._raw, undo)
 
     def begin(self, state: OpState) -> None:
-        self.scope.playback.effect(self.task())
+        self.scope.replay.effect(self.task())
 
     def resume(self, state: OpState) -> None:
         if self._named is not None:
             self._raw = state.args
 
     def task(self) -> RunTask:
-        named, options, playback = self._named, self._options, self.scope.playback
+        named, options, replay = self._named, self._options, self.scope.replay
         threaded = not is_async(self._fn) if named is None else named.threaded
-        call = StepCall(self._fn, self._args, self._raw, playback.run_id, self.at, playback.history.generation)
+        call = StepCall(self._fn, self._args, self._raw, replay.run_id, self.at, replay.history.generation)
         return RunTask(
-            playback.token(self.at),
+            replay.token(self.at),
             f"step `{self.at}`",
             call,
             options.retry,

@@ -23,7 +23,7 @@ class VersionOp(Op[int]):
         self._resolved = latest
 
     def opened(self) -> OpOpened:
-        return OpOpened(self.at, "version", self.scope.playback.after, value=self._resolved)
+        return OpOpened(self.at, "version", self.scope.replay.after, value=self._resolved)
 
     def answer(self, value: int) -> None:
         self._resolved = value
@@ -49,7 +49,7 @@ class RemovedOp(Op[None]):
         super().__init__(scope, name, depth=3)
         self.original: Kind = original
         if rollback is not None:
-            scope.playback.handlers[self.at] = (rollback, Any)
+            scope.replay.handlers[self.at] = (rollback, Any)
 
     def answer(self) -> None:
         self.scope.done(self.name)

@@ -37,16 +37,16 @@ class SleepOp(Op[None]):
         self._due = due
 
     def opened(self) -> OpOpened:
-        playback = self.scope.playback
-        return OpOpened(self.at, self.kind, playback.after, deadline=self._due.time(playback.now))
+        replay = self.scope.replay
+        return OpOpened(self.at, self.kind, replay.after, deadline=self._due.time(replay.now))
 
     def begin(self, state: OpState) -> None:
-        playback = self.scope.playback
+        replay = self.scope.replay
         deadline = state.deadline or Millis(0)
-        if deadline <= playback.wall:
-            playback.close(self.at)
+        if deadline <= replay.wall:
+            replay.close(self.at)
         else:
-            playback.effect(SetTimer(self.token, deadline))
+            replay.effect(SetTimer(self.token, deadline))
 
     def value(self, state: OpState) -> None:
         return None

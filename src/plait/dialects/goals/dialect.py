@@ -17,16 +17,16 @@ from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
 from .catalogs.catalogs import Catalogs
 from .definition import Goals
 from .errors import BadRequest, GoalsError
-from .planbook import Planbook
+from .plan_cache import PlanCache
 from .planning.request import read_request
 from .planning.start import check_start
 from .running.children import definition_label
+from .running.decision_builder import Around, PrepareChild
 from .running.events import GoalsEvent
 from .running.forking import fork
 from .running.hands import Hands
 from .running.machine import GoalsMachine
 from .running.state import StartData
-from .running.turn import Around, PrepareChild
 
 Unhealthy = Callable[[str, str], str]
 """What is wrong with a step of a namespace."""
@@ -48,7 +48,7 @@ class GoalsDialect:
         self._hands = hands
         self._prepare_child = prepare_child
         self._unhealthy = unhealthy
-        self._planbook = Planbook(catalogs)
+        self._plans = PlanCache(catalogs)
 
     def accepts(self, definition: object) -> bool:
         return isinstance(definition, Goals)
@@ -70,7 +70,7 @@ class GoalsDialect:
     def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
         wanted = cast("Goals", definition)
         request = read_request(wanted.goals, input)
-        plan = self._planbook.plan(request, namespace)
+        plan = self._plans.plan(request, namespace)
         check_start(plan)
         more = values.encode(wanted.more) if wanted.more else b""
         return Prepared(
@@ -85,7 +85,7 @@ class GoalsDialect:
     def plan(self, definition: object, input: object, namespace: str) -> Preview:
         """A plan with gaps is shown with them."""
         request = read_request(cast("Goals", definition).goals, input)
-        plan = self._planbook.plan(request, namespace)
+        plan = self._plans.plan(request, namespace)
         return Preview(
             dialect=self.name,
             definition=definition_label(request.goals),
@@ -103,7 +103,7 @@ class GoalsDialect:
         around = Around(
             info, self._hands, self._prepare_child, lambda step_id: self._unhealthy(info.namespace, step_id)
         )
-        return GoalsMachine(around, self._planbook.blueprints)
+        return GoalsMachine(around, self._plans.compiled_plans)
 
     def restore(self, info: RunInfo, snapshot: Raw) -> GoalsMachine:
         machine = self.machine(info)

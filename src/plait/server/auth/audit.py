@@ -18,7 +18,7 @@ from plait.kernel.records import Record, Records
 from plait.server.caller import EVERYWHERE, Caller, Outcome, Role
 
 from .allowance import Allowance
-from .sealed import PREFIX
+from .signing import PREFIX
 
 _KIND, _NOWHERE = "auth.audit", ""
 _LONGEST = 300

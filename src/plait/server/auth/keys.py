@@ -30,7 +30,7 @@ from plait.server.caller import EVERYWHERE, Role
 from plait.server.missing import missing
 
 from . import errors
-from .fresh import Fresh
+from .ttl_cache import Fresh
 
 ROLES: tuple[Role, ...] = get_args(Role)
 USE_NOTED = Millis(10 * 60_000)

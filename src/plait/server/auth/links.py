@@ -26,7 +26,7 @@ from plait.kernel.records import Record, Records
 from . import errors
 from .audit import Audit
 from .known import Known
-from .sealed import Seal
+from .signing import Seal
 from .sweeping import dated, sweep
 
 T = TypeVar("T")

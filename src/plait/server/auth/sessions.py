@@ -18,10 +18,10 @@ from plait.kernel.ids import Millis
 from plait.kernel.records import Record, Records
 
 from . import errors
-from .fresh import Fresh
 from .keys import Key, Keys
-from .sealed import Seal
+from .signing import Seal
 from .sweeping import dated, sweep
+from .ttl_cache import Fresh
 
 SESSION_COOKIE = "plait_session"
 CSRF_COOKIE = "plait_csrf"

@@ -17,7 +17,7 @@ from . import errors
 from .issuer import ALGORITHMS, Issuer
 from .keys import ROLES
 from .known import Known
-from .sealed import exact_bytes
+from .signing import exact_bytes
 
 ROLE_CLAIM = "plait_role"
 NAMESPACE_CLAIM = "plait_namespace"

@@ -29,7 +29,7 @@ _CALM = 120.0
 _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
 _RINGS = 30_000
-"""Alarms without a commit (a week of renewed leases) after which a simulation that has not ended never will."""
+"""Timers without a commit (a week of renewed leases) after which a simulation that has not ended never will."""
 
 
 class SimIds(Ids):

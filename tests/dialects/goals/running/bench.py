@@ -112,7 +112,7 @@ class Bench:
             await asyncio.sleep(0)
             kernel = self.engine.kernel
             assert not kernel.dead.done(), "the run loop died"
-            quiet = quiet + 1 if kernel.loop.idle and not kernel.roster.loading else 0
+            quiet = quiet + 1 if kernel.loop.idle and not kernel.run_cache.loading else 0
             if quiet > _QUIET:
                 return
         raise AssertionError("it never comes to rest")

@@ -14,15 +14,15 @@ from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.retry import ONCE
 
 from . import outcome
-from .blueprint import StepPlan
+from .compensation import undo_next
+from .compiled_plan import StepPlan
+from .decision_builder import DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
 from .gathering import by_inner_name, gathered_inputs
+from .input_resolution import standing, still_wants
 from .outcome import NOT_MATCHED
-from .standing import standing, still_wants
 from .state import StepState
 from .tokens import PREPARE, match_token, wait_token
-from .turn import Turn
-from .undoing import undo_next
 from .work import start_work
 
 NOT_NEEDED = "outputs not needed"
@@ -30,7 +30,7 @@ NOT_NEEDED = "outputs not needed"
 LOST = "required input no longer available"
 
 
-def advance(turn: Turn) -> None:
+def advance(turn: DecisionBuilder) -> None:
     while not turn.flow.over:
         candidates = _end_hopeless(turn)
         if outcome.decide(turn):
@@ -47,7 +47,7 @@ def advance(turn: Turn) -> None:
 # -- 1: what can't or need not run -------------------------------------------------------------------------------------
 
 
-def _end_hopeless(turn: Turn) -> set[str]:
+def _end_hopeless(turn: DecisionBuilder) -> set[str]:
     """Returns the pending steps that were looked at."""
     seen: set[str] = set()
     steps = turn.flow.state.steps
@@ -60,7 +60,7 @@ def _end_hopeless(turn: Turn) -> set[str]:
     return seen
 
 
-def _end_if_hopeless(turn: Turn, plan: StepPlan) -> None:
+def _end_if_hopeless(turn: DecisionBuilder, plan: StepPlan) -> None:
     step = turn.flow.state.steps[plan.id]
     stands = {each.name: standing(turn.flow, step, each) for each in plan.required}
     if lost := [name for name, stand in stands.items() if stand == "lost"]:
@@ -73,7 +73,7 @@ def _end_if_hopeless(turn: Turn, plan: StepPlan) -> None:
         turn.record(StepSkipped(plan.id, NOT_NEEDED))
 
 
-def needed(turn: Turn, plan: StepPlan, *, now: bool) -> bool:
+def needed(turn: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
     """A goal, or a pending step can still use one of its outputs. `now`: not only if that step's matches go well."""
     if plan.goal:
         return True
@@ -83,14 +83,14 @@ def needed(turn: Turn, plan: StepPlan, *, now: bool) -> bool:
         and consumer not in turn.preparing
         and still_wants(flow, turn.plan(consumer), steps[consumer], name, now=now)
         for name in plan.outputs
-        for consumer in flow.blueprint.consumers[name]
+        for consumer in flow.compiled.consumers[name]
     )
 
 
 # -- 3: what can start -------------------------------------------------------------------------------------------------
 
 
-def _ready(turn: Turn, step_id: str) -> StepPlan | None:
+def _ready(turn: DecisionBuilder, step_id: str) -> StepPlan | None:
     """The step, if it can start now. Looks at optional inputs last: waiting for them begins when all else is there."""
     step = turn.flow.state.steps[step_id]
     if step.status != "pending" or step_id in turn.preparing:
@@ -103,7 +103,7 @@ def _ready(turn: Turn, step_id: str) -> StepPlan | None:
     return plan
 
 
-def _waits(turn: Turn, plan: StepPlan, step: StepState) -> bool:
+def _waits(turn: DecisionBuilder, plan: StepPlan, step: StepState) -> bool:
     """Whether an optional input is still waited for."""
     found = False
     for each in plan.optional:
@@ -117,7 +117,7 @@ def _waits(turn: Turn, plan: StepPlan, step: StepState) -> bool:
     return found
 
 
-def _start(turn: Turn, plan: StepPlan) -> None:
+def _start(turn: DecisionBuilder, plan: StepPlan) -> None:
     if plan.scripted:
         turn.preparing.add(plan.id)
         turn.touch_providers(plan.id)
@@ -127,7 +127,7 @@ def _start(turn: Turn, plan: StepPlan) -> None:
         start_work(turn, plan, by_inner_name(plan, inputs))
 
 
-def prepare_task(turn: Turn, plan: StepPlan) -> RunTask:
+def prepare_task(turn: DecisionBuilder, plan: StepPlan) -> RunTask:
     """The scripts before a step: no script runs inside a decision."""
     info = turn.around.info
     hand = turn.around.hands.prepare(info, plan.step, gathered_inputs(turn.flow, plan, info))
@@ -146,14 +146,14 @@ def prepare_task(turn: Turn, plan: StepPlan) -> RunTask:
 # -- matches -----------------------------------------------------------------------------------------------------------
 
 
-def _judge_matches(turn: Turn, candidates: set[str]) -> None:
-    if turn.flow.blueprint.matches:
+def _judge_matches(turn: DecisionBuilder, candidates: set[str]) -> None:
+    if turn.flow.compiled.matches:
         for step_id in sorted(candidates):
             for effect in match_tasks(turn, turn.plan(step_id)):
                 turn.effect(effect)
 
 
-def match_tasks(turn: Turn, plan: StepPlan) -> list[Effect]:
+def match_tasks(turn: DecisionBuilder, plan: StepPlan) -> list[Effect]:
     """One for each candidate that nobody has judged; one that is under way already is not started twice."""
     step = turn.flow.state.steps[plan.id]
     if step.status != "pending" or not plan.matched:
@@ -166,15 +166,15 @@ def match_tasks(turn: Turn, plan: StepPlan) -> list[Effect]:
     ]
 
 
-def _match_task(turn: Turn, plan: StepPlan, name: str, index: int) -> RunTask:
+def _match_task(turn: DecisionBuilder, plan: StepPlan, name: str, index: int) -> RunTask:
     value = turn.flow.values(name)[index].value
     hand = turn.around.hands.match(turn.around.info, plan.step, name, value)
     label = f"match of '{name}' for {plan.id}"
     return RunTask(match_token(plan.id, name, index), label, hand.call, ONCE, threaded=hand.threaded, node=plan.id)
 
 
-def find_preparing(turn: Turn) -> None:
+def find_preparing(turn: DecisionBuilder) -> None:
     """After a load: which steps had their scripts at work follows from the state."""
-    for step_id, plan in turn.flow.blueprint.steps.items():
+    for step_id, plan in turn.flow.compiled.steps.items():
         if plan.scripted and not turn.flow.over and _ready(turn, step_id) is not None:
             turn.preparing.add(step_id)

@@ -16,10 +16,10 @@ from plait.kernel import values
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.inputs import Message
 
-from .blueprint import StepPlan
+from .compiled_plan import StepPlan
+from .decision_builder import DecisionBuilder
 from .events import LateResult
 from .state import ItemState
-from .turn import Turn
 from .work import answered, failed, stop_waiting
 
 WORK, FAILED = "work:", "failed:"
@@ -27,7 +27,7 @@ WORK, FAILED = "work:", "failed:"
 _object = msgspec.json.Decoder(dict[str, Raw])
 
 
-def message(turn: Turn, sent: Message) -> None:
+def message(turn: DecisionBuilder, sent: Message) -> None:
     kind, _, token = sent.name.partition(":")
     if f"{kind}:" not in (WORK, FAILED):
         raise Conflict(
@@ -42,7 +42,7 @@ def message(turn: Turn, sent: Message) -> None:
         _answer(turn, plan, token, item, outputs_of(sent.body))
 
 
-def awaited(turn: Turn, token: str) -> tuple[StepPlan, ItemState]:
+def awaited(turn: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:
     """The item whose answer may come from outside, be it that it came already."""
     found = turn.flow.find(token)
     if found is None or found[0].step.type != "async" or found[2].started_at is None:
@@ -52,7 +52,7 @@ def awaited(turn: Turn, token: str) -> tuple[StepPlan, ItemState]:
     return found[0], found[2]
 
 
-def _answer(turn: Turn, plan: StepPlan, token: str, item: ItemState, outputs: dict[str, Raw]) -> None:
+def _answer(turn: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, outputs: dict[str, Raw]) -> None:
     if not item.open or item.returned or not turn.flow.hears:
         turn.record(LateResult(plan.id, token, Raw(msgspec.json.encode(outputs))))
         return
@@ -60,7 +60,7 @@ def _answer(turn: Turn, plan: StepPlan, token: str, item: ItemState, outputs: di
     answered(turn, plan, token, outputs)
 
 
-def _fail(turn: Turn, plan: StepPlan, token: str, item: ItemState, error: str) -> None:
+def _fail(turn: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, error: str) -> None:
     if not item.open or item.returned or not turn.flow.hears:
         turn.record(LateResult(plan.id, token, error=error))
         return

@@ -10,13 +10,13 @@ from plait.kernel.effects import StartChild
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import RunId, TaskToken
 
-from .blueprint import StepPlan
+from .compiled_plan import StepPlan
+from .decision_builder import DecisionBuilder
 from .hands import Item
 from .state import StartData
-from .turn import Turn
 
 
-def child_of(turn: Turn, plan: StepPlan, item: Item) -> StartChild | str:
+def child_of(turn: DecisionBuilder, plan: StepPlan, item: Item) -> StartChild | str:
     """The run that does the work of an item, or why it can't be started."""
     run_id = child_id(turn, plan.id, item.token)
     step, token, inputs = plan.step, TaskToken(item.token), _inputs(plan, item)
@@ -48,7 +48,7 @@ def _inputs(plan: StepPlan, item: Item) -> Raw:
     return Raw(values.plain({**values.decode(item.inputs), **tokens})) if tokens else item.inputs
 
 
-def child_id(turn: Turn, step_id: str, token: str) -> RunId:
+def child_id(turn: DecisionBuilder, step_id: str, token: str) -> RunId:
     again = turn.flow.state.steps[step_id].items[token].round
     return child_name(turn.around.info.run_id, step_id, token, again)
 

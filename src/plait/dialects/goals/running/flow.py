@@ -1,4 +1,4 @@
-"""The state of one run with its blueprint, and what is counted so that nobody has to look at everything."""
+"""The state of one run with its compiled, and what is counted so that nobody has to look at everything."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from msgspec import Raw
 
 from plait.kernel.ids import Millis
 
-from .blueprint import Blueprint, StepPlan
+from .compiled_plan import CompiledPlan, StepPlan
 from .state import ENDED, FlowState, ItemState, StepState, Value
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 
 
-class Crew:
+class Slots:
     """The items of a step, counted: with ten thousand of them nobody wants to look at each."""
 
     def __init__(self) -> None:
@@ -40,20 +40,20 @@ class Crew:
             self.due.remove(token)
 
     @staticmethod
-    def of(step: StepState) -> Crew:
-        crew = Crew()
+    def of(step: StepState) -> Slots:
+        slots = Slots()
         for token, item in step.items.items():
-            crew.open += item.open
-            crew.active += item.status == "active"
+            slots.open += item.open
+            slots.active += item.status == "active"
             if item.status == "pending" and item.retry_at is None and not step.ended:
-                crew.idle.append(token)
-        return crew
+                slots.idle.append(token)
+        return slots
 
 
 class Flow:
-    def __init__(self, state: FlowState, blueprint: Blueprint | None = None) -> None:
+    def __init__(self, state: FlowState, compiled: CompiledPlan | None = None) -> None:
         self.state = state
-        self.blueprint = blueprint or Blueprint(state.plan)
+        self.compiled = compiled or CompiledPlan(state.plan)
         self._whole: dict[str, dict[str, Raw]] = {}
         self.count()
 
@@ -62,8 +62,8 @@ class Flow:
         steps = self.state.steps
         self.unended = sum(not step.ended for step in steps.values())
         """Steps of the plan that have not ended."""
-        self.crews = {step_id: Crew.of(step) for step_id, step in steps.items() if step.items}
-        self.active = sum(crew.active for crew in self.crews.values())
+        self.slots_of = {step_id: Slots.of(step) for step_id, step in steps.items() if step.items}
+        self.active = sum(slots.active for slots in self.slots_of.values())
         """Items that are worked on."""
         self.owners = {token: step_id for step_id, step in steps.items() for token in step.items}
         self.awaited = {token for token, item in self._items() if item.status == "active" and item.accepted_at}
@@ -99,7 +99,7 @@ class Flow:
         return bool(self.awaited) and any(self._recall(token) for token in self.awaited)
 
     def _recall(self, token: str) -> bool:
-        http = self.blueprint.steps[self.owners[token]].step.http
+        http = self.compiled.steps[self.owners[token]].step.http
         return http is not None and http.recall
 
     def find(self, token: str) -> tuple[StepPlan, StepState, ItemState] | None:
@@ -108,7 +108,7 @@ class Flow:
         if step_id is None:
             return None
         step = self.state.steps[step_id]
-        return self.blueprint.steps[step_id], step, step.items[token]
+        return self.compiled.steps[step_id], step, step.items[token]
 
     def at(self, token: str) -> tuple[StepPlan, StepState, ItemState]:
         found = self.find(token)
@@ -132,25 +132,25 @@ class Flow:
         return self.state.steps[step_id].items[token]
 
     def begin_item(self, step_id: str, token: str) -> ItemState:
-        item, crew = self.item(step_id, token), self.crews[step_id]
-        crew.called_up(token)
+        item, slots = self.item(step_id, token), self.slots_of[step_id]
+        slots.called_up(token)
         if item.status != "active":
             item.status = "active"
             self.active += 1
-            crew.active += 1
+            slots.active += 1
         return item
 
     def rest(self, step_id: str, token: str, item: ItemState) -> None:
         self.awaited.discard(token)
         if item.status == "active":
             self.active -= 1
-            self.crews[step_id].active -= 1
+            self.slots_of[step_id].active -= 1
 
     def close_item(self, step_id: str, token: str, at: Millis) -> ItemState:
         item = self.item(step_id, token)
         self.rest(step_id, token, item)
-        self.crews[step_id].open -= item.open
-        self.crews[step_id].called_up(token)
+        self.slots_of[step_id].open -= item.open
+        self.slots_of[step_id].called_up(token)
         self.strays.discard(token)
         item.ended_at, item.retry_at = at, None
         return item

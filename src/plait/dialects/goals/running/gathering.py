@@ -8,9 +8,9 @@ from msgspec import Raw
 from plait.kernel.ids import caller_id
 from plait.kernel.machine import RunInfo
 
-from .blueprint import StepPlan
+from .compiled_plan import StepPlan
 from .flow import Flow
-from .standing import value_of
+from .input_resolution import value_of
 
 _encode = msgspec.json.Encoder().encode
 PER_ITEM = ("receipt_token", "webhook_url")

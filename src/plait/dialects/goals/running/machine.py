@@ -27,22 +27,22 @@ from plait.kernel.inputs import (
 from plait.kernel.machine import TaskFacts
 from plait.kernel.view import Edge, Node, Reason
 
-from . import callbacks, picture, waits
+from . import callbacks, view, waits
 from .advance import advance
-from .blueprint import Blueprint
 from .children import child_id
+from .compensation import compensations, to_undo
+from .compiled_plan import CompiledPlan
+from .decision_builder import Around, DecisionBuilder
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
+from .evolve import begun, fold
 from .flow import Flow
-from .folding import begun, fold
 from .outcome import LOOK_AGAIN
 from .patching import patch
+from .recovery import children, children_again, go_on, local_work, take_up, under_way
 from .reopening import retry, settle
 from .results import task_result
 from .state import FlowState
-from .taking_up import children, children_again, go_on, local_work, take_up, under_way
 from .tokens import CALLBACK, LINGER, WAIT
-from .turn import Around, Turn
-from .undoing import compensations, to_undo
 from .work import answered, failed, fill, give_up_strays, unanswered
 
 _state = msgspec.json.Decoder(FlowState)
@@ -53,11 +53,11 @@ def _why(child: ChildFinished) -> str:
 
 
 class GoalsMachine:
-    lingers = paces = True
+    accepts_late_results = gates_retries = True
 
-    def __init__(self, around: Around, blueprints: Mapping[int, Blueprint]) -> None:
+    def __init__(self, around: Around, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.around = around
-        self._blueprints = blueprints
+        self._blueprints = compiled_plans
         self._flow: Flow | None = None
         self._preparing: set[str] = set()
         self._reopened = False
@@ -94,7 +94,7 @@ class GoalsMachine:
         return 0
 
     @property
-    def vigilant(self) -> bool:
+    def reload_on_takeover(self) -> bool:
         """A step server that took work may have died with our process: it is asked again by the next one."""
         return self._flow is not None and bool(self._flow.recalled)
 
@@ -103,7 +103,7 @@ class GoalsMachine:
     def decide(self, input: Any, now: Millis) -> Decision:
         if self._flow is None:
             return Decision()
-        turn = Turn(self.flow, self.around, now, self._preparing)
+        turn = DecisionBuilder(self.flow, self.around, now, self._preparing)
         match input:
             case TaskResult():
                 task_result(turn, input)
@@ -136,7 +136,7 @@ class GoalsMachine:
             advance(turn)
         return turn.decision
 
-    def _child(self, turn: Turn, child: ChildFinished) -> None:
+    def _child(self, turn: DecisionBuilder, child: ChildFinished) -> None:
         found = turn.flow.find(child.token)
         if found is None or not found[2].open or child.run_id != child_id(turn, found[0].id, child.token):
             return
@@ -148,7 +148,7 @@ class GoalsMachine:
         else:
             answered(turn, found[0], child.token, callbacks.named_outputs(child.output))
 
-    def _timer(self, turn: Turn, token: TaskToken) -> None:
+    def _timer(self, turn: DecisionBuilder, token: TaskToken) -> None:
         if token == LINGER:
             if local_work(turn):
                 turn.effect(SetTimer(LINGER, Millis(turn.now + LOOK_AGAIN)))
@@ -162,7 +162,7 @@ class GoalsMachine:
             if item.status == "active" and item.accepted_at is not None and turn.flow.hears:
                 unanswered(turn, plan, token.removeprefix(CALLBACK), item)
 
-    def _retry_due(self, turn: Turn, token: TaskToken) -> None:
+    def _retry_due(self, turn: DecisionBuilder, token: TaskToken) -> None:
         """Work waits for a free slot; everything else is tried again at once, and so is work that has its slot because
         its process died in a later attempt."""
         found = turn.flow.find(token)
@@ -171,14 +171,14 @@ class GoalsMachine:
         elif found[1].ended:
             give_up_strays(turn)
         else:
-            turn.flow.crews[found[0].id].wait(token)
+            turn.flow.slots_of[found[0].id].wait(token)
             fill(turn, found[0])
 
-    def _cancel(self, turn: Turn) -> None:
+    def _cancel(self, turn: DecisionBuilder) -> None:
         for token, plan in children(turn):
             turn.effect(CancelChild(child_id(turn, plan.id, token)))
 
-    def _resume(self, turn: Turn, resume: Resume) -> None:
+    def _resume(self, turn: DecisionBuilder, resume: Resume) -> None:
         match resume.mode:
             case "continue":
                 go_on(turn)
@@ -198,7 +198,7 @@ class GoalsMachine:
                 assert_never(resume.mode)
         self._reopened = turn.decision.reopen is not None
 
-    def _deactivate(self, turn: Turn) -> None:
+    def _deactivate(self, turn: DecisionBuilder) -> None:
         """After the outcome, once nothing is under way any more."""
         flow = turn.flow
         if flow.state.ended_at is not None and flow.hears and not flow.active and not to_undo(flow):
@@ -208,7 +208,7 @@ class GoalsMachine:
     # -- what must be under way ----------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
-        turn = Turn(self.flow, self.around, now, self._preparing)
+        turn = DecisionBuilder(self.flow, self.around, now, self._preparing)
         found = under_way(turn, recovered=recovered)
         if self._forked:
             self._forked = False
@@ -218,20 +218,20 @@ class GoalsMachine:
     def compensations(self) -> list[RunTask]:
         if self._flow is None:
             return []
-        return compensations(Turn(self.flow, self.around, Millis(0), self._preparing))
+        return compensations(DecisionBuilder(self.flow, self.around, Millis(0), self._preparing))
 
     # -- showing -------------------------------------------------------------------------------------------------
 
     def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]:
         if self._flow is None:
             return [], []
-        return picture.nodes(self.flow, self.around.info, tasks)
+        return view.nodes(self.flow, self.around.info, tasks)
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
         return [] if self._flow is None else waits.waiting(self._flow, self.around, tasks)
 
     def details(self) -> dict[str, Any] | None:
-        return None if self._flow is None else picture.details(self._flow)
+        return None if self._flow is None else view.details(self._flow)
 
     def close(self) -> None:
         """Holds nothing of the world."""

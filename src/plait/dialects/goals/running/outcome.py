@@ -9,12 +9,12 @@ from plait.kernel.effects import Finish, SetTimer
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 
+from .compensation import owes
+from .decision_builder import DecisionBuilder
+from .evolve import GOAL_FAILED
 from .flow import Flow
-from .folding import GOAL_FAILED
 from .state import StepState
 from .tokens import CALLBACK, LINGER
-from .turn import Turn
-from .undoing import owes
 
 NOT_MATCHED = "required match did not match"
 LOOK_AGAIN = 60_000
@@ -23,7 +23,7 @@ LOOK_AGAIN = 60_000
 _encode = msgspec.json.Encoder().encode
 
 
-def decide(turn: Turn) -> bool:
+def decide(turn: DecisionBuilder) -> bool:
     """Ends the run if its outcome is clear."""
     flow = turn.flow
     error = _failure(flow)
@@ -38,7 +38,7 @@ def decide(turn: Turn) -> bool:
 
 
 def _failure(flow: Flow) -> str | None:
-    goals = [(goal, flow.state.steps[goal]) for goal in flow.blueprint.goals]
+    goals = [(goal, flow.state.steps[goal]) for goal in flow.compiled.goals]
     for goal, step in goals:
         if step.status == "failed":
             return _why(goal, step)
@@ -58,19 +58,19 @@ def output(flow: Flow) -> dict[str, Raw]:
     plan = flow.state.plan
     names: list[str] = []
     for goal in plan.goals:
-        step = flow.blueprint.steps.get(goal)
+        step = flow.compiled.steps.get(goal)
         names += step.outputs if step is not None else plan.excluded.satisfied.get(goal, [])
     return {name: values[0].value for name in [*names, *flow.state.returns] if (values := flow.values(name))}
 
 
-def _arm_again(turn: Turn) -> None:
+def _arm_again(turn: DecisionBuilder) -> None:
     """The end clears all timers; work that outlives it keeps its own."""
     flow = turn.flow
     if not flow.active:
         return
     turn.effect(SetTimer(LINGER, Millis(turn.now + LOOK_AGAIN)))
     for step_id, step in flow.state.steps.items():
-        http = flow.blueprint.steps[step_id].step.http
+        http = flow.compiled.steps[step_id].step.http
         for token, item in step.items.items():
             if item.status == "active" and item.accepted_at is not None and http is not None and http.callback_timeout:
                 due = Millis(item.accepted_at + http.callback_timeout)

@@ -7,21 +7,21 @@ from typing import Any
 from plait.kernel import values
 from plait.kernel.errors import Flaw, InvalidInput
 
+from .decision_builder import DecisionBuilder
 from .events import AttributeSet, StepSkipped
 from .state import PATCH
-from .turn import Turn
 
 SKIPPED = "skipped by a patch"
 
 
-def patch(turn: Turn, operations: list[dict[str, Any]]) -> None:
+def patch(turn: DecisionBuilder, operations: list[dict[str, Any]]) -> None:
     """All of them or none."""
     checked = [_checked(turn, place, operation) for place, operation in enumerate(operations)]
     for event in checked:
         turn.record(event)
 
 
-def _checked(turn: Turn, place: int, operation: dict[str, Any]) -> AttributeSet | StepSkipped:
+def _checked(turn: DecisionBuilder, place: int, operation: dict[str, Any]) -> AttributeSet | StepSkipped:
     match operation:
         case {"op": "set", "name": str(name), "value": value, **rest} if name and not rest:
             return AttributeSet(values.text("the name", name, max_length=1000), values.encode(value), PATCH)

@@ -13,18 +13,18 @@ from plait.kernel.ids import TaskToken
 from plait.kernel.inputs import Resume
 
 from .advance import NOT_NEEDED
+from .compensation import undo_task
+from .decision_builder import DecisionBuilder
 from .events import CompStarted, FlowResumed
+from .evolve import fold
 from .flow import Flow
-from .folding import fold
 from .outcome import NOT_MATCHED
+from .recovery import fill_all, under_way
 from .state import StepState
-from .taking_up import fill_all, under_way
 from .tokens import undone_item
-from .turn import Turn
-from .undoing import undo_task
 
 
-def retry(turn: Turn) -> None:
+def retry(turn: DecisionBuilder) -> None:
     """Goes on with a run that failed, or that is blocked because a handler was not known."""
     state = turn.flow.state
     if not turn.flow.over:
@@ -36,7 +36,7 @@ def retry(turn: Turn) -> None:
         _reopen(turn)
 
 
-def settle(turn: Turn, resume: Resume) -> None:
+def settle(turn: DecisionBuilder, resume: Resume) -> None:
     """A person has decided about a dead letter."""
     if resume.verdict == "discard":
         return
@@ -57,7 +57,7 @@ def settle(turn: Turn, resume: Resume) -> None:
         )
 
 
-def _reopen(turn: Turn) -> None:
+def _reopen(turn: DecisionBuilder) -> None:
     """What failed, and what was skipped because of that, is pending again, under the same tokens."""
     steps = turn.flow.state.steps
     again = _again(turn.flow)
@@ -83,7 +83,7 @@ def _again(flow: Flow) -> set[str]:
     found |= {
         step_id
         for step_id, step in steps.items()
-        if step.status == "active" and (_was_undone(step) or flow.blueprint.upstream[step_id] & undone)
+        if step.status == "active" and (_was_undone(step) or flow.compiled.upstream[step_id] & undone)
     }
     while more := {step_id for step_id in steps.keys() - found if _wanted_again(flow, step_id, found)}:
         found |= more
@@ -96,12 +96,12 @@ def _was_undone(step: StepState) -> bool:
 
 def _wanted_again(flow: Flow, step_id: str, again: set[str]) -> bool:
     """A step that was skipped for want of a use that there may be now, or of a value that may come now."""
-    step, blueprint = flow.state.steps[step_id], flow.blueprint
+    step, compiled = flow.state.steps[step_id], flow.compiled
     if step.status != "skipped":
         return False
     if step.reason == NOT_MATCHED:
-        return bool(blueprint.upstream[step_id] & again)
+        return bool(compiled.upstream[step_id] & again)
     if step.reason != NOT_NEEDED:
         return False
-    open_names = (name for name in blueprint.steps[step_id].outputs if not flow.values(name))
-    return any(consumer in again for name in open_names for consumer in blueprint.consumers[name])
+    open_names = (name for name in compiled.steps[step_id].outputs if not flow.values(name))
+    return any(consumer in again for name in open_names for consumer in compiled.consumers[name])

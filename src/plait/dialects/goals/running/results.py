@@ -8,9 +8,9 @@ from msgspec import Raw
 from plait.kernel.inputs import TaskResult
 
 from .advance import needed
+from .decision_builder import DecisionBuilder
 from .events import CompFailed, CompSucceeded, InputMatched, StepFailed, StepPrepared, StepSkipped
 from .tokens import MATCH, PREPARE, SHAPE, UNDO, match_parts, undone_item
-from .turn import Turn
 from .work import NOT_KEPT, accepted, failed, start_work, succeeded
 
 
@@ -36,7 +36,7 @@ _worked = msgspec.json.Decoder(_Worked | None)
 _bool = msgspec.json.Decoder(bool)
 
 
-def task_result(turn: Turn, result: TaskResult) -> None:
+def task_result(turn: DecisionBuilder, result: TaskResult) -> None:
     token = result.token
     if turn.flow.find(token) is not None:
         _worked_on(turn, token, result)
@@ -50,7 +50,7 @@ def task_result(turn: Turn, result: TaskResult) -> None:
         _undone(turn, undone_item(token), result)
 
 
-def _worked_on(turn: Turn, token: str, result: TaskResult) -> None:
+def _worked_on(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
     plan, _, item = turn.flow.at(token)
     if not item.open or not turn.flow.hears:
         return
@@ -63,7 +63,7 @@ def _worked_on(turn: Turn, token: str, result: TaskResult) -> None:
         succeeded(turn, plan, token, done.outputs, memo=done.memo, attempts=result.attempts)
 
 
-def _prepared(turn: Turn, step_id: str, result: TaskResult) -> None:
+def _prepared(turn: DecisionBuilder, step_id: str, result: TaskResult) -> None:
     turn.preparing.discard(step_id)
     if turn.flow.over or turn.flow.state.steps[step_id].status != "pending":
         return
@@ -82,12 +82,12 @@ def _prepared(turn: Turn, step_id: str, result: TaskResult) -> None:
         start_work(turn, turn.plan(step_id), _object.decode(ready.inputs), ready.keep)
 
 
-def _not_prepared(turn: Turn, step_id: str, error: str) -> None:
+def _not_prepared(turn: DecisionBuilder, step_id: str, error: str) -> None:
     turn.record(StepPrepared(step_id, error=error))
     turn.record(StepFailed(step_id, error))
 
 
-def _matched(turn: Turn, token: str, result: TaskResult) -> None:
+def _matched(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
     step_id, name, index = match_parts(token)
     if turn.flow.over or turn.flow.state.steps[step_id].status != "pending":
         return
@@ -99,7 +99,7 @@ def _matched(turn: Turn, token: str, result: TaskResult) -> None:
         turn.record(InputMatched(step_id, name, index, _bool.decode(result.output)))
 
 
-def _shaped(turn: Turn, token: str, result: TaskResult) -> None:
+def _shaped(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
     plan, _, item = turn.flow.at(token)
     if not item.open or not turn.flow.hears:
         return
@@ -110,7 +110,7 @@ def _shaped(turn: Turn, token: str, result: TaskResult) -> None:
         succeeded(turn, plan, token, done.outputs, attempts=item.attempts + 1)
 
 
-def _undone(turn: Turn, token: str, result: TaskResult) -> None:
+def _undone(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
     plan, _, _ = turn.flow.at(token)
     if result.error is None:
         turn.record(CompSucceeded(plan.id, token))

@@ -9,21 +9,21 @@ from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.machine import TaskFacts
 from plait.kernel.view import Reason
 
-from .blueprint import StepPlan, Wanted
 from .children import child_name
+from .compiled_plan import StepPlan, Wanted
+from .decision_builder import Around
 from .flow import Flow
-from .standing import standing
+from .input_resolution import standing
 from .state import ItemState, StepState
-from .turn import Around
 
 
 def waiting(flow: Flow, around: Around, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
     if flow.over:
         return []
     found: list[Reason] = []
-    for step_id, plan in flow.blueprint.steps.items():
+    for step_id, plan in flow.compiled.steps.items():
         step = flow.state.steps[step_id]
-        if step.status == "active" or (step.items and flow.crews[step_id].active):
+        if step.status == "active" or (step.items and flow.slots_of[step_id].active):
             found += _work(flow, plan, step, around, tasks)
         elif step.status == "pending":
             found += _inputs(flow, plan, step)
@@ -58,7 +58,7 @@ def _is_waited_for(flow: Flow, step: StepState, wanted: Wanted) -> bool:
 
 def _givers(flow: Flow, wanted: Wanted) -> str:
     steps = flow.state.steps
-    providers = flow.blueprint.providers[wanted.name]
+    providers = flow.compiled.providers[wanted.name]
     return " or ".join(f"`{each}`" for each in providers if not steps[each].ended)
 
 
@@ -73,7 +73,7 @@ def _work(
     flow: Flow, plan: StepPlan, step: StepState, around: Around, tasks: Mapping[TaskToken, TaskFacts]
 ) -> Iterator[Reason]:
     lacking = around.hands.lacks(plan.step)
-    crew = flow.crews[plan.id]
+    slots = flow.slots_of[plan.id]
     if lacking is not None:
         yield Reason("handler", lacking, plan.id)
         return
@@ -93,8 +93,8 @@ def _work(
     if running:
         text = f"`{plan.id}` is running" if running == 1 else f"{running} items of `{plan.id}` are running"
         yield Reason("task", text + note, plan.id)
-    if crew.idle:
-        count = len(crew.idle)
+    if slots.idle:
+        count = len(slots.idle)
         yield Reason(
             "slot", f"{count} item{'s' * (count > 1)} of `{plan.id}` wait{'s' * (count == 1)} for a slot", plan.id
         )

@@ -14,8 +14,9 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.retry import ONCE
 
-from .blueprint import StepPlan
 from .children import child_of, missing_output
+from .compiled_plan import StepPlan
+from .decision_builder import DecisionBuilder
 from .events import (
     AttributeSet,
     StepCompleted,
@@ -32,7 +33,6 @@ from .fanout import PLAIN, Fan, fan_of, gathered
 from .hands import Item
 from .state import ItemState, StepState
 from .tokens import CALLBACK, SHAPE, item_token
-from .turn import Turn
 
 NOT_KEPT = "predicate returned false"
 
@@ -43,7 +43,7 @@ _encode = msgspec.json.Encoder().encode
 # -- the start of a step -----------------------------------------------------------------------------------------------
 
 
-def start_work(turn: Turn, plan: StepPlan, inputs: dict[str, Raw], keep: list[int] | None = None) -> None:
+def start_work(turn: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], keep: list[int] | None = None) -> None:
     """Makes the items of a step; `keep` are the places in its fan-out that its predicate lets through."""
     fan = fan_of(plan.step, inputs) if plan.fans else PLAIN
     count = fan.count
@@ -59,7 +59,9 @@ def start_work(turn: Turn, plan: StepPlan, inputs: dict[str, Raw], keep: list[in
             _complete(turn, plan)
 
 
-def _started(turn: Turn, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, places: Iterable[int]) -> StepStarted:
+def _started(
+    turn: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, places: Iterable[int]
+) -> StepStarted:
     run_id, seed, count = turn.around.info.run_id, turn.flow.state.seed, fan.count
     raw = Raw(_encode(inputs))
     if fan is PLAIN:
@@ -78,18 +80,18 @@ def _started(turn: Turn, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, place
 # -- the start of an item ----------------------------------------------------------------------------------------------
 
 
-def fill(turn: Turn, plan: StepPlan) -> None:
+def fill(turn: DecisionBuilder, plan: StepPlan) -> None:
     """Starts items while there are free slots, first those that wait to be tried again."""
-    crew = turn.flow.crews.get(plan.id)
-    if crew is None or turn.flow.over or turn.flow.state.steps[plan.id].status != "active":
+    slots = turn.flow.slots_of.get(plan.id)
+    if slots is None or turn.flow.over or turn.flow.state.steps[plan.id].status != "active":
         return
-    while crew.active < plan.slots and (crew.due or crew.idle):
+    while slots.active < plan.slots and (slots.due or slots.idle):
         lacking = turn.around.hands.lacks(plan.step)
         if lacking is not None:
             turn.effect(blocked(plan, lacking))
             return
-        again = bool(crew.due)
-        token = crew.due[0] if again else crew.idle[0]
+        again = bool(slots.due)
+        token = slots.due[0] if again else slots.idle[0]
         turn.record(WorkStarted(plan.id, token))
         if again:
             turn.effect(RetryTask(TaskToken(token)))
@@ -102,7 +104,7 @@ def blocked(plan: StepPlan, lacking: str) -> Block:
     return Block(ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked"))
 
 
-def _begin(turn: Turn, plan: StepPlan, token: str) -> None:
+def _begin(turn: DecisionBuilder, plan: StepPlan, token: str) -> None:
     if plan.step.type in ("flow", "run"):
         child = child_of(turn, plan, item_of(turn, plan, token))
         if isinstance(child, str):
@@ -113,7 +115,7 @@ def _begin(turn: Turn, plan: StepPlan, token: str) -> None:
         turn.effect(work_task(turn, plan, token))
 
 
-def work_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
+def work_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> RunTask:
     """The call that does the work of an item."""
     step = plan.step
     hand = turn.around.hands.work(item_of(turn, plan, token))
@@ -130,7 +132,7 @@ def work_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
     )
 
 
-def item_of(turn: Turn, plan: StepPlan, token: str) -> Item:
+def item_of(turn: DecisionBuilder, plan: StepPlan, token: str) -> Item:
     step = turn.flow.state.steps[plan.id]
     item = step.items[token]
     inputs = step.inputs
@@ -144,7 +146,7 @@ def item_of(turn: Turn, plan: StepPlan, token: str) -> Item:
 # -- the end of an item ------------------------------------------------------------------------------------------------
 
 
-def accepted(turn: Turn, plan: StepPlan, token: str, attempt: int) -> None:
+def accepted(turn: DecisionBuilder, plan: StepPlan, token: str, attempt: int) -> None:
     """A step server will answer by webhook."""
     turn.record(WorkAccepted(plan.id, token, attempt))
     limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
@@ -152,7 +154,7 @@ def accepted(turn: Turn, plan: StepPlan, token: str, attempt: int) -> None:
         turn.effect(SetTimer(TaskToken(CALLBACK + token), Millis(turn.now + limit)))
 
 
-def answered(turn: Turn, plan: StepPlan, token: str, outputs: dict[str, Raw]) -> None:
+def answered(turn: DecisionBuilder, plan: StepPlan, token: str, outputs: dict[str, Raw]) -> None:
     """Raw outputs have come from a webhook or a child run."""
     absent = missing_output(plan.step, outputs)
     attempts = turn.flow.item(plan.id, token).attempts + 1
@@ -165,7 +167,7 @@ def answered(turn: Turn, plan: StepPlan, token: str, outputs: dict[str, Raw]) ->
         succeeded(turn, plan, token, Raw(_encode(renamed(plan.step, outputs))), attempts=attempts)
 
 
-def shape_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
+def shape_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> RunTask:
     returned = turn.flow.state.steps[plan.id].items[token].returned
     hand = turn.around.hands.shape(item_of(turn, plan, token), returned)
     return RunTask(
@@ -173,12 +175,14 @@ def shape_task(turn: Turn, plan: StepPlan, token: str) -> RunTask:
     )
 
 
-def succeeded(turn: Turn, plan: StepPlan, token: str, outputs: Raw, *, memo: bool = False, attempts: int = 1) -> None:
+def succeeded(
+    turn: DecisionBuilder, plan: StepPlan, token: str, outputs: Raw, *, memo: bool = False, attempts: int = 1
+) -> None:
     turn.record(WorkSucceeded(plan.id, token, outputs, memo, attempts))
     _go_on(turn, plan)
 
 
-def failed(turn: Turn, plan: StepPlan, token: str, error: str, attempts: int = 1) -> None:
+def failed(turn: DecisionBuilder, plan: StepPlan, token: str, error: str, attempts: int = 1) -> None:
     """The first failed item fails the step: what has not begun never does, what is under way may report."""
     turn.record(WorkFailed(plan.id, token, error, attempts))
     step = turn.flow.state.steps[plan.id]
@@ -190,7 +194,7 @@ def failed(turn: Turn, plan: StepPlan, token: str, error: str, attempts: int = 1
         turn.effect(CancelTask(TaskToken(other)))
 
 
-def give_up_strays(turn: Turn) -> None:
+def give_up_strays(turn: DecisionBuilder) -> None:
     """Items that failed after their step had ended are not tried again."""
     for token in sorted(turn.flow.strays):
         plan, _, item = turn.flow.at(token)
@@ -198,7 +202,7 @@ def give_up_strays(turn: Turn) -> None:
         turn.record(WorkFailed(plan.id, token, item.error, item.attempts))
 
 
-def unanswered(turn: Turn, plan: StepPlan, token: str, item: ItemState) -> None:
+def unanswered(turn: DecisionBuilder, plan: StepPlan, token: str, item: ItemState) -> None:
     """The callback did not come in time: the attempt has failed after all."""
     limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
     error = ErrorInfo("goals.callback_timeout", f"no callback within {limit} ms", kind="timeout")
@@ -206,18 +210,18 @@ def unanswered(turn: Turn, plan: StepPlan, token: str, item: ItemState) -> None:
     turn.effect(FailTask(work_task(turn, plan, token), item.accepted, error))
 
 
-def stop_waiting(turn: Turn, token: str, item: ItemState) -> None:
+def stop_waiting(turn: DecisionBuilder, token: str, item: ItemState) -> None:
     """An answer came by another way than the call's own: nothing else is waited for."""
     turn.effect(CancelTask(TaskToken(token)))
     if item.accepted_at is not None:
         turn.effect(ClearTimer(TaskToken(CALLBACK + token)))
 
 
-def _go_on(turn: Turn, plan: StepPlan) -> None:
+def _go_on(turn: DecisionBuilder, plan: StepPlan) -> None:
     step = turn.flow.state.steps[plan.id]
     if step.status != "active":
         return
-    if turn.flow.crews[plan.id].open:
+    if turn.flow.slots_of[plan.id].open:
         fill(turn, plan)
     else:
         _complete(turn, plan)
@@ -226,7 +230,7 @@ def _go_on(turn: Turn, plan: StepPlan) -> None:
 # -- the end of a step -------------------------------------------------------------------------------------------------
 
 
-def _complete(turn: Turn, plan: StepPlan) -> None:
+def _complete(turn: DecisionBuilder, plan: StepPlan) -> None:
     step = turn.flow.state.steps[plan.id]
     outputs = _outputs(plan, step)
     for name, value in outputs.items():

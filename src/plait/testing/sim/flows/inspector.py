@@ -108,7 +108,7 @@ def _check_outcome(row: RunRow, run: Run, events: History) -> None:
     undoes = row.status == "failed" or "cancel" in causes
     for step_id, step in state.steps.items():
         owed = undoes or (row.status == "completed" and step.status == "failed")
-        if flow.blueprint.steps[step_id].step.compensate and owed:
+        if flow.compiled.steps[step_id].step.compensate and owed:
             left = [token for token, item in step.items.items() if item.status in ("succeeded", "compensating")]
             if left:
                 raise BrokenPromise(f"{row.id}: {left} of `{step_id}` were not undone\n{events}")

@@ -1,0 +1,155 @@
+"""Commands that tell a run something: `cancel`, `compensate`, `retry`, `fork`, `message`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from plait.kernel.errors import Conflict
+from plait.kernel.ids import caller_id
+from plait.kernel.store import RunRow
+
+from .acknowledgement import report
+from .connect import connect
+from .options import DEFAULT_DB, Json, Key, Namespace, Place, RunArgument, Where, read_edits, read_json
+from .session import do
+
+
+def cancel(
+    run: RunArgument,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the run.", show_default=False)] = "",
+    compensate: Annotated[bool, typer.Option("--compensate", help="First undo what its steps did.")] = False,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """End a run. What its steps did stays done, unless --compensate undoes it."""
+    do(_cancel(run, reason, compensate, Where(db, key, namespace), json))
+
+
+async def _cancel(run: str, reason: str, compensate: bool, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        _must_run(await handle.row(), "be cancelled")
+        taken = await session.told(handle, handle.cancel(reason, compensate))
+        what = f"run {handle.id}: cancel" + (", and undo what was done" if compensate else "")
+        await report(handle, what, taken, json=json)
+
+
+def compensate(
+    run: RunArgument,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Undo what the steps of an ended run did, newest first; how it ended stays as it is."""
+    do(_compensate(run, Where(db, key, namespace), json))
+
+
+async def _compensate(run: str, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        taken = await session.told(handle, handle.compensate())
+        await report(handle, f"run {handle.id}: undo what was done", taken, json=json)
+
+
+def retry(
+    run: RunArgument,
+    at: Annotated[
+        str | None, typer.Option("--from", metavar="PATH", help="Do this operation and all after it again.")
+    ] = None,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Go on with a failed or blocked run: what failed is tried again, what succeeded is not. With --from, the run
+    is taken back to before that operation; nothing outside is undone."""
+    do(_retry(run, at, Where(db, key, namespace), json))
+
+
+async def _retry(run: str, at: str | None, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        row = await handle.row()
+        if at is None and row.status in ("completed", "cancelled"):
+            raise Conflict(
+                "cli.nothing_to_retry",
+                f"run {handle.id} has not failed",
+                why=f"it {'was' if row.status == 'cancelled' else 'has'} {row.status}",
+                fix=f"to do a part of it again: plait retry {handle.id} --from PATH, or plait fork {handle.id}",
+            )
+        taken = await session.told(handle, handle.retry(at))
+        await report(handle, f"run {handle.id}: retry" + (f" from {at}" if at else ""), taken, json=json)
+
+
+def fork(
+    run: RunArgument,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="N|PATH", help="After event N, or before the operation PATH.", show_default="the end"),
+    ] = None,
+    set: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATH=JSON", help="Another result of an operation; towards goals, another value of a name."
+        ),
+    ] = None,
+    id: Annotated[str | None, typer.Option(metavar="ID", help="The id of the new run.", show_default="made")] = None,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Start a new run with the past of another: the same up to --at, then its own way."""
+    do(_fork(run, at, read_edits(set or []), id, Where(db, key, namespace), json))
+
+
+async def _fork(run: str, at: str | None, edits: dict[str, Any], id: str | None, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        source = await session.engine.get(run, session.namespace)
+        place = int(at) if at is not None and at.isdecimal() else at
+        if edits and (await source.row()).dialect == "goals":
+            edits = {"attributes": edits}
+        fork = await source.fork(place, edits, id)
+        taken = await session.taken(fork, "~fork")
+        await report(fork, f"run {fork.id}: a fork of {source.id}", taken, json=json, forked_from=source.id)
+
+
+def message(
+    run: RunArgument,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The message's name.", show_default=False)],
+    body: Annotated[
+        str, typer.Argument(metavar="[JSON]", help="Its body; @file reads a file.", show_default=False)
+    ] = "null",
+    message_id: Annotated[
+        str | None, typer.Option(metavar="KEY", help="The same key twice is one message.", show_default="made")
+    ] = None,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
+) -> None:
+    """Send a message to a run. It is kept until the run listens for it."""
+    do(_message(run, name, read_json(body, "the message's body"), message_id, Where(db, key, namespace), json))
+
+
+async def _message(run: str, name: str, body: Any, message_id: str | None, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        sent = await handle.message(name, body, message_id)
+        taken = await session.taken(handle, sent)
+        await report(handle, f"run {handle.id}: message `{name}` sent", taken, json=json, message_id=sent)
+
+
+def _must_run(row: RunRow, what: str) -> None:
+    if row.status != "running":
+        raise Conflict(
+            "RUN_FINISHED",
+            f"run {caller_id(row.id)} can't {what}",
+            why=f"it {'was' if row.status == 'cancelled' else 'has'} {row.status}",
+            fix="nothing needs to be done",
+        )

@@ -1,0 +1,213 @@
+"""`plait serve` and `plait dev`: engine, HTTP API and web UI in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+import typer
+import uvloop
+
+from plait.egress import EgressSettings
+from plait.engine import Engine
+from plait.kernel.errors import InvalidInput
+from plait.observe import logs
+from plait.observe.observability import Observability
+from plait.server.app import make_app
+from plait.server.argyll.webhooks import WebhookUrls
+from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secret_of
+from plait.server.process import Process, Signals, listen, local_url
+from plait.server.site import Argyll, Settings, site_of
+
+from .egress import egress_of
+from .loading import load_definitions
+from .options import DEFAULT_DB, Db, Json
+from .output import emit_line, note
+from .session import refuse_server
+
+DEV_DB = "sqlite:///plait-dev.db"
+HOST, PORT = "127.0.0.1", 8080
+
+Level = Literal["debug", "info", "warning", "error"]
+Modules = Annotated[
+    list[str] | None, typer.Argument(metavar="[MODULE]…", help="Modules or files with workflows.", show_default=False)
+]
+Port = Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="0: any that is free.")]
+LogLevel = Annotated[Level, typer.Option(help="What is logged to stderr: lines of JSON, unless it is a terminal.")]
+
+Seed = Callable[[Engine], Awaitable[None]]
+"""Starts a few runs on an engine that has just been opened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What the command line asked for."""
+
+    db: str
+    definitions: Sequence[object]
+    host: str
+    port: int
+    settings: Settings
+    options: AuthOptions
+    egress: EgressSettings
+    work: bool = True
+    seed: Seed | None = None
+    log_level: Level
+    json: bool
+
+
+def serve(
+    modules: Modules = None,
+    db: Db = DEFAULT_DB,
+    host: Annotated[str, typer.Option(metavar="HOST", help="The address to listen on.")] = HOST,
+    port: Port = PORT,
+    public_url: Annotated[
+        str, typer.Option(metavar="URL", envvar="PLAIT_PUBLIC_URL", help="Where people reach it.", show_default=False)
+    ] = "",
+    trust_proxy: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS,…", envvar="PLAIT_TRUST_PROXY", help="Proxies in front of it.", show_default=False
+        ),
+    ] = "",
+    argyll: Annotated[
+        bool, typer.Option("--argyll", envvar="PLAIT_ARGYLL", help="Serve Argyll's clients, who send no key.")
+    ] = False,
+    argyll_open: Annotated[
+        bool, typer.Option("--argyll-open", envvar="PLAIT_ARGYLL_OPEN", help="The same, to whoever reaches HOST.")
+    ] = False,
+    open: Annotated[bool, typer.Option("--open", help="Ask nobody for a key; on this machine only.")] = False,
+    no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
+    drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
+    log_level: LogLevel = "info",
+    json: Json = False,
+) -> None:
+    """Serve the API and the web UI, and run workflows, in one process. Callers need a key: plait keys create.
+
+    Tokens of an OIDC issuer are taken, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
+    SIGTERM: what is under way is finished, and other engines take over its runs. A second time stops it at once.
+    """
+    refuse_server(db)
+    refuse_open(host, open=open)
+    settings = Settings(
+        open=open,
+        argyll=_argyll(host, on=argyll, open=argyll_open),
+        public_url=_public(public_url),
+        trusted_proxies=trust_proxy,
+        drain_seconds=drain,
+    )
+    _run(
+        Plan(
+            db=db,
+            definitions=load_definitions(modules or ()),
+            host=host,
+            port=port,
+            settings=settings,
+            options=AuthOptions.from_environment(os.environ, settings.public_url),
+            egress=egress_of(os.environ),
+            work=not no_work,
+            log_level=log_level,
+            json=json,
+        )
+    )
+
+
+def dev(
+    modules: Modules = None, db: Db = DEV_DB, port: Port = PORT, log_level: LogLevel = "warning", json: Json = False
+) -> None:
+    """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it."""
+    refuse_server(db)
+    definitions = load_definitions(modules or ())
+    seed: Seed | None = None
+    if not definitions:
+        from .demo import seed as demo
+
+        definitions, seed = demo.definitions(), demo.seed
+    _run(
+        Plan(
+            db=db,
+            definitions=definitions,
+            host=HOST,
+            port=port,
+            settings=Settings(open=True, argyll="local", unsigned_webhooks=True),
+            options=AuthOptions.from_environment(os.environ),
+            egress=egress_of(os.environ, private=True),
+            seed=seed,
+            log_level=log_level,
+            json=json,
+        )
+    )
+
+
+def _argyll(host: str, *, on: bool, open: bool) -> Argyll:
+    if open:
+        return "open"
+    if on:
+        refuse_open_mount(host)
+    return "local" if on else "off"
+
+
+def _public(url: str) -> str:
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/")):
+        raise InvalidInput("cli.bad_url", f"--public-url {url!r}", fix="write https://plait.example.org")
+    return url.rstrip("/")
+
+
+def _run(plan: Plan) -> None:
+    logs.configure(level=plan.log_level)
+    with listen(plan.host, plan.port) as sock, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(plan, sock))
+
+
+async def _serve(plan: Plan, sock: socket.socket) -> None:
+    watch = Observability()
+    secret = await _secret(plan)
+    engine = Engine(
+        plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers, egress=plan.egress
+    )
+    engine.goals.webhooks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
+    with Signals() as signals:
+        async with (
+            watch.on(engine),
+            engine,
+            site_of(engine, plan.settings, plan.options, watch.metrics, watch.traces, secret) as site,
+        ):
+            await engine.definitions.remember()
+            if plan.seed is not None:
+                await plan.seed(engine)
+            process = Process(site, make_app(site), sock)
+            signals.on_first(process.stop)
+            _announce(plan, process.url)
+            _collect_rarely()
+            await process.serve()
+    note("stopped")
+
+
+async def _secret(plan: Plan) -> bytes:
+    """Known before any run is taken up: the first thing a run may do is to give out a signed address."""
+    async with Engine(plan.db, work=False) as engine:
+        return await secret_of(engine, plan.options)
+
+
+def _collect_rarely() -> None:
+    """The process is ours, so what was imported need not be looked through again and again: nearly a tenth of the work
+    under load, and pauses of tens of milliseconds."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
+
+
+def _announce(plan: Plan, url: str) -> None:
+    if plan.json:
+        emit_line({"url": url, "open": plan.settings.open})
+        sys.stdout.flush()  # whoever reads it waits for it
+    else:
+        note(f"Plait is at {url}" + (", open to whoever uses this machine" if plan.settings.open else ""))

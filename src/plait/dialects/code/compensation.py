@@ -1,0 +1,105 @@
+"""Finding and calling rollback handlers.
+
+A handler that is a `@step` of a module is found by its name. Any other is known to the workflow's code
+only: the function is played once more against its history, entering every body that has ended and
+starting nothing, to see which handlers it names.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from plait.kernel.effects import RunTask
+from plait.kernel.failures import describe
+from plait.kernel.ids import Millis, TaskToken
+
+from .context import entry
+from .definition import Options, is_async, is_step
+from .history import INLINE, History, Undoable
+from .location import token_of
+from .registry import AnyWorkflow
+from .replay import Replay, Surroundings
+from .steps import UndoCall, rollback_unbound
+
+UNDO = "~undo/"
+
+Handlers = dict[str, tuple[Any, Any]]
+"""By path: the handler, and the type of the result it gets."""
+
+
+class Undoing:
+    def __init__(self, history: History, around: Surroundings, definition: Callable[[], AnyWorkflow | None]) -> None:
+        self._history = history
+        self._around = around
+        self._definition = definition
+
+    def tasks(self, known: Handlers, now: Millis) -> list[RunTask]:
+        """The handlers of all steps that succeeded, in order of completion."""
+        records = sorted(self._history.undoables.values(), key=lambda record: record.order)
+        handlers = self._handlers(records, known, now)
+        return [self._task(record, *handlers.get(record.at, (None, Any))) for record in records]
+
+    def collect(self, now: Millis) -> Replay | None:
+        """A replay that has entered every body. It knows handlers and types, and can do nothing."""
+        definition = self._definition()
+        if definition is None:
+            return None
+        history = self._history
+        listener = history.on_closed
+        replay = Replay(definition, history, self._around, _ignore, _ignore, collecting=True)
+        replay.start(entry(definition, history.input), now)
+        replay.evict()
+        history.on_closed = listener
+        return replay
+
+    def _handlers(self, records: list[Undoable], known: Handlers, now: Millis) -> Handlers:
+        found = dict(known)
+        named = {record.at: imported(record.handler) for record in records if record.handler != INLINE}
+        if any(named.get(record.at) is None and record.at not in found for record in records):
+            collected = self.collect(now)
+            found = found if collected is None else collected.handlers | found
+        for record in records:
+            if (handler := named.get(record.at)) is not None:
+                found[record.at] = (handler, returns_of(record.fn))
+        return found
+
+    def _task(self, record: Undoable, handler: Any, returns: Any) -> RunTask:
+        definition = self._definition()
+        options = definition.options if definition is not None else Options()
+        if is_step(handler):
+            options = options.under(handler.given)
+        history = self._history
+        call = UndoCall(handler, returns, record, history.rollback_error, self._around.info.run_id, history.generation)
+        return RunTask(
+            TaskToken(UNDO + token_of(record.at, history.generation)),
+            f"rollback of `{record.at}`",
+            call,
+            options.retry,
+            options.timeout,
+            threaded=handler is not None and not is_async(handler),
+            node=record.at,
+            unbound=None if handler is not None else describe(rollback_unbound(record.at), kind="blocked"),
+        )
+
+
+def imported(ref: str) -> Any:
+    """What `module:name` stands for, or None."""
+    module, _, qualname = ref.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in qualname.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
+
+
+def returns_of(fn: str | None) -> Any:
+    found = imported(fn) if fn else None
+    return found.returns if is_step(found) else Any
+
+
+def _ignore(_: object) -> None:
+    return None

@@ -1,0 +1,198 @@
+"""Loops with durable state: what an iteration leaves behind is trimmed, so a loop can run for years."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import PlaitError
+from plait.kernel.values import ABSENT, NULL
+
+from .errors import StepError, WorkflowCodeError, to_info
+from .events import LoopCommitted, LoopTrimmed, OpOpened
+from .hints import state_type
+from .history import OpState
+from .op import Op
+from .scope import Scope, current
+
+if TYPE_CHECKING:
+    from .context import Context
+
+log = logging.getLogger("plait.code")
+
+T = TypeVar("T")
+MISSING: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What a loop's body returns: `Loop.continue_(state)` to go on, or `Loop.break_(value)` to stop."""
+
+    goes_on: bool
+    value: Any
+
+    @staticmethod
+    def continue_(state: Any = None) -> Loop:
+        return Loop(True, state)
+
+    @staticmethod
+    def break_(value: Any = None) -> Loop:
+        return Loop(False, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """When a loop commits its state, and how many iterations stay in the history."""
+
+    commit_interval: int
+    history_every: int
+    history_keep: int
+
+
+class LoopOp(Op[T]):
+    kind = "loop"
+    __slots__ = ("_body", "_context", "_initial", "_iteration_scope", "_keeping", "_starts", "_task", "returns")
+
+    def __init__(
+        self,
+        scope: Scope,
+        name: str,
+        body: Callable[..., Awaitable[Any]],
+        initial: Any,
+        keeping: Keeping,
+        returns: Any,
+        context: Callable[[Scope], Context],
+    ) -> None:
+        if not callable(body):
+            raise WorkflowCodeError("BRANCH", f"loop `{name}` got no function", fix="pass the function, not `fn(ctx)`")
+        super().__init__(scope, name, depth=3)
+        self._body = body
+        self._initial = initial
+        self._keeping = keeping
+        self._context = context
+        self._task: asyncio.Task[Raw] | None = None
+        self._iteration_scope: Scope | None = None
+        self._starts: dict[int, Raw] = {}
+        self.returns = returns
+
+    def opened(self) -> OpOpened:
+        raw = ABSENT if self._initial is MISSING else self._encode(self._initial, "its first state")
+        return OpOpened(self.at, "loop", self.scope.replay.after, state=raw)
+
+    def begin(self, state: OpState) -> None:
+        self.resume(state)
+
+    def resume(self, state: OpState) -> None:
+        replay = self.scope.replay
+        self._task = replay.loop.spawn(self._drive(state), contextvars.copy_context())
+        self._task.add_done_callback(self._ended)
+
+    def _ended(self, _: object) -> None:
+        self.scope.replay.unsettled.append(self)
+
+    def revoke(self) -> None:
+        if self._iteration_scope is not None:
+            self._iteration_scope.abandon()
+        if self._task is not None:
+            self._task.cancel()
+
+    def settle(self, state: OpState) -> None:
+        task, replay = self._task, self.scope.replay
+        if task is None or not task.done():
+            return
+        error = StepError(f"loop `{self.at}` was cancelled by its own code") if task.cancelled() else task.exception()
+        if error is None:
+            replay.close(self.at, output=task.result())
+        else:
+            if self._iteration_scope is not None:
+                self._iteration_scope.abandon()
+            replay.close(self.at, error=to_info(error))
+
+    def value(self, state: OpState) -> Any:
+        return values.decode(state.output, self.returns) if state.output else None
+
+    async def _drive(self, state: OpState) -> Raw:
+        replay, stateful = self.scope.replay, self._initial is not MISSING
+        base = replay.scope_at(self.at)
+        if replay.collecting:
+            for number, start in sorted(state.starts.items()):
+                await self._iterate(base.child(number), start, stateful)
+            if state.status == "completed":
+                return ABSENT
+        number, raw = state.iteration, state.state
+        while True:
+            self._starts[number] = raw or NULL
+            verdict = await self._iterate(base.child(number), raw, stateful)
+            number += 1
+            if not verdict.goes_on:
+                output = self._encode(verdict.value, "its result")
+                if not replay.replaying:
+                    self._commit(number, raw)
+                    self._trim(number)
+                return output
+            raw = self._encode(verdict.value, "its state") if stateful else ABSENT
+            self._keep(number, raw)
+            replay.count_idle(f"loop `{self.at}`")
+
+    async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> Loop:
+        self._iteration_scope = scope
+        current.set(scope)
+        state = (values.decode(raw, state_type(self._body)),) if stateful else ()
+        verdict = await scope.enter(lambda scope: self._call(scope, state))
+        if verdict is None and not stateful:
+            return Loop.continue_()
+        if not isinstance(verdict, Loop):
+            raise WorkflowCodeError(
+                "LOOP_RESULT",
+                f"the body of loop `{self.at}` returned {verdict!r}",
+                fix="return Loop.continue_(state) or Loop.break_(value)",
+            )
+        return verdict
+
+    def _call(self, scope: Scope, state: tuple[Any, ...]) -> Awaitable[Any]:
+        awaitable: Any = self._body(self._context(scope), *state)
+        if not inspect.isawaitable(awaitable):
+            what = f"the body of loop `{self.at}` returned nothing to await"
+            raise WorkflowCodeError("BRANCH", what, fix="make it an async function")
+        return awaitable
+
+    def _keep(self, number: int, raw: Raw) -> None:
+        replay, keeping = self.scope.replay, self._keeping
+        if replay.replaying:
+            return
+        trims = number % keeping.history_every == 0 and number > keeping.history_keep
+        if trims or number % keeping.commit_interval == 0:
+            self._commit(number, raw)  # before a trim, or a replay would lack the iterations it needs
+        if trims:
+            self._trim(number)
+
+    def _commit(self, number: int, raw: Raw) -> None:
+        replay = self.scope.replay
+        inline = replay.history.inline_iterations(self.at, number)
+        starts = {n: self._starts[n] for n in inline if n in self._starts}
+        replay.record(LoopCommitted(self.at, number, raw or NULL, starts))
+        self._starts.clear()
+
+    def _trim(self, number: int) -> None:
+        replay = self.scope.replay
+        below = number - self._keeping.history_keep
+        if below <= 0:
+            return
+        kept = replay.history.inline_iterations(self.at, below)
+        if kept:
+            log.warning("loop `%s` keeps iterations %s: make their rollback handlers @step functions", self.at, kept)
+        replay.record(LoopTrimmed(self.at, below, kept))
+
+    def _encode(self, value: object, what: str) -> Raw:
+        try:
+            return values.encode(value, max_bytes=self.scope.replay.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", f"loop `{self.at}`: {what}", why=str(error)) from None

@@ -1,0 +1,427 @@
+"""Playing a workflow function against its history.
+
+A turn delivers one closed operation's result and runs the function until nothing is ready. Results are
+delivered in the order in which they were recorded, on the first run and on every replay alike; that
+is all the determinism there is. While recorded results are left the replay is replaying: it records
+nothing, and operations that history does not know are held. When the last one is delivered it checks
+that the code still fits (every recorded operation was asked for), records what was held, and goes on live.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from msgspec import Raw
+
+from plait.kernel.effects import Effect
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
+from plait.kernel.machine import RunInfo
+from plait.kernel.values import ABSENT
+
+from .definition import Workflow, bad_option
+from .deterministic_loop import MAX_CALLBACKS, TurnLoop, TurnTask
+from .errors import WorkflowCodeError
+from .events import OpClosed, RunBlocked
+from .history import History, OpState
+from .location import child_id, parse, text, token_of
+from .op import Op, revoking
+from .scope import Scope, current
+from .steps import StepOp
+from .versions import RemovedOp, VersionOp
+from .waits import MAX_WAIT, Due, TimerOp
+
+MAX_OPENED = 10_000
+"""Operations that may be opened in one turn."""
+ENOUGH = 1_000
+"""Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
+
+
+class Settling(Protocol):
+    """A join, a race or a loop: what the ends of its bodies mean is settled after the turn."""
+
+    at: str
+
+    def settle(self, state: OpState) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a replay may use of the engine."""
+
+    info: RunInfo
+    prepare_child: Callable[[object, object, str], tuple[str, Any]]
+    max_payload: int
+
+
+class Replay:
+    def __init__(
+        self,
+        definition: Workflow[Any, Any],
+        history: History,
+        around: Surroundings,
+        record: Callable[[Event], None],
+        effect: Callable[[Effect], None],
+        *,
+        collecting: bool = False,
+    ) -> None:
+        self.definition = definition
+        self.history = history
+        self.around = around
+        self.run_id = around.info.run_id
+        self.seed = history.seed
+        self.max_payload = around.max_payload
+        self.record = record
+        self.effect = effect
+        self.collecting = collecting
+        """Enter every body, to find rollback handlers; record and start nothing."""
+        self.loop = TurnLoop(self.run_id, self._time, self._open_timer)
+        self.now: Millis = history.started_at
+        self.wall: Millis = self.now
+        """The time of the decision, which may be later than the last delivery."""
+        self.after: str | None = None
+        self.replaying = bool(history.ops)
+        self.evicted = False
+        self.blocked: RunBlocked | None = None
+        self.handlers: dict[str, tuple[Callable[..., Any], Any]] = {}
+        self.types: dict[str, Any] = {}
+        """Of the results of all operations asked for; only while collecting."""
+        self.waiting: dict[str, Op[Any]] = {}
+        self.unsettled: list[Settling] = []
+        self.main: TurnTask | None = None
+        self._due: deque[OpState] = deque(history.closings())
+        self._overdue: deque[OpState] = deque()
+        self._held: list[Op[Any]] = []
+        self._dropped: list[OpState] = []
+        """Recorded as open, but not wanted by the code any more."""
+        self._visited: set[str] = set()
+        self._last_order = 0
+        self._opened = 0
+        self.more = False
+        """There is more to deliver, in another decision."""
+        history.on_closed = self._due.append
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def start(self, coroutine: Callable[[Scope], Any], wall: Millis) -> None:
+        """Makes the function's first turn, and all that history has for it."""
+        root = Scope(self)
+        context = contextvars.copy_context()
+        context.run(current.set, root)
+
+        self.main = self.loop.spawn(root.enter(coroutine), context)
+        self.pump(wall)
+
+    def pump(self, wall: Millis) -> None:
+        """Turn after turn, until there is nothing to deliver."""
+        self.wall, self.more, self._opened = wall, False, 0
+        if not self.replaying and not self._due:
+            self.now = wall
+        if self.loop.ready:
+            self._turn()
+        while not self.over:
+            state = self._next()
+            if state is None:
+                if not self.replaying or self.collecting:
+                    return
+                self._end_replay()
+                self._turn()
+                continue
+            op = self.waiting.pop(state.at, None)
+            if op is not None:
+                self.after = state.at
+                self.loop.calls = 0
+                op.deliver(state)
+                self._turn()
+                if self._opened >= ENOUGH and self._due and not self.replaying:
+                    self.more = True
+                    return
+        if self.replaying and self.blocked is None and not self.collecting:
+            self._end_replay()  # the function ended: does history agree?
+
+    @property
+    def over(self) -> bool:
+        return self.blocked is not None or (self.main is not None and self.main.done())
+
+    def _next(self) -> OpState | None:
+        if self._overdue:
+            return self._overdue.popleft()
+        if not self._due:
+            return None
+        state = self._due.popleft()
+        self._last_order = state.order
+        self.now = max(self.now, state.closed_at or self.now)
+        return state
+
+    def _turn(self) -> None:
+        self.loop.run()
+        while self.unsettled and not self.replaying and not self.over:
+            ended, self.unsettled = self.unsettled, []
+            for op in ended:
+                state = self.history.ops.get(op.at)
+                if state is not None and state.status == "open":
+                    op.settle(state)
+            self.loop.run()
+        if self.loop.stuck:
+            self._give_up_spinning()
+
+    def _give_up_spinning(self) -> None:
+        self.loop.stuck, self.loop.calls = False, 0
+        if self.main is not None and not self.main.done():
+            main, self.main = self.main, None
+            _quietly(main.get_coro().close)  # type: ignore[union-attr]
+            self.main = self.loop.spawn(_raise(spinning("the workflow")), contextvars.copy_context())
+            self.loop.run()
+
+    # -- operations ----------------------------------------------------------------------------------------------
+
+    def open(self, op: Op[Any]) -> None:
+        """The code awaits an operation for the first time."""
+        self.loop.calls = 0
+        state = self.history.ops.get(op.at)
+        if type(op) is RemovedOp:
+            self._remove(op, state)
+        elif state is not None:
+            self._take_up(op, state)
+        elif type(op) is VersionOp:
+            self._gate(op)
+        elif self.replaying or self.collecting:
+            self._held.append(op)
+        else:
+            self._begin(op)
+
+    def _begin(self, op: Op[Any]) -> None:
+        self._opened += 1
+        try:
+            if self._opened > MAX_OPENED:
+                what, fix = f"{op.kind} `{op.name}` is one too many at a time", f"open at most {MAX_OPENED} at once"
+                raise bad_option(what, fix)
+            event = op.opened()
+        except WorkflowCodeError as error:
+            op.fail(error)
+            return
+        self.record(event)
+        self.waiting[op.at] = op
+        op.begin(self.history.ops[op.at])
+
+    def _take_up(self, op: Op[Any], state: OpState) -> None:
+        self._visited.add(op.at)
+        misfit = op.misfit(state) if state.kind == op.kind else f"{state.kind} `{state.at}`"
+        if misfit is not None:
+            self._diverge(op.at, misfit, f"{op.kind} `{op.name}`", state)
+            return
+        if isinstance(op, VersionOp):
+            op.answer(op.value(state))
+            return
+        self.waiting[op.at] = op
+        if self.collecting:
+            self.types[op.at] = op.returns
+        if state.status == "open" or (self.collecting and not isinstance(op, StepOp)):
+            op.resume(state)
+        if state.order and state.order <= self._last_order:
+            self._overdue.append(state)
+
+    def _gate(self, op: VersionOp) -> None:
+        if self.replaying and self._unvisited() is not None:
+            op.answer(1)  # the run is past this point already
+        else:
+            op.answer(op.latest)
+            if self.replaying:
+                self._held.append(op)
+            elif not self.collecting:
+                self.record(op.opened())
+
+    def _remove(self, op: RemovedOp, state: OpState | None) -> None:
+        if state is not None:
+            if state.kind not in (op.original, "removed"):
+                self._diverge(op.at, f"{state.kind} `{state.at}`", f"removed {op.original} `{op.name}`", state)
+                return
+            self._visited.add(op.at)
+            self._visited.update(path for path in self.history.ops if path.startswith(f"{op.at}/"))
+            self._drop(state)
+            for inner in list(self.history.open_ops()):
+                if inner.at.startswith(f"{op.at}/"):
+                    self._drop(inner)
+        op.answer()
+
+    def cancelled(self, op: Op[Any]) -> None:
+        """The workflow's code cancelled the task that awaits it."""
+        if self.evicted:
+            return
+        self.waiting.pop(op.at, None)
+        op.scope.done(op.name)
+        if op in self._held:
+            self._held.remove(op)
+        op.revoke()
+        state = self.history.ops.get(op.at)
+        if state is not None:
+            self._drop(state)
+
+    def _drop(self, state: OpState) -> None:
+        if state.status != "open":
+            return
+        if self.replaying:
+            self._dropped.append(state)
+            return
+        for effect in revoking(state, self.token(state.at)):
+            self.effect(effect)
+        self.record(OpClosed(state.at, "cancelled"))
+
+    def close(
+        self, at: str, *, output: Raw = ABSENT, error: ErrorInfo | None = None, winner: str | None = None
+    ) -> None:
+        """Closes an operation that needs nothing from outside any more; its turn comes in order."""
+        self.record(OpClosed(at, "failed" if error else "completed", output, error, winner=winner))
+
+    def feed(self, state: OpState) -> bool:
+        """Gives queued messages to an operation that listens for them."""
+        found = self.history.matching(state.names or [], state.limit or 1)
+        if found:
+            self.record(OpClosed(state.at, messages=found))
+        return bool(found)
+
+    def undecodable(self, op: Op[Any], why: str) -> None:
+        self.blocked = RunBlocked(
+            "CODE_DECODE",
+            op.at,
+            str(op.returns),
+            why,
+            "make the type fit what was recorded, or fork with an edited result",
+        )
+
+    # -- replay --------------------------------------------------------------------------------------------------
+
+    def _end_replay(self) -> None:
+        """All recorded results are delivered: does the code fit them?"""
+        missing = self._unvisited()
+        if missing is not None:
+            held = next(iter(self._held), None)
+            asked = "nothing" if held is None else f"{held.kind} `{held.name}`"
+            if self.main is not None and self.main.done() and held is None:
+                asked = "the end of the workflow"
+            self._diverge(missing.at, f"{missing.kind} `{missing.at}`", asked, missing, held)
+            return
+        self.replaying = False
+        self._visited.clear()
+        self.now = max(self.now, self.wall)
+        for state in self._dropped:
+            self._drop(state)
+        self._dropped.clear()
+        held, self._held = self._held, []
+        for op in held:
+            if isinstance(op, VersionOp):
+                self.record(op.opened())
+            else:
+                self._begin(op)
+        for state in [op for op in self.history.open_ops() if op.kind == "message"]:
+            self.feed(state)
+
+    def _unvisited(self) -> OpState | None:
+        """The first recorded operation that the code has not asked for, and no finished body covers."""
+        for path, op in self.history.ops.items():
+            if path not in self._visited and not self._covered(path):
+                return op
+        return None
+
+    def _covered(self, path: str) -> bool:
+        location = parse(path)
+        for length in range(1, len(location)):
+            above = self.history.ops.get(text(location[:length]))
+            if above is None or above.kind not in ("join", "race", "loop"):
+                continue
+            if above.status != "open" or above.at not in self._visited:
+                if above.status != "open":
+                    return above.at in self._visited or self._covered(above.at)
+                continue
+            step = location[length]
+            if isinstance(step, int) and step < above.iteration:
+                return True
+            if above.branches is not None and above.branches[str(step)].status != "open":
+                return True
+        return False
+
+    def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
+        name = parse(at)[-1]
+        fix = (
+            f"run {caller_id(self.run_id)}: history has {expected}, the code asked for {found}. "
+            f'Renamed or deleted: `await ctx.removed("{name}", "{state.kind}")`. '
+            f'New code before it: `if await ctx.version("{asked.name if asked else name}", 2) >= 2:`'
+        )
+        self.blocked = RunBlocked("CODE_DIVERGED", at, expected, found, fix)
+
+    # -- small services to operations ----------------------------------------------------------------------------
+
+    def scope_at(self, path: str) -> Scope:
+        return Scope(self, path)
+
+    def token(self, at: str) -> TaskToken:
+        return token_of(at, self.history.generation)
+
+    def child_id(self, at: str) -> RunId:
+        return child_id(self.run_id, at, self.history.generation)
+
+    def count_idle(self, what: str) -> None:
+        """A loop came round once more; without a single operation it would go on for ever."""
+        self.loop.calls += 1
+        if self.loop.calls > MAX_CALLBACKS:
+            self.loop.calls = 0
+            raise spinning(what)
+
+    def _time(self) -> float:
+        return self.now / 1000
+
+    def _open_timer(self, when: float, fire: Callable[[], None]) -> Callable[[], None]:
+        scope = current.get()
+        if scope is None or scope.replay is not self:
+            return lambda: None
+        if not when - self._time() <= MAX_WAIT:
+            raise bad_option(f"a timer of {when - self._time():g} s", "use at most 100 years")
+        op = TimerOp(scope, scope.timer_name(), Due(Millis(round(when * 1000))), fire)
+        op.start()
+        return lambda: None if op.future is None or op.future.done() else void(op.future.cancel())
+
+    def evict(self) -> None:
+        """Drops the function. Plain code in its `finally` may run; a ctx call there raises EvictedError."""
+        self.evicted = True
+        self.history.on_closed = None
+        if self.main is not None and not (self.main.done() and len(self.loop.alive) <= 1):
+            for task in reversed(self.loop.alive):
+                if not task.done():
+                    self._close(task)
+        self.loop.release()
+        self.waiting.clear()
+        self.main = None
+
+    def _close(self, task: TurnTask) -> None:
+        coroutine: Any = task.get_coro()
+        self.loop.call_soon(_quietly, coroutine.close)
+        self.loop.run()
+
+
+def spinning(what: str) -> WorkflowCodeError:
+    return WorkflowCodeError(
+        "SPINNING",
+        f"{what} goes round without a new operation",
+        why=f"{MAX_CALLBACKS:,} callbacks ran and nothing was recorded",
+        fix="wait with ctx.sleep or ctx.listen",
+    )
+
+
+async def _raise(error: Exception) -> None:
+    raise error
+
+
+def _quietly(close: Callable[[], None]) -> None:
+    try:
+        close()
+    except BaseException:  # the code in a `finally` may do anything; its run is not here any more
+        return
+
+
+def void(_: object) -> None:
+    return None

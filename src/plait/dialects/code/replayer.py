@@ -1,0 +1,216 @@
+"""Playing a run's function: what it came to becomes events and effects of the decision being made.
+
+The machine says when to play; this says how it ends: the run is blocked, has ended, or waits.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.effects import AskHuman, Block, Decision, Effect, Finish, RunTask, SetTimer, StartChild
+from plait.kernel.errors import ErrorInfo, NotFound, PlaitError
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.machine import RunInfo
+
+from .compensation import Undoing
+from .context import entry
+from .errors import WorkflowCodeError, ops_of, to_info
+from .events import (
+    CodeLoaded,
+    RunBlocked,
+    RunUnblocked,
+)
+from .history import History, OpState
+from .location import place_of, token_of
+from .op import revoking
+from .registry import AnyWorkflow, Registry
+from .replay import Replay, Surroundings
+
+_STARTS = RunTask | SetTimer | AskHuman | StartChild
+
+
+class Replayer:
+    def __init__(self, around: Surroundings, registry: Registry) -> None:
+        self.history = History(around.info.run_id)
+        self._undoing = Undoing(self.history, around, self._definition)
+        self._around = around
+        self._registry = registry
+        self._replay: Replay | None = None
+        self._decision = Decision()
+        self._now = Millis(0)
+        self._started = False
+        self._unloaded = False
+        self._reopened = False
+
+    # -- playing the function ------------------------------------------------------------------------------------
+
+    def _play(self) -> None:
+        """Plays the function from the top against the history."""
+        self._drop()
+        definition = self._definition()
+        if definition is None:
+            self._unloaded = True
+            refusal = self._not_loaded()
+            message = f"no code `{self._label}` here; {refusal.why}"
+            self._effect(Block(ErrorInfo("CODE_NOT_LOADED", message, kind="blocked")))
+            return
+        if self._unloaded and self.history.blocked is None:
+            self._effect(Block(None))
+        self._unloaded = False
+        if not self.history.hash:
+            self._record(CodeLoaded(definition.name, definition.hash, definition.version))
+        if (misfit := _input_misfit(definition, self.history.input)) is not None:
+            self._block(misfit)
+            return
+        replay = self._replay = self._new_playback(definition)
+        replay.start(entry(definition, self.history.input), self._now)
+        self._conclude()
+
+    def _new_playback(self, definition: AnyWorkflow, *, collecting: bool = False) -> Replay:
+        return Replay(definition, self.history, self._around, self._record_as_code, self._effect, collecting=collecting)
+
+    def _pump(self) -> None:
+        if self.history.ended is not None:
+            return
+        if self._replay is None:
+            if self.history.blocked is None and not self._unloaded:
+                self._play()
+            return
+        self._replay.pump(self._now)
+        self._conclude()
+
+    def _conclude(self) -> None:
+        """What the replay came to: blocked, ended, or waiting."""
+        replay = self._replay
+        if replay is None:
+            return
+        if replay.blocked is not None:
+            self._block(replay.blocked)
+            return
+        self._decision.more = replay.more
+        if self.history.blocked is not None:
+            self._record(RunUnblocked(replay.definition.hash))
+            self._effect(Block(None))
+        main = replay.main
+        if main is None or not main.done():
+            return
+        if main.cancelled():
+            self._fail(
+                WorkflowCodeError("FOREIGN_AWAIT", "the workflow cancelled itself", fix="raise an error instead")
+            )
+        elif (error := main.exception()) is not None:
+            self._fail(error)
+        else:
+            self._complete(replay, main.result())
+
+    def _complete(self, replay: Replay, result: object) -> None:
+        try:
+            output = values.encode(result, max_bytes=replay.max_payload)
+        except PlaitError as error:
+            self._fail(WorkflowCodeError("NOT_ENCODABLE", "the workflow's result", why=str(error)))
+            return
+        self._revoke_open()
+        self._effect(Finish("completed", output))
+
+    def _fail(self, error: BaseException) -> None:
+        causes = sorted(ops_of(error) & set(self.history.ops))
+        self._revoke_open()
+        self._effect(Finish("failed", error=to_info(error), data={"causes": causes}))
+
+    def _block(self, blocked: RunBlocked) -> None:
+        self._drop()
+        if blocked != self.history.blocked:
+            # What the function did before it came to the misfit is not part of the history
+            self._record(blocked)
+        message = blocked.fix if blocked.code == "CODE_DIVERGED" else f"`{blocked.at}`: {blocked.found}"
+        self._effect(Block(ErrorInfo(blocked.code, message, kind="blocked")))
+
+    def _stop(self) -> None:
+        self._drop()
+        self._revoke_open()
+
+    def _revoke_open(self) -> None:
+        """The run ends: what is open is stopped, and what this decision was about to start is not."""
+        leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
+        kept: list[Effect] = []
+        unborn: set[TaskToken] = set()
+        for effect in self._decision.effects:
+            if isinstance(effect, _STARTS) and effect.token in leaving:
+                unborn.add(effect.token)
+            else:
+                kept.append(effect)
+        self._decision.effects = kept
+        for token, op in leaving.items():
+            if token not in unborn:
+                self._effects(revoking(op, token))
+
+    def _drop(self) -> None:
+        if self._replay is not None:
+            self._replay.evict()
+            self._replay = None
+
+    # -- details -------------------------------------------------------------------------------------------------
+
+    def _record(self, event: Event) -> None:
+        self._decision.events.append(event)
+        self.history.evolve(event, self._now)
+
+    def _record_as_code(self, event: Event) -> None:
+        """An event that the function's code caused; other code than before is noted first."""
+        replay = self._replay
+        if replay is not None and self.history.hash != replay.definition.hash and self.history.blocked is None:
+            definition = replay.definition
+            self._record(CodeLoaded(definition.name, definition.hash, definition.version))
+        self._record(event)
+
+    def _effect(self, effect: Effect) -> None:
+        self._decision.effects.append(effect)
+
+    def _effects(self, effects: list[Effect]) -> None:
+        self._decision.effects += effects
+
+    @property
+    def info(self) -> RunInfo:
+        return self._around.info
+
+    def _definition(self) -> AnyWorkflow | None:
+        return self._registry.find(self._around.info.definition, self._around.info.version)
+
+    def _token(self, at: str) -> TaskToken:
+        return token_of(at, self.history.generation)
+
+    def _open_op(self, token: TaskToken) -> OpState | None:
+        """The open operation of a token; none for one of before a rewind."""
+        op = self.history.ops.get(self._path(token))
+        return op if op is not None and op.status == "open" else None
+
+    def _path(self, token: TaskToken) -> str:
+        if not token.startswith("~"):  # by far the most
+            return "" if self.history.generation else token
+        path, generation = place_of(token)
+        return path if generation == self.history.generation else ""
+
+    def _not_loaded(self) -> NotFound:
+        return self._registry.not_loaded(self._label)
+
+    @property
+    def _label(self) -> str:
+        info = self._around.info
+        return info.definition if info.version is None else f"{info.definition}@{info.version}"
+
+    def _is_open(self, at: str) -> bool:
+        op = self.history.ops.get(at)
+        return op is not None and op.status == "open"
+
+
+def _input_misfit(definition: AnyWorkflow, input: Raw) -> RunBlocked | None:
+    """The input fitted when the run started; its type may have changed since."""
+    try:
+        definition.arguments(input)
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
+        fix = "make the input type accept what the run was started with"
+        return RunBlocked("CODE_DECODE", "input", str(definition.input_type), str(error), fix)
+    return None

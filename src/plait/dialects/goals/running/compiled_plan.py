@@ -1,0 +1,139 @@
+"""A plan, worked out for running: what each step wants, gives, and how it is tried again.
+
+It follows from the plan alone, so runs of one plan share it, and a snapshot has no need of it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import msgspec
+from msgspec import Raw
+
+from plait.dialects.goals.planning.plan import Plan
+from plait.dialects.goals.steps.attribute import Attribute, Collect, Script
+from plait.dialects.goals.steps.step import Step, WorkConfig
+from plait.kernel.retry import MAX_CAP, ONCE, UNLIMITED, Retry
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """An input that comes from init or other steps."""
+
+    name: str
+    inner: str
+    required: bool
+    collect: Collect
+    deadline: int
+    match: Script | None
+    default: Raw | None
+
+
+class StepPlan(msgspec.Struct, frozen=True):
+    step: Step
+    goal: bool
+    inputs: tuple[Wanted, ...]
+    """By outer name."""
+    required: tuple[Wanted, ...]
+    optional: tuple[Wanted, ...]
+    matched: tuple[Wanted, ...]
+    """Those that a script judges."""
+    constants: dict[str, Raw]
+    metas: tuple[tuple[str, str], ...]
+    """Name and key."""
+    inner: dict[str, str]
+    """What the step calls its inputs, by outer name."""
+    outputs: tuple[str, ...]
+    """Sorted."""
+    fans: bool
+    """It may have several items."""
+    scripted: bool
+    """Scripts have to run before it starts."""
+    shaped: bool
+    """Scripts have to run on what it returns."""
+    retry: Retry
+    slots: int
+
+    @property
+    def id(self) -> str:
+        return self.step.id
+
+
+class CompiledPlan:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        goals = set(plan.goals)
+        self.steps = {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
+        self.matches = any(step.matched for step in self.steps.values())
+        self.undoes = any(step.compensate for step in plan.steps.values())
+        self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}
+        self.consumers = {name: tuple(links.consumers) for name, links in plan.attributes.items()}
+        self.upstream = {
+            step_id: frozenset(giver for each in step.inputs for giver in self.providers[each.name])
+            for step_id, step in self.steps.items()
+        }
+        """Of each step, who may give it something."""
+        self.downstream = {
+            step_id: frozenset(taker for name in step.outputs for taker in self.consumers[name])
+            for step_id, step in self.steps.items()
+        }
+
+    @cached_property
+    def goals(self) -> tuple[str, ...]:
+        """Those that have to be reached; others had all they give in init, or are blocked by it."""
+        return tuple(goal for goal in self.plan.goals if goal in self.steps)
+
+
+def step_plan(step: Step, goal: bool) -> StepPlan:
+    inputs = tuple(_wanted(name, each) for name, each in sorted(step.attributes.items()) if _from_others(each))
+    ways_in = [each for _, each in step.inputs()]
+    return StepPlan(
+        step=step,
+        goal=goal,
+        inputs=inputs,
+        required=tuple(each for each in inputs if each.required),
+        optional=tuple(each for each in inputs if not each.required),
+        matched=tuple(each for each in inputs if each.match is not None),
+        constants={
+            name: Raw(each.detail.value.encode()) for name, each in step.inputs() if each.detail.value is not None
+        },
+        metas=tuple((name, each.detail.key) for name, each in step.inputs() if each.role == "meta"),
+        inner={name: each.inner(name) for name, each in step.inputs()},
+        outputs=tuple(sorted(name for name, _ in step.outputs())),
+        fans=any(each.detail.for_each for each in ways_in),
+        scripted=step.predicate is not None or any(_has_script(each) for each in ways_in),
+        shaped=any(_has_script(each) for _, each in step.outputs()),
+        retry=retry_of(step.work_config),
+        slots=step.work_config.parallelism,
+    )
+
+
+def retry_of(config: WorkConfig) -> Retry:
+    if config.retry == "never":
+        return ONCE
+    return Retry(
+        max_attempts=UNLIMITED if config.max_retries < 0 else config.max_retries + 1,
+        backoff=config.backoff_type,
+        first=min(config.init_backoff / 1000, MAX_CAP),
+        cap=min(config.max_backoff / 1000, MAX_CAP),
+    )
+
+
+def _from_others(attribute: Attribute) -> bool:
+    return attribute.role in ("required", "optional")
+
+
+def _has_script(attribute: Attribute) -> bool:
+    return attribute.detail.mapping is not None and attribute.detail.mapping.script is not None
+
+
+def _wanted(name: str, attribute: Attribute) -> Wanted:
+    detail = attribute.detail
+    return Wanted(
+        name=name,
+        inner=attribute.inner(name),
+        required=attribute.role == "required",
+        collect=detail.collect,
+        deadline=detail.deadline,
+        match=detail.match,
+        default=None if detail.default is None else Raw(detail.default.encode()),
+    )

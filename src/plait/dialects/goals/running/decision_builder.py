@@ -1,0 +1,98 @@
+"""One decision as it grows: what is recorded is folded at once, and the steps that it may touch are marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from plait.kernel.effects import Decision, Effect
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis
+from plait.kernel.machine import Prepared, RunInfo
+
+from . import events as e
+from .compiled_plan import StepPlan
+from .evolve import fold
+from .flow import Flow
+from .hands import Hands
+
+PrepareChild = Callable[[str, object, object, str], Prepared]
+"""Makes a run of any dialect ready: dialect, definition as JSON, input, namespace."""
+
+
+class Around:
+    """What does not change from decision to decision."""
+
+    def __init__(
+        self, info: RunInfo, hands: Hands, prepare_child: PrepareChild, unhealthy: Callable[[str], str] = lambda _: ""
+    ) -> None:
+        self.info = info
+        self.hands = hands
+        self.prepare_child = prepare_child
+        self.unhealthy = unhealthy
+        """What is wrong with a step, for people who wonder why it takes so long."""
+
+
+class DecisionBuilder:
+    def __init__(self, flow: Flow, around: Around, now: Millis, preparing: set[str]) -> None:
+        self.flow = flow
+        self.around = around
+        self.now = now
+        self.preparing = preparing
+        """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
+        state which these are."""
+        self.decision = Decision()
+        self.touched: set[str] = set()
+        """Steps that may have to start, fail or be skipped now."""
+
+    def record(self, event: Event) -> None:
+        self.decision.events.append(event)
+        fold(self.flow, event, self.now)
+        self._touch(event)
+
+    def effect(self, effect: Effect) -> None:
+        self.decision.effects.append(effect)
+
+    def touch_all(self) -> None:
+        self.touched.update(self.flow.compiled.steps)
+
+    def plan(self, step_id: str) -> StepPlan:
+        return self.flow.compiled.steps[step_id]
+
+    def _touch(self, event: Event) -> None:
+        touch = _TOUCHES.get(type(event))
+        if touch is not None:
+            touch(self, event)
+
+    def touch_providers(self, step_id: str) -> None:
+        """They may not be needed any more."""
+        self.touched |= self.flow.compiled.upstream[step_id]
+
+    def value_set(self, event: e.AttributeSet) -> None:
+        compiled = self.flow.compiled
+        self.touched.update(compiled.consumers.get(event.name, ()))
+        self.touched.update(compiled.providers.get(event.name, ()))
+
+    def step_started(self, event: e.StepStarted) -> None:
+        self.preparing.discard(event.step_id)
+        self.touch_providers(event.step_id)
+
+    def step_ended(self, event: e.StepCompleted | e.StepFailed | e.StepSkipped) -> None:
+        self.preparing.discard(event.step_id)
+        self.touched |= self.flow.compiled.downstream[event.step_id]
+        self.touch_providers(event.step_id)
+
+    def input_changed(self, event: e.InputMatched | e.InputClosed) -> None:
+        self.touched.add(event.step_id)
+        self.touch_providers(event.step_id)
+
+
+_TOUCHES: dict[type[Event], Callable[[DecisionBuilder, Any], None]] = {
+    e.AttributeSet: DecisionBuilder.value_set,
+    e.StepStarted: DecisionBuilder.step_started,
+    e.StepCompleted: DecisionBuilder.step_ended,
+    e.StepFailed: DecisionBuilder.step_ended,
+    e.StepSkipped: DecisionBuilder.step_ended,
+    e.InputMatched: DecisionBuilder.input_changed,
+    e.InputClosed: DecisionBuilder.input_changed,
+}

@@ -1,0 +1,331 @@
+"""Folds events into a flow, one by one. It decides nothing, and never fails on what was once recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.events import (
+    Event,
+    RollbackStarted,
+    RollbackStep,
+    RunCancelled,
+    RunCompleted,
+    RunFailed,
+    RunReopened,
+    RunStarted,
+    TaskRetryScheduled,
+)
+from plait.kernel.ids import Millis
+
+from . import events as e
+from .compiled_plan import CompiledPlan
+from .fanout import fan_of
+from .flow import Flow, Slots
+from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value
+from .tokens import undone_item
+
+GOAL_FAILED = "goals.goal_failed"
+"""The code of an outcome; a run that failed otherwise was ended from outside."""
+
+_UNDONE: dict[str, ItemStatus] = {
+    "completed": "compensated",
+    "failed": "compensation_failed",
+    "retried": "compensating",
+    "discarded": "compensation_failed",
+}
+
+_object = msgspec.json.Decoder(dict[str, Raw])
+_encode = msgspec.json.Encoder().encode
+
+
+def begun(event: RunStarted, at: Millis, compiled_plans: Mapping[int, CompiledPlan]) -> Flow:
+    """The flow as its start makes it; runs of one plan share their compiled."""
+    data: Any = event.data
+    start = data if isinstance(data, StartData) else msgspec.convert(data, StartData)
+    init = {name: [Value(value, set_at=at)] for name, value in _object.decode(event.input).items()}
+    for name, others in start.more.items():
+        init.setdefault(name, []).extend(Value(Raw(_encode(value)), set_at=at) for value in others)
+    state = FlowState(
+        plan=start.plan,
+        seed=event.seed,
+        parent_step=start.parent_step,
+        returns=start.returns,
+        started_at=at,
+        updated_at=at,
+        attributes=init,
+        steps={step_id: StepState() for step_id in start.plan.steps},
+        seq=1,
+    )
+    return Flow(state, compiled_plans.get(id(start.plan)))
+
+
+def fold(flow: Flow, event: Event, at: Millis) -> None:
+    flow.state.seq += 1
+    flow.state.updated_at = at
+    change = _FOLDS.get(type(event))
+    if change is not None:
+        change(flow, event, at)
+
+
+# -- the dialect's events --------------------------------------------------------------------------------------------
+
+
+def _step_started(flow: Flow, event: e.StepStarted, at: Millis) -> None:
+    step = flow.state.steps[event.step_id]
+    step.status, step.started_at, step.inputs = "active", at, event.inputs
+    step.opened_seq = step.opened_seq or flow.state.seq
+    step.total, step.dropped = event.total, event.dropped
+    places = iter(range(event.total))
+    if event.dropped:
+        places = iter(sorted(set(places) - set(event.dropped)))
+    alone = {} if event.total > 1 else _only_values(flow, event)
+    for token, values in event.work_items.items():
+        step.items[token] = ItemState(alone if event.total == 1 else _object.decode(values), next(places))
+        flow.owners[token] = event.step_id
+    flow.slots_of[event.step_id] = Slots.of(step)
+
+
+def _only_values(flow: Flow, event: e.StepStarted) -> dict[str, Raw]:
+    """Of an item that is alone: its event has all its inputs instead."""
+    plan = flow.compiled.steps[event.step_id]
+    if not plan.fans or not event.work_items:
+        return {}
+    return fan_of(plan.step, _object.decode(event.inputs)).values(0)
+
+
+def _prepared(flow: Flow, event: e.StepPrepared, at: Millis) -> None:
+    flow.state.steps[event.step_id].opened_seq = flow.state.seq
+    if event.run and not event.error:
+        flow.state.steps[event.step_id].inputs = event.inputs
+
+
+def _matched(flow: Flow, event: e.InputMatched, at: Millis) -> None:
+    flow.state.steps[event.step_id].matches.setdefault(event.name, {})[event.index] = event.matched
+
+
+def _waited(flow: Flow, event: e.InputWaited, at: Millis) -> None:
+    flow.state.steps[event.step_id].waits[event.name] = event.until
+
+
+def _closed(flow: Flow, event: e.InputClosed, at: Millis) -> None:
+    step = flow.state.steps[event.step_id]
+    step.waits.pop(event.name, None)
+    step.closed.append(event.name)
+
+
+def _work_started(flow: Flow, event: e.WorkStarted, at: Millis) -> None:
+    item = flow.begin_item(event.step_id, event.token)
+    item.started_at = item.started_at or at
+    item.retry_at = None
+
+
+def _accepted(flow: Flow, event: e.WorkAccepted, at: Millis) -> None:
+    item = flow.item(event.step_id, event.token)
+    item.accepted_at, item.accepted = at, event.attempt
+    if item.status == "active":
+        flow.awaited.add(event.token)
+
+
+def _returned(flow: Flow, event: e.WorkReturned, at: Millis) -> None:
+    flow.item(event.step_id, event.token).returned = event.outputs
+
+
+def _succeeded(flow: Flow, event: e.WorkSucceeded, at: Millis) -> None:
+    item = flow.close_item(event.step_id, event.token, at)
+    item.status, item.outputs, item.memo, item.error = "succeeded", event.outputs, event.memo, ""
+    item.attempts = event.attempts - 1
+    flow.state.finished.append(event.token)
+
+
+def _failed(flow: Flow, event: e.WorkFailed, at: Millis) -> None:
+    item = flow.close_item(event.step_id, event.token, at)
+    item.status, item.error, item.attempts = "failed", event.error, event.attempts
+
+
+def _set(flow: Flow, event: e.AttributeSet, at: Millis) -> None:
+    flow.state.attributes.setdefault(event.name, []).append(Value(event.value, event.provider, at))
+
+
+def _completed(flow: Flow, event: e.StepCompleted, at: Millis) -> None:
+    flow.end_step(event.step_id, at).status = "completed"
+    flow.state.steps[event.step_id].outputs = event.outputs
+
+
+def _step_failed(flow: Flow, event: e.StepFailed, at: Millis) -> None:
+    step = flow.end_step(event.step_id, at)
+    step.status, step.error, step.unsatisfied = "failed", event.error, event.unsatisfied
+    slots = flow.slots_of.get(event.step_id)
+    if slots is not None:  # what has not begun never does
+        slots.idle.clear()
+        slots.due.clear()
+        for item in step.items.values():
+            item.retry_at = None
+
+
+def _skipped(flow: Flow, event: e.StepSkipped, at: Millis) -> None:
+    step = flow.end_step(event.step_id, at)
+    step.status, step.reason, step.unsatisfied = "skipped", event.reason, event.unsatisfied
+
+
+def _deactivated(flow: Flow, event: e.FlowDeactivated, at: Millis) -> None:
+    flow.state.deactivated_at = at
+
+
+def _resumed(flow: Flow, event: e.FlowResumed, at: Millis) -> None:
+    emptied = {name for step_id in event.steps for name in _withdrawn(flow, step_id)}
+    for step_id in event.steps:
+        old = flow.state.steps[step_id]
+        fresh = flow.state.steps[step_id] = StepState(matches=old.matches, closed=old.closed)
+        stale = any(each.name in emptied for each in flow.compiled.steps[step_id].inputs)
+        if old.items and not stale:
+            fresh.status, fresh.started_at, fresh.inputs = "active", old.started_at, old.inputs
+            fresh.total, fresh.dropped = old.total, old.dropped
+            fresh.items = {token: _taken_up(item) for token, item in old.items.items()}
+            fresh.opened_seq = old.opened_seq
+    _wait_no_more(flow)
+    flow.state.cut = False
+    flow.count()
+
+
+def _withdrawn(flow: Flow, step_id: str) -> list[str]:
+    """A step that had completed is done again because what it did was undone: what it gave is not true any more."""
+    if flow.state.steps[step_id].status != "completed":
+        return []
+    attributes, outputs = flow.state.attributes, flow.compiled.steps[step_id].outputs
+    for name in outputs:
+        left = [value for value in attributes.pop(name, []) if value.step != step_id]
+        if left:
+            attributes[name] = left
+    return [name for name in outputs if name not in attributes]
+
+
+def _taken_up(item: ItemState) -> ItemState:
+    """What succeeded or is under way stays; the rest is done again, under the same token."""
+    if item.status in ("succeeded", "compensation_failed", "active"):
+        return item
+    return ItemState(item.values, item.place, round=item.round + 1)
+
+
+def _wait_no_more(flow: Flow) -> None:
+    """Items that waited to be tried again when the run ended, or that were undone since, begin afresh; so do children
+    that ended with it."""
+    for step_id, step in flow.state.steps.items():
+        ended_too = flow.state.cut and flow.compiled.steps[step_id].step.type in ("flow", "run")
+        for token, item in step.items.items() if step.status == "active" else ():
+            undone = item.status == "compensated"
+            if undone or item.retry_at is not None or (ended_too and item.status == "active"):
+                step.items[token] = ItemState(item.values, item.place, round=item.round + 1)
+
+
+def _forked(flow: Flow, event: e.FlowForked, at: Millis) -> None:
+    for name, value in event.attributes.items():
+        flow.state.attributes[name] = [Value(Raw(_encode(value)), "fork", at)]
+    if event.steps:
+        old = flow.state.plan
+        flow.state.plan = msgspec.structs.replace(old, steps={**old.steps, **event.steps})
+        flow.compiled = CompiledPlan(flow.state.plan)
+
+
+def _comp_started(flow: Flow, event: e.CompStarted, at: Millis) -> None:
+    flow.item(event.step_id, event.token).status = "compensating"
+
+
+def _comp_succeeded(flow: Flow, event: e.CompSucceeded, at: Millis) -> None:
+    flow.item(event.step_id, event.token).status = "compensated"
+
+
+def _comp_failed(flow: Flow, event: e.CompFailed, at: Millis) -> None:
+    item = flow.item(event.step_id, event.token)
+    item.status, item.error = "compensation_failed", event.error
+
+
+# -- the kernel's events ----------------------------------------------------------------------------------------------
+
+
+def _retry_scheduled(flow: Flow, event: TaskRetryScheduled, at: Millis) -> None:
+    found = flow.find(event.token)
+    if found is not None:
+        plan, step, item = found
+        flow.rest(plan.id, event.token, item)
+        if step.ended:
+            flow.strays.add(event.token)
+        item.status, item.attempts, item.retry_at = "pending", event.attempt, event.due
+        item.error, item.accepted_at = event.error.message, None
+
+
+def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
+    if event.cause == "request":
+        return
+    flow.state.end_seq = flow.state.seq
+    flow.state.cut = event.cause != "failure"
+    flow.state.status = "cancelled" if event.cause == "cancel" else "failed"
+    flow.state.error = event.error.message if event.error is not None else event.reason
+
+
+def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
+    found = flow.find(undone_item(event.at))
+    if found is not None:
+        found[2].status, found[2].rolled_back = _UNDONE[event.status], True
+
+
+def _run_completed(flow: Flow, event: RunCompleted, at: Millis) -> None:
+    _over(flow, "completed", "", at)
+
+
+def _run_failed(flow: Flow, event: RunFailed, at: Millis) -> None:
+    flow.state.cut = event.error.code != GOAL_FAILED
+    _over(flow, "failed", event.error.message, at)
+
+
+def _run_cancelled(flow: Flow, event: RunCancelled, at: Millis) -> None:
+    flow.state.cut = True
+    _over(flow, "cancelled", event.reason, at)
+
+
+def _over(flow: Flow, status: Any, error: str, at: Millis) -> None:
+    state = flow.state
+    state.status, state.error, state.ended_at = status, error, at
+    state.outlived = flow.active > 0 and not state.cut
+    state.end_seq = state.end_seq or state.seq
+
+
+def _reopened(flow: Flow, event: RunReopened, at: Millis) -> None:
+    if event.cause != "compensate":
+        state = flow.state
+        state.status, state.error, state.ended_at, state.deactivated_at = "active", "", None, None
+        state.outlived, state.end_seq = False, 0
+
+
+_FOLDS: dict[type[Event], Callable[[Flow, Any, Millis], None]] = {
+    e.StepPrepared: _prepared,
+    e.InputMatched: _matched,
+    e.InputWaited: _waited,
+    e.InputClosed: _closed,
+    e.StepStarted: _step_started,
+    e.WorkStarted: _work_started,
+    e.WorkAccepted: _accepted,
+    e.WorkReturned: _returned,
+    e.WorkSucceeded: _succeeded,
+    e.WorkFailed: _failed,
+    e.AttributeSet: _set,
+    e.StepCompleted: _completed,
+    e.StepFailed: _step_failed,
+    e.StepSkipped: _skipped,
+    e.FlowDeactivated: _deactivated,
+    e.FlowResumed: _resumed,
+    e.FlowForked: _forked,
+    e.CompStarted: _comp_started,
+    e.CompSucceeded: _comp_succeeded,
+    e.CompFailed: _comp_failed,
+    TaskRetryScheduled: _retry_scheduled,
+    RollbackStarted: _rollback_started,
+    RollbackStep: _rollback_step,
+    RunCompleted: _run_completed,
+    RunFailed: _run_failed,
+    RunCancelled: _run_cancelled,
+    RunReopened: _reopened,
+}

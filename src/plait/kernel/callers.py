@@ -1,0 +1,95 @@
+"""Callers that wait for a run to end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+import msgspec
+from msgspec import Raw
+
+from . import values
+from .errors import ErrorInfo
+from .events import RunCancelled, RunCompleted, RunFailed
+from .ids import RunId, Shard, shard_of
+from .lifecycle import cancelled
+from .loader import recorded
+from .run import Run
+from .store import Store
+from .view import RunStatus
+
+
+class Outcome(msgspec.Struct, frozen=True, gc=False):
+    """How a run stands: ended, or blocked until someone acts."""
+
+    status: RunStatus
+    output: Raw | None = None
+    error: ErrorInfo | None = None
+    blocked: ErrorInfo | None = None
+
+
+class Waiters:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}
+
+    async def outcome(self, run_id: RunId, *, look_first: bool) -> Outcome:
+        """Waits for the end. The store need not be asked first about a run that is known to go on."""
+        while True:
+            future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
+            waiting = self._waiting.setdefault(run_id, [])
+            waiting.append(future)
+            try:
+                found = (await self._standing(run_id) if look_first else None) or await future
+            finally:
+                if future in waiting:
+                    waiting.remove(future)
+                if not waiting and self._waiting.get(run_id) is waiting:  # not the list of those who came since
+                    del self._waiting[run_id]
+            if found is not None:
+                return found
+            look_first = True
+
+    def awaited(self) -> list[RunId]:
+        return list(self._waiting)
+
+    def notify(self, run_id: RunId, outcome: Outcome | None) -> None:
+        """None: something may have changed elsewhere; look again."""
+        for future in self._waiting.pop(run_id, ()):
+            if not future.done():
+                future.set_result(outcome)
+
+    def look_again(self, shards: Collection[Shard]) -> None:
+        for run_id in self.awaited():
+            if shard_of(run_id) in shards:
+                self.notify(run_id, None)
+
+    def abandon(self, error: Exception) -> None:
+        for futures in self._waiting.values():
+            for future in futures:
+                if not future.done():
+                    future.set_exception(error)
+                    future.exception()  # whoever waits may have given up already
+
+    async def _standing(self, run_id: RunId) -> Outcome | None:
+        row = await self._store.run(run_id)
+        if row is None or (row.status == "running" and row.blocked is None):
+            return None
+        output = row.output
+        if row.status == "completed" and output is None:  # a large one is kept as a blob
+            ends = [event for event in await recorded(self._store, run_id) if event.type == "run.completed"]
+            output = Raw(values.plain(ends[-1].data.get("output")))
+        return Outcome(row.status, output, row.error, row.blocked)
+
+
+def outcome_of(run: Run) -> Outcome | None:
+    """How a run that was just committed stands; None if it goes on."""
+    match run.state.final if run.state.status != "running" else None:
+        case RunCompleted(output=output):
+            return Outcome("completed", output)
+        case RunFailed(error=error):
+            return Outcome("failed", error=error)
+        case RunCancelled() as final:
+            return Outcome("cancelled", error=cancelled(final))
+        case None:
+            return Outcome("running", blocked=run.blocked) if run.blocked is not None else None

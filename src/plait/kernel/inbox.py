@@ -1,0 +1,82 @@
+"""The inbox: inputs that any process wrote for runs that this engine owns, taken in order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+import msgspec
+
+from .ids import RunId, Shard
+from .inputs import AnyInput
+from .store import InboxRow, Store
+
+log = logging.getLogger("plait.kernel")
+
+_AT_ONCE = 500
+
+_input = msgspec.json.Decoder(AnyInput)
+
+
+class Inbox:
+    def __init__(
+        self, store: Store, shards: Callable[[], set[Shard]], deliver: Callable[[RunId, AnyInput, str], None]
+    ) -> None:
+        self._store = store
+        self._shards = shards
+        self._deliver = deliver
+        self._taking: set[tuple[RunId, str]] = set()
+        self._done: list[tuple[RunId, str]] = []
+        """Taken while a look was under way, which may still bring them back."""
+        self._looking = False
+        self._again = False
+
+    async def look(self) -> None:
+        """Delivers every input that waits; calls that come meanwhile cause one more round."""
+        self._again = True
+        if self._looking:
+            return
+        self._looking = True
+        try:
+            while self._again:
+                await asyncio.sleep(0)  # a thousand inputs that came at once are one look
+                self._again = False
+                self._taking.difference_update(self._done)
+                self._done.clear()
+                rows = await self._store.inbox(self._shards(), _AT_ONCE + len(self._taking))
+                for row in rows:
+                    self._again |= self._take(row)
+        finally:
+            self._looking = False
+
+    def came(self, row: InboxRow) -> None:
+        """A row that was just written here. It must not overtake those that a look is about to bring."""
+        if self._looking:
+            self._again = True
+        else:
+            self._take(row)
+
+    def _take(self, row: InboxRow) -> bool:
+        """Delivers one row, unless it is under way already."""
+        place = (row.run_id, row.key)
+        if place in self._taking:
+            return False
+        self._taking.add(place)
+        try:
+            input = _input.decode(row.body)
+        except msgspec.ValidationError as error:
+            log.error("an input of run %s can't be read by this engine, and waits for another: %s", row.run_id, error)
+            return False
+        self._deliver(row.run_id, input, row.key)
+        return True
+
+    def taken(self, run_id: RunId, key: str) -> None:
+        """The input is in the log."""
+        if self._looking:
+            self._done.append((run_id, key))
+        else:
+            self._taking.discard((run_id, key))
+
+    def forget(self, run_id: RunId) -> None:
+        self._taking = {place for place in self._taking if place[0] != run_id}

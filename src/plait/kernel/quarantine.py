@@ -1,0 +1,66 @@
+"""Runs that are set aside: their machine failed or decided what can't be stored, or their log can't be read here.
+
+Such a run is blocked in the store and dropped from memory. Its inputs stay where they are, in the inbox
+and among the timers; when something new comes for it, all of them are delivered again, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+from .failures import describe
+from .ids import RunId, Shard, shard_of
+from .refusals import ASKED, refused
+from .run_cache import Unreadable
+from .store import RunPatch, Write
+
+
+class Quarantine:
+    def __init__(self, again: Callable[[RunId], None]) -> None:
+        self._again = again
+        self._runs: dict[RunId, Literal["writing", "wanted", "written"]] = {}
+
+    def add(self, run_id: RunId) -> None:
+        """It is on its way to be blocked in the store."""
+        self._runs[run_id] = "writing"
+
+    def written(self, run_id: RunId) -> None:
+        """The store has it as blocked: only now may it be read again."""
+        state = self._runs.get(run_id)
+        if state is not None:
+            self._runs[run_id] = "written"
+            if state == "wanted":
+                self.holds(run_id)
+
+    def holds(self, run_id: RunId) -> bool:
+        """Whether an input that comes for a run finds it here; it is then delivered again, after those before it."""
+        if not self._runs:
+            return False
+        state = self._runs.get(run_id)
+        if state == "written":
+            del self._runs[run_id]
+            self._again(run_id)
+        elif state is not None:
+            self._runs[run_id] = "wanted"
+        return state is not None
+
+    def discard(self, run_id: RunId) -> None:
+        self._runs.pop(run_id, None)
+
+    def lost(self, shards: set[Shard]) -> None:
+        """Their new owner sees to them."""
+        self._runs = {run_id: state for run_id, state in self._runs.items() if shard_of(run_id) not in shards}
+
+
+def unreadable(problem: Unreadable) -> Write:
+    """The row says why it can't go on, and who waits for an answer gets one."""
+    row, error = problem.row, problem.__cause__
+    info = describe(error if error is not None else problem, kind="blocked")
+    keys = [key for input, key in problem.held if key is not None and isinstance(input, ASKED)]
+    write = Write(row.id, row.shard, problem.epoch, taken=refused(row.id, info, keys))
+    if row.status == "running":
+        write.patch = RunPatch(
+            status="running", awake=row.awake, blocked=info, recoveries=row.recoveries, full=row.full
+        )
+    return write

@@ -1,0 +1,126 @@
+"""The runs that are in memory: at work, parked, or being read from the store.
+
+Parked runs are kept while there is room, so that their next input needs no replay; the one that was
+parked longest goes first. A run that is not here costs nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+
+from .errors import PlaitError, Unavailable
+from .ids import Epoch, RunId, Shard, shard_of
+from .inputs import AnyInput
+from .loader import Loader
+from .run import Run
+from .store import RunRow, Store
+
+log = logging.getLogger("plait.kernel")
+
+
+Held = list[tuple[AnyInput, str | None]]
+"""Inputs with their inbox keys."""
+
+
+class Unreadable(Exception):
+    """This engine can't read what the store has of a run."""
+
+    def __init__(self, row: RunRow, epoch: Epoch, held: Held) -> None:
+        super().__init__(row.id)
+        self.row = row
+        self.epoch = epoch
+        self.held = held
+
+
+class RunCache:
+    def __init__(self, store: Store, loader: Loader, epoch: Callable[[Shard], Epoch | None], cache_size: int) -> None:
+        self._store = store
+        self._loader = loader
+        self._epoch = epoch
+        self._cache_size = cache_size
+        self._live: dict[RunId, Run] = {}
+        self._parked: OrderedDict[RunId, None] = OrderedDict()
+        self._loading: dict[RunId, Held] = {}
+
+    def get(self, run_id: RunId) -> Run | None:
+        return self._live.get(run_id)
+
+    def has(self, run: Run) -> bool:
+        """False for one that was dropped while its commit was under way."""
+        return self._live.get(run.id) is run
+
+    def all(self) -> list[Run]:
+        return list(self._live.values())
+
+    @property
+    def parked(self) -> int:
+        """How many wait in memory for their next input."""
+        return len(self._parked)
+
+    def add(self, run: Run) -> None:
+        self._live[run.id] = run
+
+    def wake(self, run_id: RunId) -> Run | None:
+        """The run, not parked any more."""
+        self._parked.pop(run_id, None)
+        return self._live.get(run_id)
+
+    def park(self, run: Run) -> None:
+        """It has nothing to do now; if it has ended, or there is no room, it goes."""
+        if run.state.status != "running" or self._cache_size == 0:
+            self.evict(run)
+            return
+        self._parked[run.id] = None
+        while len(self._parked) > self._cache_size:
+            oldest, _ = self._parked.popitem(last=False)
+            if (parked := self._live.get(oldest)) is not None and not parked.queued:
+                self.evict(parked)
+
+    def evict(self, run: Run) -> None:
+        if self._live.get(run.id) is run:
+            del self._live[run.id]
+            self._parked.pop(run.id, None)
+        run.machine.close()
+
+    # -- reading from the store ----------------------------------------------------------------------------------
+
+    @property
+    def loading(self) -> bool:
+        return bool(self._loading)
+
+    def is_loading(self, run_id: RunId) -> bool:
+        return run_id in self._loading
+
+    def knows(self, run_id: RunId) -> bool:
+        """Whether it is in memory, or about to be."""
+        return run_id in self._live or run_id in self._loading
+
+    def hold(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
+        """Keeps an input until its run is in memory."""
+        self._loading.setdefault(run_id, []).append((input, key))
+
+    async def load(self, run_id: RunId, row: RunRow | None = None) -> tuple[Run | None, Held]:
+        """Brings a run into memory; with it come the inputs that were held for it. None if there is no such run, or
+        it is not ours. While the store is away its inputs are kept, for the next try."""
+        self._loading.setdefault(run_id, [])
+        run = await self._build(run_id, row)
+        held = self._loading.pop(run_id)
+        if run is not None:
+            run = self._live.setdefault(run_id, run)  # it may have been made here meanwhile
+        return run, held
+
+    async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
+        row = row or await self._store.run(run_id)
+        epoch = self._epoch(shard_of(run_id))
+        if row is None or epoch is None:
+            return None
+        try:
+            run = await self._loader.load(row, epoch)
+        except Unavailable:
+            raise
+        except Exception as error:  # of another release, or a dialect with a bug: it must not harm its neighbours
+            log.error("run %s can't be taken up: %s", run_id, error, exc_info=not isinstance(error, PlaitError))
+            raise Unreadable(row, epoch, self._loading.pop(run_id)) from error
+        return run if self._epoch(run.shard) == epoch else None

@@ -1,0 +1,101 @@
+"""What tasks say while they run, kept beside the log.
+
+Lines come from the event loop and from threads. They are collected for a moment and written together. They are not
+part of any decision: a line that can't be kept is dropped, and a task never waits for its lines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from .clock import Clock
+from .errors import PlaitError
+from .ids import RunId, Shard
+from .store import Line, LineLevel, Verdict, Write
+from .worker import Job
+
+log = logging.getLogger("plait.kernel")
+
+MAX_TEXT = 4_000
+"""Characters of a line; the rest is cut off."""
+MAX_LINES = 1_000
+"""Of one attempt."""
+_PAUSE = 0.1
+_MOST = 20_000
+"""Lines that may wait to be written."""
+
+
+class TaskLogs:
+    def __init__(self, clock: Clock, append: Callable[[Write], Awaitable[Verdict]]) -> None:
+        self._clock = clock
+        self._append = append
+        self._waiting: list[Line] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._writing: asyncio.Task[None] | None = None
+        self.dropped = 0
+
+    def open(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    async def close(self) -> None:
+        """Writes what is left."""
+        await self.flush()
+        self._loop = None
+
+    def note(self, job: Job, level: LineLevel, text: str) -> None:
+        """Takes a line of an attempt, from any thread."""
+        loop = self._loop
+        if loop is None:
+            return
+        job.said += 1
+        if job.said > MAX_LINES:
+            self.dropped += 1
+            if job.said > MAX_LINES + 1:  # here, because a thread in a tight loop must not fill the event loop's queue
+                return
+            level, text = "warning", f"more than {MAX_LINES:,} lines: the rest is not kept"
+        line = Line(job.run_id, job.task.node or job.task.token, job.attempt, self._clock.now(), level, _clean(text))
+        if _here() is loop:
+            self._add(line)
+        else:
+            loop.call_soon_threadsafe(self._add, line)
+
+    def _add(self, line: Line) -> None:
+        if len(self._waiting) >= _MOST:
+            self.dropped += 1
+            return
+        self._waiting.append(line)
+        if self._writing is None and self._loop is not None:
+            self._writing = self._loop.create_task(self._soon(), name="plait.task_logs")
+
+    async def _soon(self) -> None:
+        woken = asyncio.Event()
+        self._clock.call_later(_PAUSE, woken.set)
+        await woken.wait()
+        self._writing = None
+        await self.flush()
+
+    async def flush(self) -> None:
+        lines, self._waiting = self._waiting, []
+        if not lines:
+            return
+        first = lines[0]
+        try:
+            await self._append(Write(RunId(f"~lines/{first.run_id}"), Shard(0), None, lines=lines))
+        except PlaitError as error:
+            self.dropped += len(lines)
+            log.warning("%d lines of tasks are lost: %s", len(lines), error)
+
+
+def _here() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _clean(text: str) -> str:
+    """A line that every store can keep."""
+    cut = text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
+    return cut.replace("\0", "�").encode("utf-8", "replace").decode()

@@ -1,0 +1,98 @@
+"""Durable timers: rows in the store, fired when their time has come. None is kept in memory, however many sleep."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from .clock import Alarm, Clock
+from .ids import Millis, RunId, Shard, TaskToken
+from .store import Store, TimerRow
+
+_AT_ONCE = 500
+_AGAIN = 1000
+
+
+class Timers:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        shards: Callable[[], set[Shard]],
+        fire: Callable[[TimerRow], None],
+        keep_trying: Callable[[Callable[[], Awaitable[None]]], object],
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._shards = shards
+        self._fire = fire
+        self._keep_trying = keep_trying
+        self._next: Millis | None = None
+        self._alarm: Alarm | None = None
+        self._firing: set[tuple[RunId, TaskToken]] = set()
+        self._done: list[tuple[RunId, TaskToken]] = []
+        """Fired while a look was under way, which may still bring them back."""
+        self._looking = False
+        self._again = False
+
+    def note(self, due: Millis) -> None:
+        """A timer was committed."""
+        if self._next is None or due < self._next:
+            self._schedule(due)
+
+    def fired(self, run_id: RunId, token: TaskToken) -> None:
+        """Its firing is on disk."""
+        if self._looking:
+            self._done.append((run_id, token))
+        else:
+            self._firing.discard((run_id, token))
+
+    def forget(self, run_id: RunId) -> None:
+        self._firing = {place for place in self._firing if place[0] != run_id}
+
+    async def look(self) -> None:
+        """Fires what is due, and sets the alarm for the rest; calls that come meanwhile cause one more round."""
+        self._again = True
+        if self._looking:
+            return
+        self._looking = True
+        shards, now = self._shards(), self._clock.now()
+        try:
+            while self._again:
+                self._again = False
+                self._firing.difference_update(self._done)
+                self._done.clear()
+                shards, now = self._shards(), self._clock.now()
+                rows = [
+                    row for row in await self._store.due(shards, now, _AT_ONCE + len(self._firing)) if self._new(row)
+                ]
+                for row in rows:
+                    self._again = True
+                    self._firing.add((row.run_id, row.token))
+                    self._fire(row)
+        finally:
+            self._looking = False
+        self._next = None
+        due = await self._store.next_due(shards)
+        if due is not None:
+            # What is past due now is under way, or could not be: look at it again, but do not spin on it
+            self.note(due if due > now else Millis(now + _AGAIN))
+
+    def stop(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+
+    def _new(self, row: TimerRow) -> bool:
+        return (row.run_id, row.token) not in self._firing
+
+    def _schedule(self, due: Millis) -> None:
+        self._next = due
+        self.stop()
+        wait = max(0.0, (due - self._clock.now()) / 1000)
+        self._alarm = self._clock.call_later(wait, self._ring)
+
+    def _ring(self) -> None:
+        due = self._next
+        if due is not None and due > self._clock.now():  # never early
+            self._schedule(due)
+        else:
+            self._keep_trying(self.look)

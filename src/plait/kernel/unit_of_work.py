@@ -1,0 +1,173 @@
+"""The write that grows while one input is decided, and what to do once it is on disk."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import get_type_hints
+
+import msgspec
+from msgspec import Raw
+
+from . import values
+from .effects import RunTask
+from .errors import ErrorInfo
+from .events import Event
+from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
+from .inputs import AnyInput
+from .store import (
+    DeadLetter,
+    InboxRow,
+    LogRow,
+    NewChild,
+    Question,
+    RunPatch,
+    RunRow,
+    Settled,
+    Snapshot,
+    Taken,
+    TimerRow,
+    Write,
+)
+
+
+class UnitOfWork:
+    """One is made for every decision: what most of them don't need stays a default of the class."""
+
+    create: RunRow | None = None
+    patch: RunPatch | None = None
+    taken: list[Taken] | None = None
+    inbox: list[InboxRow] | None = None
+    children: list[NewChild] | None = None
+    timers: list[TimerRow] | None = None
+    cleared: list[TaskToken] | None = None
+    clears_all: bool = False
+    questions: list[Question] | None = None
+    answered: list[TaskToken] | None = None
+    dead_letters: list[DeadLetter] | None = None
+    settled: list[Settled] | None = None
+    snapshot: Snapshot | None = None
+
+    breach: ErrorInfo | None = None
+    """The limit that a decision broke; its effects are left out."""
+
+    # After the commit
+    revoked: list[TaskToken] | None = None
+    more: bool = False
+    ended: bool = False
+
+    def __init__(self, run_id: RunId, shard: Shard, epoch: Epoch, first: int, at: Millis) -> None:
+        self.run_id = run_id
+        self.shard = shard
+        self.epoch = epoch
+        self.first = first
+        """The number its first event will have."""
+        self.at = at
+        self.events: list[Event] = []
+        self.tasks: list[tuple[RunTask, int]] = []
+        """What to start once it is on disk."""
+
+    @property
+    def empty(self) -> bool:
+        """Nothing to write: the input changed nothing."""
+        return not (
+            self.events
+            or self.create
+            or self.patch
+            or self.taken
+            or self.cleared
+            or self.timers
+            or self.clears_all
+            or self.settled
+            or self.inbox
+            or self.snapshot
+            or self.answered
+            or self.children
+            or self.questions
+            or self.dead_letters
+        )
+
+    # -- what effects add ----------------------------------------------------------------------------------------
+
+    def set_timer(self, token: TaskToken, due: Millis) -> None:
+        self.timers = [*(self.timers or ()), TimerRow(self.run_id, self.shard, token, due)]
+
+    def clear_timer(self, token: TaskToken) -> None:
+        self.cleared = [*(self.cleared or ()), token]
+        self.timers = [timer for timer in self.timers or () if timer.token != token]
+
+    def clear_all(self, *, stored: bool) -> None:
+        """No timer and no open question outlives this; later ones of the same draft do."""
+        self.clears_all = self.clears_all or stored
+        self.timers = self.questions = None
+
+    def send(self, run_id: RunId, key: str, input: AnyInput, fallback: DeadLetter | None = None) -> None:
+        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.at, fallback)
+        self.inbox = [*(self.inbox or ()), row]
+
+    def settle(self, letters: list[Settled]) -> None:
+        self.settled = [*(self.settled or ()), *letters]
+
+    # -- closing -------------------------------------------------------------------------------------------------
+
+    def write(self, blob_threshold: int) -> Write:
+        log, blobs = self._log(blob_threshold) if self.events else (None, ())
+        return Write(
+            self.run_id,
+            self.shard,
+            self.epoch,
+            self.create,
+            log,
+            self.patch,
+            blobs,
+            (),
+            self.taken or (),
+            self.inbox or (),
+            self.children or (),
+            self.timers or (),
+            self.cleared or (),
+            self.clears_all,
+            self.questions or (),
+            self.answered or (),
+            self.dead_letters or (),
+            self.settled or (),
+            self.snapshot,
+        )
+
+    def _log(self, blob_threshold: int) -> tuple[LogRow, list[tuple[str, bytes]]]:
+        blobs: list[tuple[str, bytes]] = []
+        encoded = values.plain(self.events)
+        refs: dict[str, str] = {}
+        if len(encoded) > blob_threshold:
+            slim = list(self.events)
+            for index, event in enumerate(self.events):
+                slim[index] = _take_blobs(event, index, blob_threshold, refs, blobs)
+            encoded = values.plain(slim)
+        names = values.plain(refs).decode() if refs else None
+        return LogRow(Seq(self.first), len(self.events), self.at, encoded, names), blobs
+
+
+def _take_blobs(
+    event: Event, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]
+) -> Event:
+    for name in raw_fields(type(event)):
+        value = getattr(event, name)
+        if value is not None and len(bytes(value)) > threshold:
+            body = bytes(value)
+            digest = f"cas://sha256:{hashlib.sha256(body).hexdigest()}"
+            refs[f"{index}.{name}"] = digest
+            blobs.append((digest, body))
+            event = msgspec.structs.replace(event, **{name: values.NULL})
+    return event
+
+
+_raw_fields: dict[type[Event], tuple[str, ...]] = {}
+
+
+def raw_fields(cls: type[Event]) -> tuple[str, ...]:
+    """The fields of an event type that are one value as JSON; not those that hold several."""
+    found = _raw_fields.get(cls)
+    if found is None:
+        hints = get_type_hints(cls)
+        found = tuple(n for n in cls.__struct_fields__ if hints[n] in (Raw, Raw | None))
+        _raw_fields[cls] = found
+    return found

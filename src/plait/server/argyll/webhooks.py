@@ -1,0 +1,110 @@
+"""Webhooks: where step servers report the work that they took on.
+
+    POST /webhook/{flow}/{step}/{token}?signature=…
+
+The address is signed, so that only who was given the work can report it, and it needs no key. What is reported is
+durable before it is acknowledged. The same report again, and one that comes too late, are fine: they change nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Any, cast
+from urllib.parse import parse_qs, quote, urlencode
+
+from plait.dialects.goals.limits import RUN_BYTES
+from plait.dialects.goals.running.callbacks import FAILED, WORK
+from plait.dialects.goals.running.machine import GoalsMachine
+from plait.dialects.goals.running.state import ItemState
+from plait.kernel import values
+from plait.kernel.errors import Busy, PlaitError
+from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key
+from plait.kernel.inputs import Message
+from plait.kernel.machine import RunInfo
+from plait.server.auth.signing import Seal
+from plait.server.errors import BadRequest
+
+from .route import Ask, MountRoute, Said
+
+_PROBLEM = "application/problem+json"
+
+
+class WebhookUrls:
+    """Makes the addresses, and knows them again."""
+
+    def __init__(self, secret: bytes, base: str) -> None:
+        self._seal = Seal(secret, "webhook")
+        self._base = base.rstrip("/")
+
+    def __call__(self, run: RunInfo, step_id: str, token: str) -> str:
+        flow_id = caller_id(run.run_id)
+        query = {} if run.namespace == DEFAULT_NAMESPACE else {"namespace": run.namespace}
+        query["signature"] = self.signature(run.namespace, flow_id, step_id, token)
+        path = "/".join(quote(part, safe="") for part in (flow_id, step_id, token))
+        return f"{self._base}/webhook/{path}?{urlencode(query)}"
+
+    def signature(self, namespace: str, flow_id: str, step_id: str, token: str) -> str:
+        return self._seal.stamp("\0".join((namespace, flow_id, step_id, token)))
+
+
+async def report(ask: Ask) -> Said:
+    run_id = _run_of(ask)
+    body = await ask.object()
+    problem = ask.content_type.partition(";")[0].strip().lower() == _PROBLEM
+    item = await _awaited(ask, run_id)
+    await _tell(ask, run_id, (FAILED if problem else WORK) + ask.params["token"], item.round, body)
+    return Said(None)
+
+
+def _run_of(ask: Ask) -> RunId:
+    """The run of an address that we made."""
+    query = parse_qs(ask.query.decode("latin-1"))
+    namespace = query.get("namespace", [DEFAULT_NAMESPACE])[0]
+    flow_id, step_id, token = ask.params["flow"], ask.params["step"], ask.params["token"]
+    if not ask.site.settings.unsigned_webhooks:
+        made = WebhookUrls(ask.site.auth.secret, "").signature(namespace, flow_id, step_id, token)
+        sent = query.get("signature", [""])[0]
+        if not hmac.compare_digest(made.encode(), sent.encode("utf-8", "replace")):
+            raise _unknown()
+    try:
+        return run_key(namespace, flow_id)
+    except PlaitError:
+        raise _unknown() from None
+
+
+async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
+    """The work, which began before anybody was told of this address."""
+    kernel = ask.engine.kernel
+    kernel.must_live()
+    row = await kernel.store.run(run_id)
+    if row is None or row.dialect != ask.engine.goals.dialect.name:
+        raise _unknown()
+    run = await kernel.peek(row)
+    found = cast("GoalsMachine", run.machine).flow.find(ask.params["token"]) if run.state.seq else None
+    if found is None or found[0].id != ask.params["step"] or found[0].step.type != "async" or not found[2].started_at:
+        raise _unknown()
+    if row.full:
+        raise Busy("kernel.queue_full", "too many reports wait for this flow", fix="send it again later")
+    return found[2]
+
+
+async def _tell(ask: Ask, run_id: RunId, name: str, round: int, body: dict[str, Any]) -> None:
+    """The same report twice is one: a sender that missed our answer may try again. After the flow was taken up again
+    it is another: the work was asked for once more."""
+    raw = values.encode(body)
+    key = f"webhook:{name}:{round}:{hashlib.sha256(raw).hexdigest()[:32]}"
+    kernel = ask.engine.kernel
+    await kernel.send(run_id, Message(key, name, raw, kernel.clock.now()), key)
+
+
+def _unknown() -> PlaitError:
+    return BadRequest(
+        "goals.unknown_work",
+        "nobody waits for this work",
+        why="the flow, its step, the token or the signature is none of ours",
+        fix="use Argyll-Webhook-URL as it was sent, with its query",
+    )
+
+
+ROUTES = (MountRoute(method="POST", full_path="/webhook/{flow}/{step}/{token}", handler=report, limit=RUN_BYTES),)
