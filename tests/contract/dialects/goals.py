@@ -11,7 +11,7 @@ from plait.dialects.goals.hands.hands import GoalsHands
 from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.running.tokens import item_token
 from plait.dialects.goals.steps.builder import StepBuilder, step
-from plait.kernel.machine import Dialect
+from plait.kernel.bundle import Bundle
 from tests.contract.dialects.kit import RUN, Act, Scenario, Subject, after_the_end, cancel, message, retry, wait
 from tests.dialects.goals.declaring import catalog_of
 from tests.dialects.goals.running.wire import Wire
@@ -27,7 +27,7 @@ class Goals(Subject):
     def __init__(self) -> None:
         self.calls: dict[str, int] = {}
 
-    def dialect(self) -> Dialect:
+    def dialect(self) -> Bundle:
         wire = Wire()
         wire.plays("/render", (202, None))
         wire.plays("/undo", (200, None))
@@ -40,7 +40,7 @@ class Goals(Subject):
             "undo": self._undo,
         }
         hands = GoalsHands(Languages(), wire.send, Handlers(known))
-        return GoalsDialect(_Fixed(), hands, _no_children)  # pyright: ignore[reportArgumentType]
+        return _Unwired(_Fixed(), hands)  # pyright: ignore[reportArgumentType]
 
     async def _do(self, **inputs: Any) -> dict[str, Any]:
         """Gives everything that anybody may want."""
@@ -79,12 +79,27 @@ class _Fixed:
     def get(self, namespace: str) -> Any:
         return self._catalog
 
+    async def refresh(self, namespace: str) -> Any:
+        return self._catalog
+
     def sequence(self, namespace: str) -> int:
         return 1
 
 
-def _no_children(dialect: str, definition: object, input: object, namespace: str) -> Any:
-    raise AssertionError("the kit has one dialect at a time")
+class _Unwired(GoalsDialect):
+    """The dialect without an engine around it."""
+
+    def declare(self, definition: object) -> bool:
+        return False
+
+    async def open(self, *, working: bool) -> None:
+        return None
+
+    async def drain(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
 
 
 def made(id: str, needs: str = "", gives: str = "", handler: str = "do", undo: str = "") -> StepBuilder:

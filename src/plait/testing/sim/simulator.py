@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 
 from plait.dialects.code.definition import Workflow
 from plait.dialects.goals.definition import Goals
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.kernel.errors import Unavailable
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Ids
 from plait.kernel.limits import Limits
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunStatus, RunView
+from plait.registry import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.clock import START, VirtualClock
 from plait.testing.history import History

@@ -6,8 +6,7 @@ from msgspec import Raw
 
 from plait.dialects.goals.steps.step import Step
 from plait.kernel import values
-from plait.kernel.effects import StartChild
-from plait.kernel.errors import PlaitError
+from plait.kernel.effects import Resolution, StartChild
 from plait.kernel.ids import RunId, TaskToken
 
 from .compiled_plan import StepPlan
@@ -16,30 +15,17 @@ from .hands import Item
 from .state import StartData
 
 
-def child_of(turn: DecisionBuilder, plan: StepPlan, item: Item) -> StartChild | str:
-    """The run that does the work of an item, or why it can't be started."""
+def child_of(turn: DecisionBuilder, plan: StepPlan, item: Item) -> StartChild:
+    """The run that does the work of an item."""
     run_id = child_id(turn, plan.id, item.token)
     step, token, inputs = plan.step, TaskToken(item.token), _inputs(plan, item)
     if step.flow is not None:
         data = StartData(turn.flow.state.plan.children[step.id], step.id, sorted(_inner_outputs(step)))
-        return StartChild(token, run_id, "goals", definition_label(step.flow.goals), input=inputs, data=data)
+        known = Resolution(definition_label(step.flow.goals), data=data)
+        return StartChild(token, run_id, turn.around.info.dialect, list(step.flow.goals), inputs, resolved=known)
     if step.run is None:
         raise AssertionError(f"step '{step.id}' is no run")
-    try:
-        prepared = turn.around.prepare_child(
-            step.run.dialect, step.run.definition, values.decode(inputs), turn.around.info.namespace
-        )
-    except PlaitError as refusal:
-        return str(refusal)
-    return StartChild(
-        token,
-        run_id,
-        step.run.dialect,
-        prepared.definition,
-        prepared.version,
-        prepared.input,
-        data=prepared.data,
-    )
+    return StartChild(token, run_id, step.run.dialect, step.run.definition, inputs)
 
 
 def _inputs(plan: StepPlan, item: Item) -> Raw:

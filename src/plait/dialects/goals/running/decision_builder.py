@@ -8,7 +8,7 @@ from typing import Any
 from plait.kernel.effects import Decision, Effect
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis
-from plait.kernel.machine import Prepared, RunInfo
+from plait.kernel.machine import RunInfo
 
 from . import events as e
 from .compiled_plan import StepPlan
@@ -16,19 +16,13 @@ from .evolve import fold
 from .flow import Flow
 from .hands import Hands
 
-PrepareChild = Callable[[str, object, object, str], Prepared]
-"""Makes a run of any dialect ready: dialect, definition as JSON, input, namespace."""
-
 
 class Around:
     """What does not change from decision to decision."""
 
-    def __init__(
-        self, info: RunInfo, hands: Hands, prepare_child: PrepareChild, unhealthy: Callable[[str], str] = lambda _: ""
-    ) -> None:
+    def __init__(self, info: RunInfo, hands: Hands, unhealthy: Callable[[str], str] = lambda _: "") -> None:
         self.info = info
         self.hands = hands
-        self.prepare_child = prepare_child
         self.unhealthy = unhealthy
         """What is wrong with a step, for people who wonder why it takes so long."""
 

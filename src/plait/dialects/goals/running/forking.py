@@ -9,9 +9,9 @@ from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step, emitted
 from plait.kernel import values
+from plait.kernel.bundle import ForkPlan
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import caller_id
-from plait.kernel.machine import ForkPlan
 
 from .events import FlowForked
 from .machine import GoalsMachine

@@ -13,9 +13,12 @@ from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import (
+    AttemptFailed,
     Cancel,
     ChildFinished,
+    Continue,
     Decided,
+    Loaded,
     Message,
     Patch,
     Resume,
@@ -55,6 +58,7 @@ def _why(child: ChildFinished) -> str:
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
+    stops_at_failed_compensation = False
 
     def __init__(self, around: Around, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.around = around
@@ -118,6 +122,10 @@ class GoalsMachine:
                 self._retry_due(turn, input.token)
             case Message():
                 callbacks.message(turn, input)
+            case Loaded(how="wake" | "recover"):
+                take_up(turn)
+            case Loaded() | Continue() | AttemptFailed():
+                go_on(turn)
             case Resume():
                 self._resume(turn, input)
             case Patch():
@@ -181,10 +189,6 @@ class GoalsMachine:
 
     def _resume(self, turn: DecisionBuilder, resume: Resume) -> None:
         match resume.mode:
-            case "continue":
-                go_on(turn)
-            case "wake" | "recover":
-                take_up(turn)
             case "retry":
                 retry(turn)
             case "settle":
@@ -193,7 +197,7 @@ class GoalsMachine:
                 raise Conflict(
                     "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
                 )
-            case "compensate":
+            case "compensate" | "continue":
                 pass
             case _:
                 assert_never(resume.mode)

@@ -80,8 +80,7 @@ def _work(turn: DecisionBuilder, plan: StepPlan, *, recovered: bool) -> list[Eff
 
 def children_again(turn: DecisionBuilder) -> list[Effect]:
     """Those of a fork: what its log has as under way belongs to the run whose past it has."""
-    made = [child_of(turn, plan, item_of(turn, plan, token)) for token, plan in children(turn)]
-    return [child for child in made if not isinstance(child, str)]
+    return [child_of(turn, plan, item_of(turn, plan, token)) for token, plan in children(turn)]
 
 
 def children(turn: DecisionBuilder) -> list[tuple[str, StepPlan]]:

@@ -106,11 +106,7 @@ def blocked(plan: StepPlan, lacking: str) -> Block:
 
 def _begin(turn: DecisionBuilder, plan: StepPlan, token: str) -> None:
     if plan.step.type in ("flow", "run"):
-        child = child_of(turn, plan, item_of(turn, plan, token))
-        if isinstance(child, str):
-            failed(turn, plan, token, child)
-        else:
-            turn.effect(child)
+        turn.effect(child_of(turn, plan, item_of(turn, plan, token)))
     else:
         turn.effect(work_task(turn, plan, token))
 

@@ -1,11 +1,11 @@
-"""The `goals` dialect wired: its catalogs, what its steps may call, and how they are."""
+"""The `goals` dialect, wired: its catalogs, what its steps may call, and how they are."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeGuard
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
@@ -17,7 +17,6 @@ from plait.dialects.goals.hands.hands import GoalsHands
 from plait.dialects.goals.hands.http import Send, local_webhook
 from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.hands.probe import HttpProbe
-from plait.dialects.goals.running.decision_builder import PrepareChild
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.step import Step
 from plait.egress import Egress, EgressSettings
@@ -27,7 +26,8 @@ from plait.kernel.machine import RunInfo
 from plait.kernel.records import Records
 from plait.kernel.subscriptions import Subscriptions
 
-from .catalog import StepCatalog
+from .catalogs.catalog_changes import Declared
+from .catalogs.step_catalog import StepCatalog
 
 log = logging.getLogger("plait.goals")
 
@@ -38,27 +38,30 @@ Webhooks = Callable[[RunInfo, str, str], str]
 """The address at which the answer to an item's work is taken: run, step, token."""
 
 
-class GoalsParts:
+class GoalsBundle(GoalsDialect):
     """Made with the engine, opened and closed with it."""
 
     def __init__(
         self,
+        *,
         records: Records,
         clock: Clock,
-        prepare_child: PrepareChild,
-        declared: Iterable[object],
-        egress: EgressSettings | None,
+        subscriptions: Subscriptions,
+        egress: EgressSettings,
         alive: Alive,
+        watches: bool,
     ) -> None:
         self.webhooks: Webhooks = local_webhook
         """A server puts its own address here."""
-        self._declared = [each for each in declared if is_step(each)]
-        self._egress = Egress(egress or EgressSettings())
+        self._subscriptions = subscriptions
+        self._watches = watches
+        self._declared: list[Declared] = []
+        self._egress = Egress(egress)
         self.send: Send = self._egress.send
         """How HTTP goes out; a simulation puts a world of its own here."""
         self.handlers = Handlers()
         self._languages = Languages()
-        self._hands = GoalsHands(
+        self._work_hands = GoalsHands(
             self._languages,
             lambda request: self.send(request),
             self.handlers,
@@ -69,40 +72,44 @@ class GoalsParts:
         self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
         self._reader: asyncio.Task[None] | None = None
         self.catalog = StepCatalog(self.catalogs, self.health, self._languages, self.handlers)
-        self.dialect = GoalsDialect(self.catalogs, self._hands, prepare_child, self._unhealthy)
-        for step in self._declared:  # runs that are taken up at once call them
-            if isinstance(step, PythonStep) and step.definition.python is not None:
-                self.handlers.add(step.definition.python.handler, step)
+        super().__init__(self.catalogs, self._work_hands, self._unhealthy_step)
 
-    async def open(self, feed: Subscriptions, *, declare: bool, look: bool) -> None:
+    def declare(self, definition: object) -> bool:
+        if not is_step(definition):
+            return False
+        self._declared.append(definition)
+        if isinstance(definition, PythonStep) and definition.definition.python is not None:
+            self.handlers.add(definition.definition.python.handler, definition)  # runs taken up at once call it
+        return True
+
+    async def open(self, *, working: bool) -> None:
         """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
         try:
             await self.catalogs.refresh_all()
         except Unavailable as error:  # runs are being taken up already; a start reads its catalog again
             log.warning("can't read the catalogs yet: %s", error)
-        if declare and self._declared:
+        if working and self._declared:
             async with self.catalog.transaction() as changes:
                 for step in self._declared:
                     changes.upsert(step)
-        if look:
+        if self._watches:
             self.health.open()
-            self._reader = asyncio.get_running_loop().create_task(self._keep_up(feed), name="plait.catalogs")
+            self._reader = asyncio.get_running_loop().create_task(self._keep_up(), name="plait.catalogs")
 
-    async def leave(self) -> None:
-        """Writes nothing any more."""
+    async def drain(self) -> None:
         await self.health.close()
         if self._reader is not None:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
 
     async def close(self) -> None:
-        await self.leave()
-        await self._hands.close()
+        await self.drain()
+        await self._work_hands.close()
         await self._egress.aclose()
 
-    async def _keep_up(self, feed: Subscriptions) -> None:
+    async def _keep_up(self) -> None:
         """Reads what other processes registered: a run may want it as a child without asking first."""
-        with feed.others() as bell:
+        with self._subscriptions.others() as bell:
             while True:
                 await bell.wait()
                 bell.clear()
@@ -116,7 +123,7 @@ class GoalsParts:
     def _knows(self, handler: str) -> bool:
         return self.handlers.get(handler) is not None
 
-    def _unhealthy(self, namespace: str, step_id: str) -> str:
+    def _unhealthy_step(self, namespace: str, step_id: str) -> str:
         health = self.health.now(namespace, step_id)
         return health.error if health.status == "unhealthy" else ""
 
