@@ -78,6 +78,7 @@ def test_a_refusal_names_the_first_flaw_and_has_them_all() -> None:
 @pytest.mark.parametrize("value", [None, 1, "x", [], {}, True, 1.5, ("a",)])
 def test_no_value_stops_the_reading(value: Any) -> None:
     cursor = Cursor({"f": value})
-    for read in (cursor.text, cursor.number, cursor.flag, cursor.child, cursor.items, cursor.objects, cursor.names):
+    reads = (cursor.text, cursor.number, cursor.flag, cursor.child, cursor.items, cursor.objects, cursor.names)
+    for read in (*reads, cursor.texts, cursor.has):
         read("f")
-    cursor.texts("f"), cursor.choice("f", ("a",)), cursor.has("f")
+    assert cursor.choice("f", ("a",)) == "a"

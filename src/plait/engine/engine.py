@@ -10,6 +10,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
+from plait.definitions.definitions import Definitions
 from plait.dialects.code.definition import Workflow, seconds
 from plait.dialects.code.dialect import CodeDialect
 from plait.dialects.goals.definition import Goals
@@ -31,7 +32,6 @@ from plait.workers.local import LocalWorker
 from .approvals import Approvals
 from .catalog import StepCatalog
 from .dead_letters import DeadLetters
-from .definitions import Definitions
 from .diff import RunDiff, changes, node_changes
 from .goals import GoalsParts, is_step
 from .handle import Handle
