@@ -43,7 +43,7 @@ class History(msgspec.Struct):
 
 
 _decoder = msgspec.json.Decoder(dict[str, History])
-NOTHING = History()
+_NOTHING = History()
 
 
 class Index:
@@ -55,7 +55,7 @@ class Index:
 
     def history(self, name: str) -> History:
         """Empty for a name that nobody used; not to be changed."""
-        return self._histories.get(name, NOTHING)
+        return self._histories.get(name, _NOTHING)
 
     def has(self, version: Description) -> bool:
         return (version.name, version.dialect, version.version, version.hash) in self._seen

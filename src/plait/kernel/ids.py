@@ -43,6 +43,7 @@ def run_key(namespace: str, caller_id: str, *, new: bool = False) -> RunId:
 
 
 def check_namespace(namespace: str) -> str:
+    """Refuses what could not be told apart from an id, or printed."""
     if not _is_text(namespace) or not _NAMESPACE.fullmatch(namespace):
         raise InvalidInput(
             "kernel.bad_namespace",
