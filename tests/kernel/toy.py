@@ -398,6 +398,7 @@ class ToyDialect:
     name = "toy"
     events: Any = ToyEvent
     rewinds = False
+    surface = ""
 
     def __init__(self, calls: Calls | None = None) -> None:
         self.calls: Calls = {} if calls is None else calls

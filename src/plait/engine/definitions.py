@@ -9,15 +9,16 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
+from plait.api.definition import Definition, Version
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.definitions import Description
 from plait.kernel.errors import InvalidInput, NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
+from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.machine import Dialect
 from plait.kernel.records import Record, Records
 
@@ -28,26 +29,6 @@ _PAGE = 500
 
 _description = msgspec.json.Decoder(Description)
 _version = msgspec.json.Decoder(str)
-
-
-class Version(msgspec.Struct, frozen=True, kw_only=True):
-    version: str
-    hash: str
-    created_at: Millis
-    loaded: bool
-
-
-class Definition(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    name: str
-    dialect: str
-    version: str
-    """The newest one that is loaded, or else the newest."""
-    loaded: bool
-    doc: str = ""
-    input_schema: Any = None
-    output_schema: Any = None
-    tags: dict[str, str]
-    versions: list[Version]
 
 
 class Definitions:

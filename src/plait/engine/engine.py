@@ -10,8 +10,10 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any, TypeVar, overload
 
+from plait.api.picture import RunDiff
 from plait.dialects.code.definition import Workflow, seconds
 from plait.dialects.code.dialect import CodeDialect
+from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.definition import Goals
 from plait.egress import EgressSettings
 from plait.kernel import values
@@ -29,10 +31,9 @@ from plait.kernel.watchdog import Watchdog
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
-from .catalog import StepCatalog
 from .dead_letters import DeadLetters
 from .definitions import Definitions
-from .diff import RunDiff, changes, node_changes
+from .diff import changes, node_changes
 from .goals import GoalsParts, is_step
 from .handle import Handle
 from .live_lists import Boards, RunChanges
@@ -208,6 +209,11 @@ class Engine:
     @property
     def dialects(self) -> list[str]:
         return list(self._dialects)
+
+    @property
+    def default_dialect(self) -> str:
+        """Of definitions that are named without a dialect."""
+        return next(iter(self._dialects))
 
     def follow_runs(self, query: RunFilter | None = None) -> AsyncIterator[RunChanges]:
         """The first page of a list of runs, then what changes in it, for as long as one asks."""

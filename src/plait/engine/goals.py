@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 from plait.dialects.goals.catalogs.catalogs import Catalogs
 from plait.dialects.goals.catalogs.checker import Checker
 from plait.dialects.goals.catalogs.health import Alive, Health
+from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.hands.handlers import Handlers
 from plait.dialects.goals.hands.hands import GoalsHands
@@ -26,8 +27,6 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.machine import RunInfo
 from plait.kernel.records import Records
 from plait.kernel.subscriptions import Subscriptions
-
-from .catalog import StepCatalog
 
 log = logging.getLogger("plait.goals")
 

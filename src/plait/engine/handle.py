@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
+from plait.api.picture import Picture
+from plait.api.timeline import Bar
 from plait.dialects.code.errors import HistoryDivergedError, to_exception
 from plait.kernel import values
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, RunFailed
@@ -22,8 +24,8 @@ from plait.kernel.view import Reason, RunStatus, RunView
 
 from .ask import ask, refusal_of
 from .forks import cut
-from .run_details import Picture, picture_of, waiting_of
-from .timeline import Bar, bars
+from .run_details import picture_of, waiting_of
+from .timeline import bars
 
 if TYPE_CHECKING:
     from .engine import Engine

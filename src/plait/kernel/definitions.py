@@ -26,6 +26,13 @@ class Description(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     output_schema: Any = None
 
 
+class Reference(msgspec.Struct, frozen=True):
+    """How a definition is named in JSON."""
+
+    dialect: str
+    definition: Any
+
+
 class Plan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a run would do, as far as it can be told before it is started."""
 

@@ -122,6 +122,8 @@ class Dialect(Protocol):
     """The union of the dialect's own event types."""
     rewinds: bool
     """Whether its runs can be taken back to an earlier place."""
+    surface: str
+    """The module with what it adds to the HTTP API and the CLI; empty: nothing."""
 
     def accepts(self, definition: object) -> bool:
         """Whether this Python object is a definition of this dialect."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import httpx
 
+from plait.api.caller import Role
 from plait.server.auth import AuthOptions
-from plait.server.caller import Role
 from plait.server.site import Settings
 from tests.server.serving import Served, problem, serving, soon
 

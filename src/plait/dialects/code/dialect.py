@@ -30,6 +30,7 @@ class CodeDialect:
     name = "code"
     events: Any = CodeEvent
     rewinds = True
+    surface = ""
 
     def __init__(self, definitions: Iterable[object], prepare_child: PrepareChild, max_payload: int) -> None:
         self.registry = Registry(definitions)

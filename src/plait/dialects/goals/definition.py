@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from plait.kernel.definitions import Reference
+
 
 class Goals(msgspec.Struct, frozen=True):
     """A definition. Which steps it takes is planned when a run is started."""
@@ -13,6 +15,9 @@ class Goals(msgspec.Struct, frozen=True):
     goals: tuple[str, ...]
     more: dict[str, list[Any]] = {}
     """Further values of names in init: candidates for inputs that collect several."""
+
+    def reference(self) -> Reference:
+        return Reference("goals", {"goals": list(self.goals)})
 
 
 def goals(*step_ids: str) -> Goals:

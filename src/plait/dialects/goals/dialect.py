@@ -36,6 +36,7 @@ class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
     rewinds = False
+    surface = "plait.dialects.goals.surface"
 
     def __init__(
         self,
