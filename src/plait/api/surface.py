@@ -27,5 +27,7 @@ class Save:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
     dialect: str
+    host: object
+    """What its handlers work on."""
     routes: tuple[AnyRoute, ...] = ()
     save: Save | None = None

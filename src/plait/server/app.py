@@ -86,7 +86,7 @@ def make_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
 def _endpoints(site: Site) -> list[Endpoint]:
     surfaces = surfaces_of(site.engine)
     own = [Endpoint(route, site) for route in own_routes(surfaces)]
-    return own + [Endpoint(route, site.engine) for surface in surfaces for route in surface.routes]
+    return own + [Endpoint(route, surface.host) for surface in surfaces for route in surface.routes]
 
 
 def _document_route(surfaces: tuple[Surface, ...]) -> AnyRoute:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
 from plait.api.definition import NewDefinition
@@ -18,10 +18,11 @@ _NOT_SAVED = Fault(422, "definitions.not_saved_here", "Definitions of this diale
 
 
 def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
-    saves = {surface.dialect: surface.save for surface in surfaces if surface.save is not None}
+    by_dialect = {surface.dialect: surface for surface in surfaces}
+    saves = [surface.save for surface in by_dialect.values() if surface.save is not None]
 
     async def save(call: Call[Scoped, NewDefinition]) -> Answer:
-        return await _save(call, saves)
+        return await _save(call, by_dialect.get(call.body.dialect))
 
     return Route(
         method="POST",
@@ -32,23 +33,23 @@ def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
         handler=save,
         query=Scoped,
         body=NewDefinition,
-        replies=_replies(saves.values()),
-        faults=(_NOT_SAVED, *(fault for each in saves.values() for fault in each.faults)),
-        example=next((each.example for each in saves.values()), None),
+        replies=_replies(saves),
+        faults=(_NOT_SAVED, *(fault for each in saves for fault in each.faults)),
+        example=next((each.example for each in saves), None),
     )
 
 
-async def _save(call: Call[Scoped, NewDefinition], saves: Mapping[str, Save]) -> Answer:
+async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> Answer:
     dialect = call.body.dialect
     must_know(call.host.engine, dialect)
-    if (found := saves.get(dialect)) is None:
+    if surface is None or surface.save is None:
         raise InvalidInput(
             _NOT_SAVED.code,
             f"definitions of `{dialect}` can't be saved through the API",
             why="they are deployed with their program",
             fix="load the module into the server: plait serve MODULE",
         )
-    return await found.handler(replace(call, host=call.host.engine))
+    return await surface.save.handler(replace(call, host=surface.host))
 
 
 def _replies(saves: Iterable[Save]) -> tuple[Reply, ...]:

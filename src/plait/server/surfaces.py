@@ -11,9 +11,9 @@ from plait.engine import Engine
 def surfaces_of(engine: Engine) -> list[Surface]:
     """Of the engine's dialects, those that add something."""
     modules = {name: engine.kernel.loader.dialect(name).surface for name in engine.dialects}
-    return [load_surface(name, module) for name, module in modules.items() if module]
+    return [_load(name, module, engine) for name, module in modules.items() if module]
 
 
-def load_surface(dialect: str, module: str) -> Surface:
+def _load(dialect: str, module: str, host: object) -> Surface:
     found = import_module(module)
-    return Surface(dialect=dialect, routes=tuple(found.routes), save=getattr(found, "save", None))
+    return Surface(dialect=dialect, host=host, routes=tuple(found.routes), save=getattr(found, "save", None))
