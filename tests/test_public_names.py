@@ -49,6 +49,7 @@ ERRORS = [
     "PlaitError",
     "RaceError",
     "RollbackError",
+    "RunBlocked",
     "RunExistsError",
     "RunFailed",
     "StepError",

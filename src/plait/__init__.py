@@ -13,7 +13,7 @@ from plait.engine import Handle
 from plait.kernel.errors import PlaitError
 from plait.kernel.limits import Limits
 from plait.kernel.retry import Retry
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 __version__ = "0.1.0"
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from plait.cli.server import ServerSession
-from plait.client import Client
 from plait.dialects.goals.steps.reading import read_step
 from plait.errors import Conflict
+from plait.registry.client import Client
 from tests.cli.steps import FIND, GOODS, ORDER, PACK, RECEIPT, need, out, register, script, write
 from tests.cli.support import Desk, both_ways
 from tests.server.serving import serving

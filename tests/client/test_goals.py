@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from plait import Engine, goals
-from plait.client import Client
 from plait.errors import Conflict, InvalidInput, NotFound
+from plait.registry.client import Client
 from plait.steps import python_step, step
 from tests.server.serving import serving
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from plait.definitions.definition import Saved
 from plait.definitions.hashing import content_hash
+from plait.definitions.saved import Saved
 from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
 from tests.contract.stores.backends import Sqlite
 from tests.definitions.shelf import CountedRecords, Place, code, place

@@ -18,7 +18,7 @@ from plait.dialects.code.machine import CodeMachine
 from plait.kernel.errors import InvalidInput, PlaitError
 from plait.kernel.ids import caller_id
 from plait.kernel.store import RunFilter, RunRow
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from . import exits, words
 from .check_steps import StepsResult, check_in, is_missing, say_steps, steps_document

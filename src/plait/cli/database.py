@@ -17,7 +17,7 @@ from plait.engine.ask import refusal_of
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, RunId, Shard, run_key, shard_of
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .contract import Run
 from .leases import somebody_works

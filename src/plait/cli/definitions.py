@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from plait.definitions.definition import Definition
+from plait.api.definition import Definition
 
 from . import words
 from .connect import connect

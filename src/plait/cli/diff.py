@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from plait.engine.diff import Change, NodeChange, RunDiff
+from plait.api.diff import Change, NodeChange
+from plait.api.picture import RunDiff
 from plait.kernel.ids import caller_id
 from plait.kernel.store import RunRow
 

@@ -12,7 +12,7 @@ from plait import __version__
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS, Millis, Shard
 from plait.kernel.store import Owner, RunFilter
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from . import exits, words
 from .findings import MANY, Report, examine_letters, examine_runs

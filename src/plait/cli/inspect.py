@@ -10,7 +10,7 @@ import msgspec.structs
 import typer
 from rich.text import Text
 
-from plait.engine.run_details import Picture
+from plait.api.picture import Picture
 from plait.kernel.events import Recorded
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunFilter, RunRow

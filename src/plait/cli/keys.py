@@ -11,11 +11,11 @@ import msgspec
 import typer
 from rich.text import Text
 
+from plait.api.caller import EVERYWHERE, Caller
+from plait.api.key import Key
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
-from plait.registry import Engine
-from plait.server.auth import Audit, Key, Keys
-from plait.server.auth.known import Known
-from plait.server.caller import EVERYWHERE
+from plait.registry.engine import Engine
+from plait.server.auth import Audit, Keys
 
 from . import words
 from .options import DEFAULT_DB, Db, Json
@@ -151,5 +151,5 @@ async def _note(engine: Engine, action: str, key: Key) -> None:
         me = getpass.getuser()
     except (KeyError, OSError):
         me = "somebody"
-    caller = Known(me, "admin", EVERYWHERE, "open", id="cli")
+    caller = Caller(me, "admin", EVERYWHERE, "open", id="cli")
     await Audit(engine.records, engine.kernel.clock).record(caller, action, key.id, "ok", namespace=key.namespace)

@@ -10,7 +10,7 @@ from plait.dialects.goals.running.children import definition_label
 from plait.engine import Handle
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard_of
 from plait.kernel.store import RunRow
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .loading import Startable
 from .output import note

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plait.errors import HistoryDivergedError, PlaitError, RunFailed
+from plait.errors import PlaitError, RunBlocked, RunFailed
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.store import RunRow
@@ -74,5 +74,5 @@ async def _outcome(run: Run) -> Outcome:
     except RunFailed as error:
         status: End = "cancelled" if error.run_status == "cancelled" else "failed"
         return Outcome(await run.row(), status, error=error, info=error.error)
-    except HistoryDivergedError as error:
+    except RunBlocked as error:
         return Outcome(await run.row(), "blocked", error=error, info=error.error)

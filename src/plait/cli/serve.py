@@ -19,7 +19,7 @@ from plait.egress import EgressSettings
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
 from plait.observe.observability import Observability
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.server.app import make_app
 from plait.server.argyll.webhooks import WebhookUrls
 from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secret_of

@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from plait.client import Client
-from plait.client.catalog import RemoteCatalog
 from plait.dialects.goals.steps.step import Step
+from plait.dialects.goals.surface.remote_catalog import RemoteCatalog
 from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.registry.client import Client
 
 from .contract import Run
 from .options import Where

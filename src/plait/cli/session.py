@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Ids
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""A Plait server from far: the same calls and the same types as an engine in this process."""
+"""A client for a Plait server, with the same calls and the same types as an engine in this process."""
 
 from .client import Client
 from .errors import Forbidden, Refused, Unauthorized

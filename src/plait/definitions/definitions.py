@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
+from plait.api.definition import Definition, Version
 from plait.kernel import values
 from plait.kernel.bundle import Bundle
 from plait.kernel.clock import Clock
@@ -22,7 +23,6 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
 from plait.kernel.records import Records
 
 from .changes import Change, TagMoved, TagRemoved
-from .definition import Definition, Saved, Version
 from .hashing import content_hash
 from .index import Index
 from .library import CODE, Library
@@ -30,6 +30,7 @@ from .names import check_name, check_tag, check_version
 from .nearest import did_you_mean, some_of
 from .overview import Loaded, Overview
 from .reference import DefinitionRef, parse
+from .saved import Saved
 from .saving import Saving, other_dialect
 from .versions import Known
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from plait.api.definition import Definition
 from plait.kernel.definitions import Description
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis
 
 from .changes import About
-from .definition import Definition
 from .index import History, Index
 from .library import CODE
 from .nearest import did_you_mean, some_of

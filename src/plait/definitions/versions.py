@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from plait.api.definition import Version
 from plait.kernel.definitions import Description
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis
 
-from .definition import Version
 from .index import Entry, History
 from .library import CODE
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from types import ModuleType, TracebackType
 from typing import Any, Self, TypeGuard
 
+from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
@@ -30,7 +31,7 @@ from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
 from .dead_letters import DeadLetters
-from .diff import RunDiff, changes, node_changes
+from .diff import changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .new_runs import new_row

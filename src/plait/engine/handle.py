@@ -8,6 +8,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
+from plait.api.picture import Picture
+from plait.api.timeline import Bar
 from plait.kernel import values
 from plait.kernel.callers import Outcome
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
@@ -23,8 +25,8 @@ from plait.kernel.view import Reason, RunStatus, RunView
 from .ask import ask, refusal_of
 from .forks import cut
 from .new_runs import new_row
-from .run_details import Picture, picture_of, waiting_of
-from .timeline import Bar, bars
+from .run_details import picture_of, waiting_of
+from .timeline import bars
 
 T = TypeVar("T")
 

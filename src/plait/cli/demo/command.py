@@ -15,7 +15,7 @@ from plait.cli.output import emit, say, status_text, table
 from plait.cli.records import run_document, status_of, took
 from plait.cli.session import do
 from plait.kernel.store import RunRow
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .process import EngineProcess
 from .script import Script, too_slow

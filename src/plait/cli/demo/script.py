@@ -9,7 +9,7 @@ from typing import Any
 from plait.engine import Handle
 from plait.kernel.errors import Unavailable
 from plait.kernel.view import RunView
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .process import EngineProcess
 from .stage import Scene, Stage

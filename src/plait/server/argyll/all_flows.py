@@ -9,7 +9,7 @@ import msgspec
 
 from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.store import RunFilter, RunRow
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .following import Tell, follow_flow
 from .route import NAMESPACE

@@ -7,7 +7,7 @@ from typing import Any
 
 from plait.dialects.goals.catalogs.health import HealthReport
 from plait.kernel.events import Recorded
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .events import CATALOG, CLUSTER, Told, catalog_event, cluster_event
 from .route import NAMESPACE, Ask, MountRoute, Said

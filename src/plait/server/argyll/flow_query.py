@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from plait.kernel.errors import InvalidInput
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .flow_rows import Listed, flow_rows, shown_row
 from .state import Status

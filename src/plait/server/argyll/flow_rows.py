@@ -9,7 +9,7 @@ from plait.dialects.goals.running.outcome import LOOK_AGAIN
 from plait.dialects.goals.running.tokens import LINGER
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard, caller_id
 from plait.kernel.store import RunFilter, RunRow
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .answers import tidy
 from .route import NAMESPACE

@@ -11,7 +11,7 @@ from plait.engine import Handle
 from plait.kernel.errors import NotFound, PlaitError
 from plait.kernel.ids import caller_id, run_key
 from plait.kernel.store import RunRow
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .catalog import listed
 from .events import FlowTeller, Told, flow_aggregate

@@ -13,7 +13,7 @@ from plait.kernel.events import Recorded
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.loader import recorded
 from plait.kernel.subscriptions import Bell
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .events import CATALOG, CLUSTER, FlowTeller, Told, catalog_event, cluster_event, flow_aggregate
 from .state import listed_status

@@ -10,7 +10,7 @@ from plait.kernel.ids import Millis, caller_id
 from plait.kernel.loader import recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .answers import tidy
 from .plans import shown_plan

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import RunId, run_key
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .all_flows import AllFlows
 from .catalog import catalog_state, cluster_state

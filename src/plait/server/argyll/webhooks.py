@@ -22,7 +22,7 @@ from plait.kernel.errors import Busy, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.machine import RunInfo
-from plait.server.auth.signing import Seal
+from plait.server.auth.signing import Signer
 from plait.server.errors import BadRequest
 
 from .route import Ask, MountRoute, Said
@@ -34,7 +34,7 @@ class WebhookUrls:
     """Makes the addresses, and knows them again."""
 
     def __init__(self, secret: bytes, base: str) -> None:
-        self._seal = Seal(secret, "webhook")
+        self._signer = Signer(secret, "webhook")
         self._base = base.rstrip("/")
 
     def __call__(self, run: RunInfo, step_id: str, token: str) -> str:
@@ -45,7 +45,7 @@ class WebhookUrls:
         return f"{self._base}/webhook/{path}?{urlencode(query)}"
 
     def signature(self, namespace: str, flow_id: str, step_id: str, token: str) -> str:
-        return self._seal.stamp("\0".join((namespace, flow_id, step_id, token)))
+        return self._signer.mac("\0".join((namespace, flow_id, step_id, token)))
 
 
 async def report(ask: Ask) -> Said:

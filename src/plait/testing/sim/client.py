@@ -13,7 +13,7 @@ from plait.kernel.errors import Conflict, NotFound, RunFailed, Unavailable
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import encode
-from plait.registry import Engine
+from plait.registry.engine import Engine
 
 from .cluster import Cluster
 from .follow import follow

@@ -13,7 +13,7 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
 from plait.kernel.store import RunFilter, Write
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.clock import VirtualClock
 

@@ -13,7 +13,7 @@ from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Shard, TaskToken
 from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.history import History
 

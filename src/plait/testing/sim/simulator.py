@@ -22,7 +22,7 @@ from plait.kernel.ids import Ids
 from plait.kernel.limits import Limits
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunStatus, RunView
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.clock import START, VirtualClock
 from plait.testing.history import History

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from plait.dialects.goals.definition import goals
 from plait.engine import Handle
 from plait.kernel.errors import RunFailed
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.testing.sim.client import get_through
 from plait.testing.sim.cluster import Cluster
 

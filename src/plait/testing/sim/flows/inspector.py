@@ -12,7 +12,7 @@ from plait.kernel.ids import SHARDS, Epoch, Millis, Shard
 from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow, Store
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.testing.history import History
 from plait.testing.sim.cluster import BrokenPromise, Cluster
 from plait.testing.sim.invariants import WholeLog

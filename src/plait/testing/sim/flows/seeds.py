@@ -9,7 +9,7 @@ from plait.kernel.inputs import TaskResult
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter
 from plait.kernel.values import encode
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.testing.sim.cluster import Cluster
 from plait.testing.sim.seeds import Endings, Logs, SeedReport, trial
 from plait.testing.sim.storm import Storm

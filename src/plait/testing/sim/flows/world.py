@@ -12,7 +12,7 @@ from plait.kernel import values
 from plait.kernel.ids import DEFAULT_NAMESPACE, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.task import current_attempt
-from plait.registry import Engine
+from plait.registry.engine import Engine
 from plait.testing.sim.client import get_through
 from plait.testing.sim.cluster import Cluster
 
