@@ -13,10 +13,10 @@ from tests.cli.support import Desk, both_ways
 from tests.server.serving import serving
 
 MODULE = """\
-from plait.steps import python_step, step
+from plait.catalog import catalog_step, python_step
 
-goods = step("goods").required("items", list).output("goods", int).ale("{:goods (reduce + items)}")
-_half = step("half")
+goods = catalog_step("goods").required("items", list).output("goods", int).ale("{:goods (reduce + items)}")
+_half = catalog_step("half")
 again = goods
 
 
@@ -103,7 +103,7 @@ def test_steps_of_a_module_are_checked_and_registered_too(desk: Desk):
 
 
 def test_a_step_of_a_module_that_is_wrong_is_named_by_its_variable(desk: Desk):
-    desk.write('from plait.steps import step\nbad = step("bad").required("n").ale("{:x m}")\n')
+    desk.write('from plait.catalog import catalog_step\nbad = catalog_step("bad").required("n").ale("{:x m}")\n')
     ran = desk.plait("check", desk.module)
     assert ran.code == 1
     assert f"{desk.module}.py: bad/script/script: error script of 'bad', line 1: unknown name 'm'" in ran.out
