@@ -45,6 +45,7 @@ ERRORS = [
     "JoinError",
     "LeaseLost",
     "MessageBodyError",
+    "MissingExtra",
     "NotFound",
     "PlaitError",
     "RaceError",

@@ -15,6 +15,8 @@ import typer
 import typer.core
 import typer.main
 
+from plait.extras import extra
+
 from . import exits
 
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
@@ -80,7 +82,8 @@ def load(name: str) -> Any:
     """The command of that name, ready to be called."""
     place, about = _ENTRIES[name]
     module, _, attribute = place.partition(":")
-    found: Any = getattr(importlib.import_module(f"plait.cli.{module}"), attribute)
+    with extra("server", f"`plait {name}`"):  # all that a command may lack, once the command line itself is here
+        found: Any = getattr(importlib.import_module(f"plait.cli.{module}"), attribute)
     if not isinstance(found, typer.Typer):
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name, context_settings=_HELP)(found)
