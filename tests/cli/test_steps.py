@@ -7,6 +7,7 @@ import pytest
 from plait.cli.server import ServerSession
 from plait.client import Client
 from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.surface.catalogs import catalog_of, put
 from plait.errors import Conflict
 from tests.cli.steps import FIND, GOODS, ORDER, PACK, RECEIPT, need, out, register, script, write
 from tests.cli.support import Desk, both_ways
@@ -149,7 +150,7 @@ def test_taking_a_step_out_tells_what_others_lack_then(desk: Desk):
     register(desk)
     ran = desk.plait("catalog", "rm", "find")
     assert ran.out == (
-        "step find: removed\n  nobody gives `customer` to receipt any more: runs must bring it in their input\n"
+        "step find: removed\n  no step provides `customer` for receipt any more: runs must have it in their input\n"
     )
     assert desk.plait("catalog", "rm", "pack", "--json").json == {"removed": "pack", "orphans": {}, "flows": []}
     assert desk.plait("catalog", "rm", "pack").code == 2
@@ -165,7 +166,7 @@ def test_steps_are_found_by_label(desk: Desk):
 def test_namespaces_have_catalogs_of_their_own(desk: Desk):
     write(desk, FIND)
     desk.plait("check", "steps.json", "--register", "--namespace", "other")
-    assert desk.plait("catalog").out == "no steps; `plait check steps.json --register` puts some in\n"
+    assert desk.plait("catalog").out == "no steps; `plait check steps.json --register` adds some\n"
     assert "find" in desk.plait("catalog", "-n", "other").out
 
 
@@ -174,5 +175,5 @@ async def test_when_the_catalog_of_a_server_changes_under_us_nothing_is_register
         session = ServerSession(client, "default")
         await client.catalog.register(GOODS | {"name": "of someone else"})
         with pytest.raises(Conflict, match="step 'goods' exists and differs in name"):
-            await session.put([read_step(FIND), read_step(GOODS)], update=False)
+            await put(catalog_of(session), [read_step(FIND), read_step(GOODS)], update=False)
         assert [step.id for step in await client.catalog.list()] == ["goods"]

@@ -3,14 +3,9 @@ commands don't know which of the two they talk to."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import Any, Protocol
 
-from plait.dialects.goals.catalogs.health import HealthReport
-from plait.dialects.goals.catalogs.registering import Removal
-from plait.dialects.goals.definition import Goals
-from plait.dialects.goals.planning.plan import Links
-from plait.dialects.goals.steps.step import Step
 from plait.engine.definitions import Definition
 from plait.engine.diff import RunDiff
 from plait.engine.run_details import Picture
@@ -58,14 +53,6 @@ class Known(Protocol):
     async def list(self, dialect: str | None = None, namespace: str = ...) -> list[Definition]: ...
 
 
-class StepCatalog(Protocol):
-    async def list(self, labels: Mapping[str, str] | None = None) -> list[Step]: ...
-    async def get(self, step_id: str) -> Step: ...
-    async def attributes(self) -> dict[str, Links]: ...
-    async def health(self) -> HealthReport: ...
-    async def unregister(self, step_id: str) -> Removal: ...
-
-
 class Runs(Protocol):
     """`Engine` or `Client`."""
 
@@ -77,7 +64,7 @@ class Runs(Protocol):
     def definitions(self) -> Known: ...
     async def get(self, run_id: str, namespace: str = ...) -> Run: ...
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]: ...
-    async def plan(self, definition: Goals, input: Any = None, namespace: str = ...) -> Plan: ...
+    async def plan(self, definition: Any, input: Any = None, namespace: str = ...) -> Plan: ...
     async def diff(self, a: Any, b: Any) -> RunDiff:
         """Of two runs that it gave itself."""
         ...
@@ -96,15 +83,6 @@ class Session(Protocol):
     @property
     def me(self) -> str:
         """Who answers a question, when nobody says; empty where that is not ours to say."""
-        ...
-
-    @property
-    def catalog(self) -> StepCatalog:
-        """Of that namespace."""
-        ...
-
-    async def put(self, steps: Sequence[Step], *, update: bool) -> None:
-        """Registers steps in that catalog, all or none; `update`: those that are there may be changed."""
         ...
 
     async def told(self, run: Run, telling: Awaitable[object]) -> bool | None:

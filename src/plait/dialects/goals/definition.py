@@ -14,6 +14,11 @@ class Goals(msgspec.Struct, frozen=True):
     more: dict[str, list[Any]] = {}
     """Further values of names in init: candidates for inputs that collect several."""
 
+    @property
+    def label(self) -> str:
+        """What lists of runs call it."""
+        return ", ".join(self.goals)
+
 
 def goals(*step_ids: str) -> Goals:
     """Asks for the outcome of these steps: `await engine.start(goals("send-email"), {"user_id": "1"})`."""
