@@ -61,7 +61,7 @@ clean: ## Remove everything that was installed or built
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml uv.lock | $(UV)
-	$(UV) sync --locked
+	$(UV) sync --locked --all-extras
 	@touch $@
 
 .tools/bin/uv:

@@ -15,6 +15,7 @@ from plait.dialects.code.errors import (
     StepTimeoutError,
     WorkflowCodeError,
 )
+from plait.extras import MissingExtra
 from plait.kernel.errors import (
     Busy,
     Conflict,
@@ -41,6 +42,7 @@ __all__ = [
     "JoinError",
     "LeaseLost",
     "MessageBodyError",
+    "MissingExtra",
     "NotFound",
     "PlaitError",
     "RaceError",

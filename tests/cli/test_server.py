@@ -156,7 +156,7 @@ def test_an_interrupted_run_goes_on_on_the_server(desk: Desk):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == 130
-    assert "interrupted: run w goes on on the server" in err
+    assert "interrupted: run w continues on the server" in err
     assert f"plait run waits --id w --db {desk.db}" in err
     desk.plait("message", "w", "go", "7")
     assert desk.run("waits", "--id", "w").out == '{"got":7}\n'

@@ -35,7 +35,7 @@ def diff(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Say what differs between two runs: input, output, and operation by operation."""
+    """Compare two runs: input, output, and operation by operation."""
     found = do(_diff(a, b, Where(db, key, namespace)))
     if json:
         emit(

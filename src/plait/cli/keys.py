@@ -18,13 +18,11 @@ from plait.registry.engine import Engine
 from plait.server.auth import Audit, Keys
 
 from . import words
-from .options import DEFAULT_DB, Db, Json
+from .options import DEFAULT_DB, Db, Json, group
 from .output import emit, note, say, table
 from .session import do, looking, must_exist, refuse_server, sqlite_file
 
-keys = typer.Typer(
-    add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
-)
+keys = group()
 
 Owned = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="The key's; '*' for all of them.")]
 Only = Annotated[

@@ -21,7 +21,7 @@ End = Literal["completed", "failed", "cancelled", "blocked"]
 
 
 @dataclass(slots=True)
-class Order:
+class RunRequest:
     """Mutable for one reason: the id of the run is often known only when it is started."""
 
     target: str
@@ -56,10 +56,10 @@ class Outcome:
     info: ErrorInfo | None = None
 
 
-async def watched(order: Order, run: Run, label: str, pause: float = progress.REFRESH) -> Outcome:
+async def watched(request: RunRequest, run: Run, label: str, pause: float = progress.REFRESH) -> Outcome:
     """Shows the run until it has ended."""
     ending = asyncio.ensure_future(_outcome(run))
-    screen = progress.Silent() if order.json else progress.screen(run.id, label)
+    screen = progress.Silent() if request.json else progress.screen(run.id, label)
     try:
         await progress.watch(run, ending, screen, pause)
     finally:

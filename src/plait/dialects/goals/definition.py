@@ -21,7 +21,12 @@ class Goals(msgspec.Struct, frozen=True):
 
     def reference(self) -> Reference:
         """How JSON names it."""
-        return Reference(NAME, {"goals": list(self.goals)}, ", ".join(self.goals))
+        return Reference(NAME, {"goals": list(self.goals)}, self.label)
+
+    @property
+    def label(self) -> str:
+        """What lists of runs call it."""
+        return ", ".join(self.goals)
 
 
 def goals(*step_ids: str) -> Goals:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict
 import pytest
 
 from plait.dialects.goals.hands.handlers import Handlers
-from plait.dialects.goals.steps.builder import Input, StepBuilder, python_step, step
+from plait.dialects.goals.steps.builder import Input, StepBuilder, catalog_step, python_step
 from plait.kernel.errors import InvalidInput
 
 from .rig import TOKEN, rig
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
 
 
 def pay() -> StepBuilder:
-    return step("pay").required("amount").python("pay")
+    return catalog_step("pay").required("amount").python("pay")
 
 
 async def test_an_async_function_runs_on_the_event_loop() -> None:
@@ -68,8 +68,8 @@ async def test_what_a_function_returns_as_outputs(result: Any, outputs: Any) -> 
         return result
 
     async with rig({"now": lambda: result, "later": later}) as here:
-        assert (await here.work(step("x").python("now"))).outputs == outputs
-        assert (await here.work(step("x").python("later"))).outputs == outputs
+        assert (await here.work(catalog_step("x").python("now"))).outputs == outputs
+        assert (await here.work(catalog_step("x").python("later"))).outputs == outputs
 
 
 async def test_functions_of_all_kinds() -> None:
@@ -85,9 +85,9 @@ async def test_functions_of_all_kinds() -> None:
 
     known = {"object": Callable(), "partial": functools.partial(two, more=1), "late": Callable().coroutine}
     async with rig(known) as here:
-        assert (await here.work(step("x").python("object"), amount=1)).outputs == {"thread": False}
-        assert (await here.work(step("x").python("partial"), amount=1)).outputs == {"sum": 2}
-        assert (await here.work(step("x").python("late"), amount=1)).outputs == {"thread": False}
+        assert (await here.work(catalog_step("x").python("object"), amount=1)).outputs == {"thread": False}
+        assert (await here.work(catalog_step("x").python("partial"), amount=1)).outputs == {"sum": 2}
+        assert (await here.work(catalog_step("x").python("late"), amount=1)).outputs == {"thread": False}
 
 
 async def test_a_typed_step_gets_its_arguments_by_type_and_inner_name() -> None:
@@ -125,11 +125,11 @@ async def test_inputs_that_the_function_does_not_take_are_wrong_on_every_attempt
 
     async with rig({"pay": handler, "plain": lambda amount: None}) as here:
         for name in ("pay", "plain"):
-            done = await here.work(step("x").python(name), amount=5, other=1)
+            done = await here.work(catalog_step("x").python(name), amount=5, other=1)
             assert done.permanent
             assert done.error.startswith(f"handler `{name}` can't take these inputs: ")
             assert "unexpected keyword argument 'other'" in done.error
-            assert "missing 1 required" in (await here.work(step("x").python(name))).error
+            assert "missing 1 required" in (await here.work(catalog_step("x").python(name))).error
 
 
 async def test_exceptions_are_tried_again_unless_they_say_otherwise() -> None:
@@ -140,9 +140,9 @@ async def test_exceptions_are_tried_again_unless_they_say_otherwise() -> None:
         raise Final("no") if error == "final" else TypeError(error)
 
     async with rig({"x": raising}) as here:
-        done = await here.work(step("x").python("x"), error="oops")
+        done = await here.work(catalog_step("x").python("x"), error="oops")
         assert (done.error, done.retryable) == ("oops", True)
-        done = await here.work(step("x").python("x"), error="final")
+        done = await here.work(catalog_step("x").python("x"), error="final")
         assert (done.error, done.retryable) == ("no", False)
 
 
@@ -157,7 +157,9 @@ async def test_a_type_error_inside_the_function_is_its_own() -> None:
 
 
 async def test_outputs_are_renamed_and_mapped_in_threads_too() -> None:
-    outputs = step("x").output("receipt", inner="id").output("n", script=("ale", "(length (:rows n))")).python("x")
+    outputs = (
+        catalog_step("x").output("receipt", inner="id").output("n", script=("ale", "(length (:rows n))")).python("x")
+    )
 
     async def later() -> Any:
         return {"id": 1, "rows": [1, 2]}
@@ -172,7 +174,9 @@ async def test_meta_inputs_of_the_call() -> None:
         return {"key": key}
 
     async with rig({"pay": handler}) as here:
-        assert (await here.work(step("pay").meta("key", "receipt_token").python("pay"))).outputs == {"key": TOKEN}
+        assert (await here.work(catalog_step("pay").meta("key", "receipt_token").python("pay"))).outputs == {
+            "key": TOKEN
+        }
 
 
 async def test_a_compensator_gets_input_and_output() -> None:
@@ -187,7 +191,7 @@ async def test_a_compensator_gets_input_and_output() -> None:
 
     async with rig({"later": later, "now": now}) as here:
         for name in ("later", "now"):
-            wanted = step("pay").required("amount").output("receipt", inner="id").python("pay", compensate=name)
+            wanted = catalog_step("pay").required("amount").output("receipt", inner="id").python("pay", compensate=name)
             done = await here.undo(wanted, {"amount": 5}, {"receipt": "r-1"})
             assert (done.output, done.error) == (None, "")
     assert undone == [({"amount": 5}, {"id": "r-1"})] * 2
@@ -204,7 +208,7 @@ async def test_a_typed_compensator() -> None:
         seen.append(output.name)
 
     async with rig({"undo": undo}) as here:
-        wanted = step("pay").python("pay", compensate="undo")
+        wanted = catalog_step("pay").python("pay", compensate="undo")
         assert not (await here.undo(wanted, {"amount": 5}, {"name": "tea", "price": 1})).error
     assert seen == ["tea"]
 
@@ -212,20 +216,20 @@ async def test_a_typed_compensator() -> None:
 async def test_what_is_lacking_is_said() -> None:
     async with rig({"here": lambda: None}) as here:
         lacks, lacks_undo = here.hands.lacks, here.hands.lacks_undo
-        assert lacks(step("x").python("here").build()) is None
-        assert lacks(step("x").python("gone").build()) == "no handler `gone`"
-        assert lacks(step("x").python("here", queue="gpu").build()) == "no handler `here` on queue `gpu`"
-        assert lacks(step("x").sync("http://a/b").build()) is None
-        assert lacks_undo(step("x").python("here", compensate="gone").build()) == "no handler `gone`"
-        assert lacks_undo(step("x").python("here", compensate="here").build()) is None
-        assert lacks_undo(step("x").python("here").build()) is None
-        assert lacks_undo(step("x").sync("http://a/b", compensate="http://a/c").build()) is None
+        assert lacks(catalog_step("x").python("here").build()) is None
+        assert lacks(catalog_step("x").python("gone").build()) == "no handler `gone`"
+        assert lacks(catalog_step("x").python("here", queue="gpu").build()) == "no handler `here` on queue `gpu`"
+        assert lacks(catalog_step("x").sync("http://a/b").build()) is None
+        assert lacks_undo(catalog_step("x").python("here", compensate="gone").build()) == "no handler `gone`"
+        assert lacks_undo(catalog_step("x").python("here", compensate="here").build()) is None
+        assert lacks_undo(catalog_step("x").python("here").build()) is None
+        assert lacks_undo(catalog_step("x").sync("http://a/b", compensate="http://a/c").build()) is None
 
 
 async def test_work_without_its_handler_waits_for_one() -> None:
     async with rig() as here:
         assert (await here.work(pay(), amount=1)).error == "no handler `pay`"
-        done = await here.undo(step("x").python("x", compensate="gone"), {}, {})
+        done = await here.undo(catalog_step("x").python("x", compensate="gone"), {}, {})
         assert (done.error, done.retryable) == ("no handler `gone`", True)
         here.hands.handlers.add("pay", lambda amount: {"paid": amount})
         assert (await here.work(pay(), amount=1)).outputs == {"paid": 1}

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.egress import EgressSettings
 from plait.kernel.ids import RunId
 
@@ -15,7 +15,7 @@ from .service import Answer, Asked, Said, Service, said, service
 
 
 def pay(served: Service, path: str = "/pay", **options: Any) -> StepBuilder:
-    return step("pay").required("amount").output("receipt").sync(served.url + path, **options)
+    return catalog_step("pay").required("amount").output("receipt").sync(served.url + path, **options)
 
 
 async def answered(answer: Said | Answer, wanted: Any = pay) -> Done:
@@ -62,7 +62,7 @@ async def test_other_methods(method: Any, body: bytes) -> None:
 
 async def test_params_are_escaped_into_the_address() -> None:
     with service(lambda _: said({})) as served:
-        wanted = step("x").required("id").required("n").required("q")
+        wanted = catalog_step("x").required("id").required("n").required("q")
         wanted = wanted.sync(served.url + "/u/{id}/{n}/x?q={q}&all=1", method="GET")
         async with rig() as here:
             await here.work(wanted, id="a/../b c?", n=5, q="x&y=ä")
@@ -72,7 +72,7 @@ async def test_params_are_escaped_into_the_address() -> None:
 @pytest.mark.parametrize("value", [None, "", ".", ".."])
 async def test_a_param_that_would_lead_elsewhere_is_refused(value: Any) -> None:
     with service(lambda _: said({})) as served:
-        wanted = step("x").required("id").sync(served.url + "/u/{id}", method="DELETE")
+        wanted = catalog_step("x").required("id").sync(served.url + "/u/{id}", method="DELETE")
         async with rig() as here:
             done = await here.work(wanted, id=value)
     assert done.permanent
@@ -160,7 +160,7 @@ async def test_nobody_there_may_pass() -> None:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     async with rig() as here:
-        done = await here.work(step("x").sync(url))
+        done = await here.work(catalog_step("x").sync(url))
     assert done.error.startswith("step call failed: ")
     assert done.retryable
 
@@ -190,7 +190,7 @@ async def test_too_much_is_refused_for_good() -> None:
 
 async def test_outputs_are_renamed_and_mapped() -> None:
     def wanted(served: Service) -> StepBuilder:
-        outputs = step("x").output("receipt", inner="id").output("sum", script=("jpath", "$.lines[*].price"))
+        outputs = catalog_step("x").output("receipt", inner="id").output("sum", script=("jpath", "$.lines[*].price"))
         return outputs.sync(served.url)
 
     lines = [{"price": 1}, {"price": 2}]
@@ -201,7 +201,7 @@ async def test_outputs_are_renamed_and_mapped() -> None:
 async def test_an_async_step_is_accepted_whatever_the_answer_says() -> None:
     with service(lambda _: Said(202, b"thanks")) as served:
         async with rig() as here:
-            done = await here.work(step("render").required("page").webhook(served.url + "/render"), page=1)
+            done = await here.work(catalog_step("render").required("page").webhook(served.url + "/render"), page=1)
         [asked] = served.asked
     assert (done.output, done.error) == (None, "")
     assert asked.headers["argyll-webhook-url"] == f"http://127.0.0.1:8080/webhook/run-1/render/{TOKEN}"
@@ -209,7 +209,7 @@ async def test_an_async_step_is_accepted_whatever_the_answer_says() -> None:
 
 async def test_an_async_step_fails_as_others_do() -> None:
     def wanted(served: Service) -> StepBuilder:
-        return step("render").webhook(served.url)
+        return catalog_step("render").webhook(served.url)
 
     assert (await answered(Said(400), wanted)).permanent
     assert (await answered(Said(503), wanted)).retryable
@@ -226,7 +226,7 @@ async def test_meta_inputs_of_the_call_are_in_the_body() -> None:
 
 async def test_a_compensator_gets_what_went_in_and_out_by_the_names_of_the_step() -> None:
     with service(lambda _: Said(200, b"undone")) as served:
-        wanted = step("pay").required("buyer", inner="customer").output("receipt", inner="id")
+        wanted = catalog_step("pay").required("buyer", inner="customer").output("receipt", inner="id")
         wanted = wanted.sync(served.url + "/pay", method="PUT", compensate=served.url + "/undo/{customer}/{id}")
         async with rig() as here:
             done = await here.undo(wanted, {"customer": "c/1"}, {"receipt": "r 1", "more": 2})

@@ -12,7 +12,7 @@ from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.hands.offloading import MOST_ON_LOOP
 from plait.dialects.goals.running.hands import WorkError
 from plait.dialects.goals.steps.attribute import Language
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.dialects.goals.steps.scripts import Uncompilable, check_scripts
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
@@ -150,7 +150,7 @@ async def test_jpath_has_no_trouble_with_names() -> None:
 
 
 async def test_the_message_of_the_registration_is_that_of_the_spec() -> None:
-    wanted = step("x").required("amount").required("user").sync("http://a/b").when("ale", "(> amout 1)").build()
+    wanted = catalog_step("x").required("amount").required("user").sync("http://a/b").when("ale", "(> amout 1)").build()
     async with languages() as found:
         with pytest.raises(ScriptInvalid) as caught:
             await check_scripts(wanted, found)
@@ -227,7 +227,7 @@ async def test_random_numbers_of_lua_come_from_the_token() -> None:
 
 async def test_what_lua_prints_is_in_the_log_of_the_task_also_if_it_fails() -> None:
     async with rig() as here:
-        done = await here.work(step("x").lua("print('one', 2) return {}"))
+        done = await here.work(catalog_step("x").lua("print('one', 2) return {}"))
         assert done.lines == ["info: one\t2"]
-        done = await here.work(step("x").lua("print('before') error('no')"))
+        done = await here.work(catalog_step("x").lua("print('before') error('no')"))
         assert (done.lines, done.error, done.retryable) == (["info: before"], "line 1: no", False)

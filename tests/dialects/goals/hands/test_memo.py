@@ -7,7 +7,7 @@ import pytest
 
 from plait.dialects.goals.hands.memo import Memo, canonical
 from plait.dialects.goals.running.hands import Worked
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.kernel import values
 
 from .rig import rig
@@ -29,7 +29,7 @@ class Counting:
 
 
 def counted() -> StepBuilder:
-    return step("x").required("n").output("call").python("x").memoizable()
+    return catalog_step("x").required("n").output("call").python("x").memoizable()
 
 
 @pytest.mark.parametrize("kind", ["plain", "later"])
@@ -44,7 +44,7 @@ async def test_equal_inputs_are_worked_on_once(kind: str) -> None:
 async def test_only_what_decides_the_result_counts() -> None:
     async with rig({"x": Counting().plain}) as here:
         await here.work(counted(), n=1)
-        renamed = step("y", "Another name").required("n").output("call").python("x").memoizable().labels(a="b")
+        renamed = catalog_step("y", "Another name").required("n").output("call").python("x").memoizable().labels(a="b")
         assert (await here.work(renamed, n=1)).output["memo"]
         other = counted().output("more")
         assert "memo" not in (await here.work(other, n=1)).output
@@ -52,7 +52,7 @@ async def test_only_what_decides_the_result_counts() -> None:
 
 async def test_a_step_that_does_not_say_so_is_not_remembered() -> None:
     async with rig({"x": Counting().plain}) as here:
-        wanted = step("x").required("n").python("x")
+        wanted = catalog_step("x").required("n").python("x")
         assert [(await here.work(wanted, n=1)).outputs["call"] for _ in range(2)] == [1, 2]
 
 
@@ -73,7 +73,7 @@ async def test_the_token_is_an_input_like_others_where_a_step_asks_for_it() -> N
 async def test_failures_are_not_remembered() -> None:
     answers = [Said(500), said({"call": 1})]
     with service(lambda _: answers.pop(0)) as served:
-        wanted = step("x").required("n").sync(served.url).memoizable()
+        wanted = catalog_step("x").required("n").sync(served.url).memoizable()
         async with rig() as here:
             assert (await here.work(wanted, n=1)).error
             assert (await here.work(wanted, n=1)).outputs == {"call": 1}
@@ -83,7 +83,7 @@ async def test_failures_are_not_remembered() -> None:
 
 async def test_async_steps_are_called_each_time() -> None:
     with service(lambda _: Said(202)) as served:
-        wanted = step("x").webhook(served.url).memoizable()
+        wanted = catalog_step("x").webhook(served.url).memoizable()
         async with rig() as here:
             for _ in range(2):
                 assert (await here.work(wanted)).output is None
@@ -91,7 +91,9 @@ async def test_async_steps_are_called_each_time() -> None:
 
 
 async def test_scripts_and_mapped_outputs_are_remembered() -> None:
-    wanted = step("x").required("n").output("m", script=("lua", "return m.m + 1")).lua("return {m = n}").memoizable()
+    wanted = (
+        catalog_step("x").required("n").output("m", script=("lua", "return m.m + 1")).lua("return {m = n}").memoizable()
+    )
     async with rig() as here:
         assert (await here.work(wanted, n=1)).output == {"outputs": {"m": 2}}
         assert (await here.work(wanted, n=1)).output == {"outputs": {"m": 2}, "memo": True}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from plait.dialects.goals.limits import ITEMS
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 
 from .rig import rig
 
@@ -13,7 +13,7 @@ LANGUAGES = ("ale", "lua", "jpath")
 
 
 def pay() -> StepBuilder:
-    return step("pay").sync("http://a/b")
+    return catalog_step("pay").sync("http://a/b")
 
 
 @pytest.mark.parametrize(

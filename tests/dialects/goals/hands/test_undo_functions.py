@@ -5,8 +5,8 @@ from typing import Any, TypedDict
 import pytest
 
 from plait import Engine, goals
+from plait.catalog import python_step
 from plait.errors import RunFailed
-from plait.steps import python_step
 
 
 class Receipt(TypedDict):

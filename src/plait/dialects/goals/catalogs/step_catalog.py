@@ -1,6 +1,6 @@
 """`engine.catalog`: the steps that goals are planned with.
 
-    await engine.catalog.register(step("greet").required("name", str).output("greeting", str).lua("return ..."))
+    await engine.catalog.register(catalog_step("greet").required("name", str).output("greeting", str).lua("return ..."))
 
     async with engine.catalog.transaction() as changes:      # all or none
         changes.upsert(charge)

@@ -1,7 +1,7 @@
 """Declares steps in Python: fluently, or from the signature of a function.
 
     lookup = (
-        step("lookup-customer", "Look up a customer")
+        catalog_step("lookup-customer", "Look up a customer")
         .required("email", str)
         .output("customer_id", str)
         .sync("https://crm.example.com/lookup", timeout=5)
@@ -33,7 +33,7 @@ from .reading import read_step
 from .signature import Input, Meta, arguments_of, attributes_of, hints_of, kind_of, millis, outputs_of
 from .step import BackoffType, Method, Scope, Step
 
-__all__ = ["Input", "Meta", "PythonStep", "StepBuilder", "python_step", "step"]
+__all__ = ["Input", "Meta", "PythonStep", "StepBuilder", "catalog_step", "python_step"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +41,7 @@ R = TypeVar("R")
 _NOTHING: Any = object()
 
 
-def step(id: str, name: str = "") -> StepBuilder:
+def catalog_step(id: str, name: str = "") -> StepBuilder:
     """Starts the declaration of a step; without a name it is called as its id."""
     return StepBuilder({"id": id, "name": name or id})
 
@@ -269,7 +269,7 @@ def python_step(
     def make(fn: Callable[..., Any]) -> PythonStep[..., Any]:
         chosen = id or clean(fn.__name__.replace("_", "-"))
         title = name or (inspect.getdoc(fn) or "").partition("\n")[0].rstrip(".") or chosen
-        made = step(chosen, title).attributes(attributes_of(fn))
+        made = catalog_step(chosen, title).attributes(attributes_of(fn))
         undo = compensate if callable(compensate) else None
         undoing = f"{chosen}:undo" if callable(compensate) else compensate
         made = made.python(chosen, queue=queue, timeout=timeout, compensate=undoing)

@@ -7,23 +7,22 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from plait.cli import words
+from plait.cli.connect import connect
+from plait.cli.options import DEFAULT_DB, Json, Key, Namespace, Place, Where, group, read_pairs
+from plait.cli.output import emit, facts, say, table
+from plait.cli.session import do
 from plait.dialects.goals.catalogs.cluster import StepHealth
 from plait.dialects.goals.catalogs.registering import Removal
 from plait.dialects.goals.steps.attribute import Attribute
 from plait.dialects.goals.steps.step import Step, emitted
 
-from . import words
-from .connect import connect
-from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_pairs
-from .output import emit, facts, say, table
-from .session import do
+from .catalogs import catalog_of
 
-catalog = typer.Typer(
-    add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
-)
+catalog = group()
 
 StepArgument = Annotated[str, typer.Argument(metavar="STEP", help="The step's id.", show_default=False)]
-Labels = Annotated[list[str] | None, typer.Option("--label", metavar="KEY=VALUE", help="Only with it; repeatable.")]
+Labels = Annotated[list[str] | None, typer.Option("--label", metavar="KEY=VALUE", help="Filter by label; repeatable.")]
 _HEALTH = {"healthy": "green", "unhealthy": "red", "unknown": "bright_black"}
 
 
@@ -45,7 +44,7 @@ def default(
 def list_(
     label: Labels = None, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """List them by id, with what they need and give."""
+    """List them by id, with their inputs and outputs."""
     _list(label, Where(db, key, namespace), json=json)
 
 
@@ -66,14 +65,14 @@ def _list(label: list[str] | None, where: Where, *, json: bool) -> None:
         ]
         table(("STEP", "TYPE", "NEEDS", "GIVES", "HEALTH"), rows, fold=("NEEDS", "GIVES", "STEP"))
     else:
-        say("no such steps" if label else "no steps; `plait check steps.json --register` puts some in")
+        say("no such steps" if label else "no steps; `plait check steps.json --register` adds some")
 
 
 @catalog.command()
 def show(
     step: StepArgument, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Show one, with who gives it what and who takes what it gives."""
+    """Show one, with the steps that its inputs come from and its outputs go to."""
     found, health, links = do(_step(step, Where(db, key, namespace)))
     if json:
         emit(emitted(found))
@@ -104,14 +103,14 @@ def show(
 def remove(
     step: StepArgument, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Take a step out. Runs under way keep the version that they were planned with."""
+    """Remove a step. Runs under way keep the version that they were planned with."""
     found = do(_remove(step, Where(db, key, namespace)))
     if json:
         emit({"removed": step, "orphans": found.orphans, "flows": found.flows})
         return
     say(f"step {step}: removed")
     for name, consumers in found.orphans.items():
-        say(f"  nobody gives `{name}` to {', '.join(consumers)} any more: runs must bring it in their input")
+        say(f"  no step provides `{name}` for {', '.join(consumers)} any more: runs must have it in their input")
     if found.flows:
         say(f"  {', '.join(found.flows)} can't be planned any more: it is their goal")
 
@@ -121,13 +120,13 @@ def remove(
 
 async def _steps(where: Where, labels: dict[str, str]) -> tuple[list[Step], dict[str, StepHealth]]:
     async with connect(where) as session:
-        found = session.catalog
+        found = catalog_of(session)
         return await found.list(labels), (await found.health()).health
 
 
 async def _step(step_id: str, where: Where) -> tuple[Step, StepHealth | None, dict[str, str]]:
     async with connect(where) as session:
-        found = session.catalog
+        found = catalog_of(session)
         step = await found.get(step_id)
         ties = await found.attributes()
         links = {
@@ -140,7 +139,7 @@ async def _step(step_id: str, where: Where) -> tuple[Step, StepHealth | None, di
 
 async def _remove(step_id: str, where: Where) -> Removal:
     async with connect(where) as session:
-        return await session.catalog.unregister(step_id)
+        return await catalog_of(session).unregister(step_id)
 
 
 # -- saying ------------------------------------------------------------------------------------------------------------

@@ -8,14 +8,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
+from plait.cli.options import read_json
 from plait.dialects.goals.errors import GoalsError, StepExists
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.errors import InvalidInput, PlaitError
 
-from .loading import DeclaredStep, steps_of
-from .options import read_json
+from .declared import DeclaredStep, steps_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,6 @@ class Written:
         if isinstance(error, StepExists):
             message = f"{error.what}; use --update"
         return [Wrong(self.file, self.pointer, error.code, message)]
-
-
-def is_file(name: str) -> bool:
-    return name.endswith(".json")
 
 
 def in_file(name: str) -> list[Written]:

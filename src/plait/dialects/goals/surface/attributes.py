@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from . import words
-from .output import say, table
+from plait.cli import words
+from plait.cli.output import say, table
 
 _GIVEN = "input"
 

@@ -6,15 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from plait.cli import exits
+from plait.cli.connect import connect
+from plait.cli.options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_inputs
+from plait.cli.output import document, emit
+from plait.cli.session import do
 from plait.dialects.goals.definition import Goals
 from plait.kernel.definitions import Plan
 
-from . import exits
-from .connect import connect
-from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_inputs
-from .output import document, emit
 from .plan_view import say_plan
-from .session import do
 
 
 def plan(
@@ -28,8 +28,8 @@ def plan(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Say what a run towards these goals would do: which steps in which order, who gives what, what is left out and
-    why, what is missing. Starts nothing. Exit code 2: it can't be started so."""
+    """Show what a run towards these goals would do: which steps in which order, where their inputs come from, what is
+    left out and why, what is missing. Starts nothing. Exit code 2: it can't be started."""
     found = do(_plan(Goals(tuple(goals)), read_inputs(input or ()), Where(db, key, namespace)))
     if json:
         emit(_document(found))

@@ -7,12 +7,11 @@ from collections.abc import Collection, Iterable
 import msgspec
 from rich.text import Text
 
+from plait.cli import words
+from plait.cli.output import facts, say, table
 from plait.dialects.goals.planning.plan import Links, Plan
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.definitions import Plan as Preview
-
-from . import words
-from .output import facts, say, table
 
 GIVEN = "input"
 """Who gives a name that is in the input."""
@@ -21,7 +20,7 @@ GIVEN = "input"
 def say_plan(preview: Preview) -> None:
     plan = msgspec.convert(preview.body, Plan)
     given = frozenset(preview.input or {})
-    verdict = Text("can be started", "green") if preview.startable else Text("can't be started so", "red")
+    verdict = Text("can be started", "green") if preview.startable else Text("can't be started", "red")
     facts(
         [
             ("goals", ", ".join(plan.goals)),
@@ -61,7 +60,7 @@ def _needs(step: Step, plan: Plan, given: Collection[str]) -> Iterable[str]:
             continue
         mark = "?" if attribute.role == "optional" else ""
         each = "[each]" if attribute.detail.for_each else ""
-        yield f"{name}{mark}{each} ← {_givers(name, plan, given) or ('its default' if mark else 'nobody')}"
+        yield f"{name}{mark}{each} ← {_givers(name, plan, given) or ('its default' if mark else 'nothing')}"
 
 
 def _givers(name: str, plan: Plan, given: Collection[str]) -> str:
@@ -91,8 +90,11 @@ def waves(plan: Plan, given: Collection[str]) -> list[tuple[int, Step]]:
 def _say_left_out(plan: Plan) -> None:
     excluded = plan.excluded
     reasons = [
-        *((step_id, "not needed: the input has all it gives", names) for step_id, names in excluded.satisfied.items()),
-        *((step_id, "can't help: it lacks an input", names) for step_id, names in excluded.missing.items()),
+        *(
+            (step_id, "not needed: its outputs are in the input", names)
+            for step_id, names in excluded.satisfied.items()
+        ),
+        *((step_id, "can't run: it lacks an input", names) for step_id, names in excluded.missing.items()),
         *(
             (step_id, "ruled out: it wants none of what the input has", names)
             for step_id, names in excluded.blocked.items()
@@ -110,7 +112,7 @@ def _say_missing(plan: Plan) -> None:
         say("\nmissing", "bold")
         for name in plan.required:
             takers = ", ".join(plan.attributes[name].consumers) if name in plan.attributes else ""
-            say(Text.assemble(("  " + name, "red"), f"  needed by {takers}; give it: --input {name}=…"))
+            say(Text.assemble(("  " + name, "red"), f"  needed by {takers}: --input {name}=…"))
 
 
 def _say_child(step_id: str, child: Plan, step: Step) -> None:

@@ -9,6 +9,11 @@ from typing import Any, Literal
 
 from rich.text import Text
 
+from plait.cli import exits, words
+from plait.cli.connect import connect
+from plait.cli.options import Where
+from plait.cli.output import say
+from plait.cli.session import is_missing
 from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.events import StepRegistered
 from plait.dialects.goals.catalogs.registering import Draft
@@ -18,18 +23,14 @@ from plait.dialects.goals.steps.scripts import check_scripts
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.errors import PlaitError
 
-from . import words
-from .connect import connect
-from .options import Where
-from .output import say
-from .session import is_server, sqlite_file
+from .catalogs import catalog_of, put
 from .step_files import Written, Wrong
 
 Verdict = Literal["new", "changed", "same"]
 
 
 @dataclass(slots=True)
-class StepsResult:
+class CheckedSteps:
     verdicts: dict[str, Verdict] = field(default_factory=dict[str, Verdict])
     """By id: what registering would do, or did."""
     wrongs: list[Wrong] = field(default_factory=list[Wrong])
@@ -37,32 +38,42 @@ class StepsResult:
     """There was no catalog to check them against."""
     registered: bool = False
 
+    @property
+    def exit(self) -> int:
+        return exits.FAILED if self.wrongs else exits.OK
 
-async def check_in(written: Sequence[Written], where: Where | None, *, register: bool, update: bool) -> StepsResult:
+    def say(self) -> None:
+        _say(self)
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "steps": self.verdicts,
+            "errors": [asdict(wrong) for wrong in self.wrongs],
+            "registered": self.registered,
+        }
+
+
+async def check_in(written: Sequence[Written], where: Where | None, *, register: bool, update: bool) -> CheckedSteps:
     """Against the catalog of `where`; registers them if that is asked for and nothing is wrong. A database that is not
     there is as good as an empty catalog, and made when steps are registered."""
-    if where is None or (not register and is_missing(where)):
+    if where is None or (not register and is_missing(where.url)):
         result, _ = await check_steps(written, [], update=True)
         result.alone = True
         return result
     async with connect(where, create=register) as session:
-        result, steps = await check_steps(written, await session.catalog.list(), update=update or not register)
+        catalog = catalog_of(session)
+        result, steps = await check_steps(written, await catalog.list(), update=update or not register)
         if register and not result.wrongs:
-            await session.put(steps, update=update)
+            await put(catalog, steps, update=update)
             result.registered = True
         return result
 
 
-def is_missing(where: Where) -> bool:
-    path = None if is_server(where.url) else sqlite_file(where.url)
-    return path is not None and not path.exists()
-
-
 async def check_steps(
     written: Sequence[Written], known: Sequence[Step], *, update: bool
-) -> tuple[StepsResult, list[Step]]:
+) -> tuple[CheckedSteps, list[Step]]:
     """What is wrong, and the steps that are right. `update`: those that are there may be changed."""
-    result = StepsResult()
+    result = CheckedSteps()
     read = await _read(written, result)
     draft = Draft(Catalog(StepRegistered(step) for step in known))
     steps: list[Step] = []
@@ -78,7 +89,7 @@ async def check_steps(
     return result, steps
 
 
-async def _read(written: Sequence[Written], result: StepsResult) -> list[tuple[Written, Step]]:
+async def _read(written: Sequence[Written], result: CheckedSteps) -> list[tuple[Written, Step]]:
     found: dict[str, tuple[Written, Step]] = {}
     languages = Languages()
     try:
@@ -103,7 +114,7 @@ async def _read(written: Sequence[Written], result: StepsResult) -> list[tuple[W
 # -- saying it ---------------------------------------------------------------------------------------------------------
 
 
-def say_steps(result: StepsResult) -> None:
+def _say(result: CheckedSteps) -> None:
     for wrong in result.wrongs:
         place = f"{wrong.file}: {wrong.pointer}: " if wrong.pointer else f"{wrong.file}: "
         text = Text.assemble((place, "bold"), ("error ", "red"), wrong.message)
@@ -116,11 +127,3 @@ def say_steps(result: StepsResult) -> None:
     if result.wrongs:
         parts.append(f"{words.counted(len(result.wrongs), 'error')}: nothing was registered")
     say(", ".join(parts))
-
-
-def steps_document(result: StepsResult) -> dict[str, Any]:
-    return {
-        "steps": result.verdicts,
-        "errors": [asdict(wrong) for wrong in result.wrongs],
-        "registered": result.registered,
-    }
