@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import plait.dialects.goals
-from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.running.events import GoalsEvent
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.scripts import check_scripts
+from plait.scripts.languages import Languages
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/goals.md"
 TEXT = GUIDE.read_text()

@@ -13,10 +13,10 @@ from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.events import StepRegistered
 from plait.dialects.goals.catalogs.registering import Draft
 from plait.dialects.goals.errors import GoalsError
-from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.steps.scripts import check_scripts
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.errors import PlaitError
+from plait.scripts.languages import Languages
 
 from . import words
 from .connect import connect

@@ -81,7 +81,12 @@ class Engine:
         self._dialects |= {self._code.name: self._code, self.goals.dialect.name: self.goals.dialect}
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.observers = Observers(observers)
-        worker = LocalWorker(clock, max_payload=limits.max_payload, around=self.observers.around)
+        worker = LocalWorker(
+            clock,
+            max_payload=limits.max_payload,
+            around=self.observers.around,
+            executors=self.goals.executors,
+        )
         self.kernel = Kernel(
             store,
             self._dialects,

@@ -5,27 +5,31 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
 from plait.dialects.goals.catalogs.checker import Checker
 from plait.dialects.goals.catalogs.health import Alive, Health
 from plait.dialects.goals.dialect import GoalsDialect
-from plait.dialects.goals.hands.handlers import Handlers
-from plait.dialects.goals.hands.hands import GoalsHands
-from plait.dialects.goals.hands.http import Send, local_webhook
-from plait.dialects.goals.hands.languages import Languages
-from plait.dialects.goals.hands.probe import HttpProbe
+from plait.dialects.goals.executors import StepScriptsExecutor
+from plait.dialects.goals.memo import MemoExecutor
 from plait.dialects.goals.running.decision_builder import PrepareChild
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
+from plait.dialects.goals.steps.handlers import Handlers
 from plait.dialects.goals.steps.step import Step
 from plait.egress import Egress, EgressSettings
 from plait.kernel.clock import Clock
 from plait.kernel.errors import Unavailable
-from plait.kernel.machine import RunInfo
+from plait.kernel.ids import RunId
 from plait.kernel.records import Records
 from plait.kernel.subscriptions import Subscriptions
+from plait.kernel.task import Executor
+from plait.scripts.languages import Languages
+from plait.workers.callbacks import CallbackUrls, local_url
+from plait.workers.http import HttpExecutor, HttpProbe, Send
+from plait.workers.python import Functions, PythonExecutor
+from plait.workers.script import ScriptExecutor
 
 from .catalog import StepCatalog
 
@@ -33,9 +37,6 @@ log = logging.getLogger("plait.goals")
 
 _PAUSE = 0.5
 """Seconds between two looks at what others wrote."""
-
-Webhooks = Callable[[RunInfo, str, str], str]
-"""The address at which the answer to an item's work is taken: run, step, token."""
 
 
 class GoalsParts:
@@ -50,29 +51,36 @@ class GoalsParts:
         egress: EgressSettings | None,
         alive: Alive,
     ) -> None:
-        self.webhooks: Webhooks = local_webhook
+        self.webhooks: CallbackUrls = local_url
         """A server puts its own address here."""
         self._declared = [each for each in declared if is_step(each)]
         self._egress = Egress(egress or EgressSettings())
         self.send: Send = self._egress.send
         """How HTTP goes out; a simulation puts a world of its own here."""
-        self.handlers = Handlers()
         self._languages = Languages()
-        self._hands = GoalsHands(
-            self._languages,
-            lambda request: self.send(request),
-            self.handlers,
-            lambda run, step_id, token: self.webhooks(run, step_id, token),
-        )
+        functions = Functions()
+        self.handlers = Handlers(functions)
+        self.executors = self._executors(functions)
         self.catalogs = Catalogs(records, clock)
         checker = Checker(self._languages, self._knows, HttpProbe(lambda request: self.send(request)), clock)
         self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
         self._reader: asyncio.Task[None] | None = None
         self.catalog = StepCatalog(self.catalogs, self.health, self._languages, self.handlers)
-        self.dialect = GoalsDialect(self.catalogs, self._hands, prepare_child, self._unhealthy)
+        self.dialect = GoalsDialect(self.catalogs, self.handlers, prepare_child, self._unhealthy)
         for step in self._declared:  # runs that are taken up at once call them
             if isinstance(step, PythonStep) and step.definition.python is not None:
                 self.handlers.add(step.definition.python.handler, step)
+
+    def _executors(self, functions: Functions) -> list[Executor]:
+        def callbacks(run_id: RunId, node: str, token: str) -> str:
+            return self.webhooks(run_id, node, token)
+
+        common: list[Executor] = [
+            PythonExecutor(functions, callbacks),
+            HttpExecutor(lambda request: self.send(request), callbacks),
+            ScriptExecutor(self._languages, callbacks),
+        ]
+        return [*common, StepScriptsExecutor(self._languages), MemoExecutor(common, self.handlers)]
 
     async def open(self, feed: Subscriptions, *, declare: bool, look: bool) -> None:
         """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
@@ -97,7 +105,7 @@ class GoalsParts:
 
     async def close(self) -> None:
         await self.leave()
-        await self._hands.close()
+        await self._languages.close()
         await self._egress.aclose()
 
     async def _keep_up(self, feed: Subscriptions) -> None:

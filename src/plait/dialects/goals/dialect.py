@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -13,6 +13,7 @@ from plait.kernel.definitions import Description
 from plait.kernel.definitions import Plan as Preview
 from plait.kernel.errors import Conflict
 from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
+from plait.kernel.task import Executor
 
 from .catalogs.catalogs import Catalogs
 from .definition import Goals
@@ -21,10 +22,9 @@ from .plan_cache import PlanCache
 from .planning.request import read_request
 from .planning.start import check_start
 from .running.children import definition_label
-from .running.decision_builder import Around, PrepareChild
+from .running.decision_builder import Around, Handlers, PrepareChild
 from .running.events import GoalsEvent
 from .running.forking import fork
-from .running.hands import Hands
 from .running.machine import GoalsMachine
 from .running.state import StartData
 
@@ -36,16 +36,18 @@ class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
     rewinds = False
+    executors: Sequence[Executor] = ()
+    """Of the kinds that it asks for."""
 
     def __init__(
         self,
         catalogs: Catalogs,
-        hands: Hands,
+        handlers: Handlers,
         prepare_child: PrepareChild,
         unhealthy: Unhealthy = lambda namespace, step_id: "",
     ) -> None:
         self._catalogs = catalogs
-        self._hands = hands
+        self._handlers = handlers
         self._prepare_child = prepare_child
         self._unhealthy = unhealthy
         self._plans = PlanCache(catalogs)
@@ -101,7 +103,7 @@ class GoalsDialect:
 
     def machine(self, info: RunInfo) -> GoalsMachine:
         around = Around(
-            info, self._hands, self._prepare_child, lambda step_id: self._unhealthy(info.namespace, step_id)
+            info, self._handlers, self._prepare_child, lambda step_id: self._unhealthy(info.namespace, step_id)
         )
         return GoalsMachine(around, self._plans.compiled_plans)
 

@@ -11,7 +11,6 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw
 
-from plait.dialects.goals.hands.mapping import RESULT
 from plait.kernel import values
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.inputs import Message
@@ -27,7 +26,7 @@ WORK, FAILED = "work:", "failed:"
 _object = msgspec.json.Decoder(dict[str, Raw])
 
 
-def message(turn: DecisionBuilder, sent: Message) -> None:
+def message(builder: DecisionBuilder, sent: Message) -> None:
     kind, _, token = sent.name.partition(":")
     if f"{kind}:" not in (WORK, FAILED):
         raise Conflict(
@@ -35,16 +34,16 @@ def message(turn: DecisionBuilder, sent: Message) -> None:
             f"a run towards goals takes no message '{sent.name[:80]}'",
             fix="send `work:<token>` with the outputs of an async step",
         )
-    plan, item = awaited(turn, token)
+    plan, item = awaited(builder, token)
     if f"{kind}:" == FAILED:
-        _fail(turn, plan, token, item, reason(values.decode(sent.body)))
+        _fail(builder, plan, token, item, reason(values.decode(sent.body)))
     else:
-        _answer(turn, plan, token, item, outputs_of(sent.body))
+        _answer(builder, plan, token, item, outputs_of(sent.body))
 
 
-def awaited(turn: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:
+def awaited(builder: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:
     """The item whose answer may come from outside, be it that it came already."""
-    found = turn.flow.find(token)
+    found = builder.flow.find(token)
     if found is None or found[0].step.type != "async" or found[2].started_at is None:
         raise NotFound(
             "goals.unknown_work", f"nobody waits for work '{token[:80]}'", fix="use the webhook as it was sent"
@@ -52,20 +51,20 @@ def awaited(turn: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:
     return found[0], found[2]
 
 
-def _answer(turn: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, outputs: dict[str, Raw]) -> None:
-    if not item.open or item.returned or not turn.flow.hears:
-        turn.record(LateResult(plan.id, token, Raw(msgspec.json.encode(outputs))))
+def _answer(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, outputs: dict[str, Raw]) -> None:
+    if not item.open or item.returned or not builder.flow.hears:
+        builder.record(LateResult(plan.id, token, Raw(msgspec.json.encode(outputs))))
         return
-    stop_waiting(turn, token, item)
-    answered(turn, plan, token, outputs)
+    stop_waiting(builder, token, item)
+    answered(builder, plan, token, outputs)
 
 
-def _fail(turn: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, error: str) -> None:
-    if not item.open or item.returned or not turn.flow.hears:
-        turn.record(LateResult(plan.id, token, error=error))
+def _fail(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, error: str) -> None:
+    if not item.open or item.returned or not builder.flow.hears:
+        builder.record(LateResult(plan.id, token, error=error))
         return
-    stop_waiting(turn, token, item)
-    failed(turn, plan, token, error, item.attempts + 1)
+    stop_waiting(builder, token, item)
+    failed(builder, plan, token, error, item.attempts + 1)
 
 
 def reason(problem: Any) -> str:
@@ -87,11 +86,3 @@ def outputs_of(body: Raw) -> dict[str, Raw]:
         raise InvalidInput(
             "goals.bad_outputs", "outputs are no object", fix="send an object of names and values"
         ) from None
-
-
-def named_outputs(output: Raw) -> dict[str, Raw]:
-    """What a child run returned: an object is its outputs, anything else one output called `result`."""
-    text = bytes(output)
-    if text.startswith(b"{"):
-        return _object.decode(output)
-    return {} if text == b"null" else {RESULT: output}

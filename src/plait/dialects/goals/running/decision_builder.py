@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from plait.kernel.effects import Decision, Effect
 from plait.kernel.events import Event
@@ -14,20 +14,29 @@ from . import events as e
 from .compiled_plan import StepPlan
 from .evolve import fold
 from .flow import Flow
-from .hands import Hands
 
 PrepareChild = Callable[[str, object, object, str], Prepared]
 """Makes a run of any dialect ready: dialect, definition as JSON, input, namespace."""
+
+
+class Handlers(Protocol):
+    def get(self, name: str) -> object | None:
+        """The function that a name means in this process, or None."""
+        ...
 
 
 class Around:
     """What does not change from decision to decision."""
 
     def __init__(
-        self, info: RunInfo, hands: Hands, prepare_child: PrepareChild, unhealthy: Callable[[str], str] = lambda _: ""
+        self,
+        info: RunInfo,
+        handlers: Handlers,
+        prepare_child: PrepareChild,
+        unhealthy: Callable[[str], str] = lambda _: "",
     ) -> None:
         self.info = info
-        self.hands = hands
+        self.handlers = handlers
         self.prepare_child = prepare_child
         self.unhealthy = unhealthy
         """What is wrong with a step, for people who wonder why it takes so long."""

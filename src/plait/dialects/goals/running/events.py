@@ -84,6 +84,7 @@ class WorkReturned(Event, frozen=True, tag="work_returned"):
     step_id: str
     token: str
     outputs: Raw = NULL
+    memo: bool = False
 
 
 class WorkSucceeded(Event, frozen=True, tag="work_succeeded"):

@@ -131,7 +131,8 @@ def _accepted(flow: Flow, event: e.WorkAccepted, at: Millis) -> None:
 
 
 def _returned(flow: Flow, event: e.WorkReturned, at: Millis) -> None:
-    flow.item(event.step_id, event.token).returned = event.outputs
+    item = flow.item(event.step_id, event.token)
+    item.returned, item.memo = event.outputs, event.memo
 
 
 def _succeeded(flow: Flow, event: e.WorkSucceeded, at: Millis) -> None:

@@ -14,19 +14,19 @@ from .state import PATCH
 SKIPPED = "skipped by a patch"
 
 
-def patch(turn: DecisionBuilder, operations: list[dict[str, Any]]) -> None:
+def patch(builder: DecisionBuilder, operations: list[dict[str, Any]]) -> None:
     """All of them or none."""
-    checked = [_checked(turn, place, operation) for place, operation in enumerate(operations)]
+    checked = [_checked(builder, place, operation) for place, operation in enumerate(operations)]
     for event in checked:
-        turn.record(event)
+        builder.record(event)
 
 
-def _checked(turn: DecisionBuilder, place: int, operation: dict[str, Any]) -> AttributeSet | StepSkipped:
+def _checked(builder: DecisionBuilder, place: int, operation: dict[str, Any]) -> AttributeSet | StepSkipped:
     match operation:
         case {"op": "set", "name": str(name), "value": value, **rest} if name and not rest:
             return AttributeSet(values.text("the name", name, max_length=1000), values.encode(value), PATCH)
         case {"op": "skip", "step": str(step_id), **rest} if not rest:
-            step = turn.flow.state.steps.get(step_id)
+            step = builder.flow.state.steps.get(step_id)
             if step is not None and step.status == "pending":
                 return StepSkipped(step_id, SKIPPED)
             found = "is not in the plan" if step is None else f"is {step.status}"

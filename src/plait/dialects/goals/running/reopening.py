@@ -13,7 +13,6 @@ from plait.kernel.ids import TaskToken
 from plait.kernel.inputs import Resume
 
 from .advance import NOT_NEEDED
-from .compensation import undo_task
 from .decision_builder import DecisionBuilder
 from .events import CompStarted, FlowResumed
 from .evolve import fold
@@ -21,33 +20,34 @@ from .flow import Flow
 from .outcome import NOT_MATCHED
 from .recovery import fill_all, under_way
 from .state import StepState
+from .tasks import compensation_task
 from .tokens import undone_item
 
 
-def retry(turn: DecisionBuilder) -> None:
+def retry(builder: DecisionBuilder) -> None:
     """Goes on with a run that failed, or that is blocked because a handler was not known."""
-    state = turn.flow.state
-    if not turn.flow.over:
-        turn.effect(Block(None))
-        for effect in under_way(turn, recovered=False):
-            turn.effect(effect)
-        fill_all(turn)
+    state = builder.flow.state
+    if not builder.flow.over:
+        builder.effect(Block(None))
+        for effect in under_way(builder, recovered=False):
+            builder.effect(effect)
+        fill_all(builder)
     elif state.status == "failed" and state.ended_at is not None:
-        _reopen(turn)
+        _reopen(builder)
 
 
-def settle(turn: DecisionBuilder, resume: Resume) -> None:
+def settle(builder: DecisionBuilder, resume: Resume) -> None:
     """A person has decided about a dead letter."""
     if resume.verdict == "discard":
         return
-    state, token = turn.flow.state, undone_item(resume.token or "")
-    found = turn.flow.find(token)
+    state, token = builder.flow.state, undone_item(resume.token or "")
+    found = builder.flow.find(token)
     status = found[2].status if found is not None else None
-    if found is not None and status == "compensation_failed" and not turn.flow.over:
-        turn.record(CompStarted(found[0].id, token))
-        turn.effect(undo_task(turn, found[0], token))
+    if found is not None and status == "compensation_failed" and not builder.flow.over:
+        builder.record(CompStarted(found[0].id, token))
+        builder.effect(compensation_task(builder, found[0], token))
     elif status == "failed" and state.status == "failed" and state.ended_at is not None:
-        _reopen(turn)
+        _reopen(builder)
     else:
         raise Conflict(
             "kernel.dead_letter_settled",
@@ -57,22 +57,22 @@ def settle(turn: DecisionBuilder, resume: Resume) -> None:
         )
 
 
-def _reopen(turn: DecisionBuilder) -> None:
+def _reopen(builder: DecisionBuilder) -> None:
     """What failed, and what was skipped because of that, is pending again, under the same tokens."""
-    steps = turn.flow.state.steps
-    again = _again(turn.flow)
+    steps = builder.flow.state.steps
+    again = _again(builder.flow)
     items = [(token, item) for step in steps.values() for token, item in step.items.items()]
     for token, item in items:
         if item.retry_at is not None:
-            turn.effect(CancelTask(TaskToken(token)))  # it begins afresh
-    turn.decision.reopen = "retry"
-    turn.decision.retried = [TaskToken(token) for token, item in items if item.status == "failed"]
-    fold(turn.flow, RunReopened("retry"), turn.now)  # the kernel records it before what is decided here
-    turn.record(FlowResumed(sorted(again)))
-    for effect in under_way(turn, recovered=False):
-        turn.effect(effect)
-    fill_all(turn)
-    turn.touch_all()
+            builder.effect(CancelTask(TaskToken(token)))  # it begins afresh
+    builder.decision.reopen = "retry"
+    builder.decision.retried = [TaskToken(token) for token, item in items if item.status == "failed"]
+    fold(builder.flow, RunReopened("retry"), builder.now)  # the kernel records it before what is decided here
+    builder.record(FlowResumed(sorted(again)))
+    for effect in under_way(builder, recovered=False):
+        builder.effect(effect)
+    fill_all(builder)
+    builder.touch_all()
 
 
 def _again(flow: Flow) -> set[str]:

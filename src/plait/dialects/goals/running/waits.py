@@ -15,6 +15,7 @@ from .decision_builder import Around
 from .flow import Flow
 from .input_resolution import standing
 from .state import ItemState, StepState
+from .tasks import missing_handler
 
 
 def waiting(flow: Flow, around: Around, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
@@ -72,7 +73,7 @@ def _judging(plan: StepPlan, wanted: Wanted) -> str:
 def _work(
     flow: Flow, plan: StepPlan, step: StepState, around: Around, tasks: Mapping[TaskToken, TaskFacts]
 ) -> Iterator[Reason]:
-    lacking = around.hands.lacks(plan.step)
+    lacking = missing_handler(around, plan.step)
     slots = flow.slots_of[plan.id]
     if lacking is not None:
         yield Reason("handler", lacking, plan.id)
@@ -102,7 +103,7 @@ def _work(
 
 def _retry(plan: StepPlan, token: str, item: ItemState, tasks: Mapping[TaskToken, TaskFacts], note: str) -> Reason:
     facts = tasks.get(TaskToken(token))
-    most = facts.max_attempts if facts is not None else plan.retry.max_attempts
+    most = facts.max_attempts if facts is not None else plan.policy.retry.max_attempts
     of = f" of {most - 1}" if plan.step.work_config.max_retries >= 0 else ""
     at = clock(item.retry_at or Millis(0))
     text = f"retry {item.attempts}{of} of `{plan.id}` at {at}: {item.error}{note}"

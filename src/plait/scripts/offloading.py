@@ -42,7 +42,9 @@ class Offloading:
 
     async def in_thread(self, full: Callable[[], T]) -> T:
         if self._closed:
-            raise Unavailable("goals.stopped", "scripts can't run", why="the engine is stopping", fix="start it again")
+            raise Unavailable(
+                "scripts.stopped", "scripts can't run", why="the engine is stopping", fix="start it again"
+            )
         return await asyncio.get_running_loop().run_in_executor(self._threads, full)
 
     def close(self) -> None:

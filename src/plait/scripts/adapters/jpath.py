@@ -1,6 +1,6 @@
-"""JSONPath for steps: in a predicate the document is the object of inputs, in `match` and mappings the value itself.
+"""JSONPath as a script language: the document is whatever JSON value the caller passes.
 
-A predicate holds if the path matches anything, null too, or if the comparison is true. As a value, a path is what it
+It holds if the path matches anything, null too, or if the comparison is true. As a value, a path is what it
 matches: the one match, or the list of several; none is an error.
 """
 
@@ -12,11 +12,9 @@ from typing import Any, TypeVar
 from msgspec import Raw
 
 from plait.conditions import jsonpath
-from plait.dialects.goals.running.hands import WorkError
-from plait.dialects.goals.steps.scripts import Uncompilable
 from plait.kernel import values
-
-from .offloading import NotEnough, Offloading
+from plait.scripts.errors import CompileError, ScriptError
+from plait.scripts.offloading import NotEnough, Offloading
 
 T = TypeVar("T")
 
@@ -34,17 +32,17 @@ class JPath:
         try:
             query = jsonpath.compile(script)
         except jsonpath.JsonPathError as error:
-            raise Uncompilable(error.message, error.line, error.fix) from None
+            raise CompileError(error.message, error.line, error.fix) from None
         if len(names) == 1:  # a mapping or a `match`, whose document is the value: anything may be in it
             return
         for name in query.names:
             if name not in names:
-                raise Uncompilable(f"unknown name '{name}'", 1)
+                raise CompileError(f"unknown name '{name}'", 1)
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, token: str) -> Any:
+    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
         return await self._run(script, document, _value)
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, token: str) -> bool:
+    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
         return await self._run(script, document, jsonpath.Query.holds)
 
     async def _run(self, script: str, document: Raw, ask: Callable[[jsonpath.Query, Any, int], T]) -> T:
@@ -61,15 +59,15 @@ class JPath:
             return await self._offloading.run(document, quick, full)
         except jsonpath.JsonPathError as error:
             where = f"line {error.line}: " if error.line else ""
-            raise WorkError(f"{where}{error.message}", retryable=False) from None
+            raise ScriptError(f"{where}{error.message}", retryable=False) from None
 
 
 def _value(query: jsonpath.Query, document: Any, steps: int) -> Any:
     found = query.find(document, steps)
     if not found:
-        raise WorkError(f"nothing matches {query.text.strip()[:200]}", retryable=False)
+        raise ScriptError(f"nothing matches {query.text.strip()[:200]}", retryable=False)
     if not _fits(found):
-        raise WorkError("result too large", retryable=False)
+        raise ScriptError("result too large", retryable=False)
     return found[0] if len(found) == 1 else found
 
 

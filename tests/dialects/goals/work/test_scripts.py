@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from plait.dialects.goals.errors import ScriptInvalid
 from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.scripts import check_scripts
+from plait.scripts.languages import Languages
 
 from .rig import TOKEN, rig
 
@@ -48,3 +51,20 @@ async def test_a_script_can_ask_for_the_token_and_the_webhook_of_its_item() -> N
     async with rig() as here:
         done = await here.work(wanted)
         assert done.outputs == {"k": TOKEN, "h": f"http://127.0.0.1:8080/webhook/run-1/x/{TOKEN}"}
+
+
+async def test_what_lua_prints_is_in_the_log_of_the_task_also_if_it_fails() -> None:
+    async with rig() as here:
+        done = await here.work(step("x").lua("print('one', 2) return {}"))
+        assert done.lines == ["info: one\t2"]
+        done = await here.work(step("x").lua("print('before') error('no')"))
+        assert (done.lines, done.error, done.retryable) == (["info: before"], "line 1: no", False)
+
+
+async def test_the_message_of_the_registration_is_that_of_the_spec() -> None:
+    wanted = step("x").required("amount").required("user").sync("http://a/b").when("ale", "(> amout 1)").build()
+    languages = Languages()
+    with pytest.raises(ScriptInvalid) as caught:
+        await check_scripts(wanted, languages)
+    await languages.close()
+    assert caught.value.message == "predicate of 'x', line 1: unknown name 'amout'; inputs: amount, user"

@@ -1,4 +1,4 @@
-"""Lua for steps: false are `nil` and `false`; what `print` writes goes to the log of the task."""
+"""Lua: false are `nil` and `false`; what `print` writes goes to the log of the task."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 from msgspec import Raw
 
-from plait.dialects.goals.running.hands import WorkError
-from plait.dialects.goals.steps.scripts import Uncompilable
 from plait.kernel import values
 from plait.kernel.task import current_attempt
+from plait.scripts.errors import CompileError, ScriptError
 from plait.scripts.lua import LuaCrash, LuaError, LuaOutcome, LuaPool
 
 from .lua_names import unknown_name
@@ -27,20 +26,20 @@ class Lua:
         try:
             await self._pool.compile(script, names)
         except LuaError as error:
-            raise Uncompilable(error.message, error.line, error.fix) from None
+            raise CompileError(error.message, error.line, error.fix) from None
         if (unknown := unknown_name(script, names)) is not None:
             name, line = unknown
-            raise Uncompilable(f"unknown name '{name}'", line)
+            raise CompileError(f"unknown name '{name}'", line)
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, token: str) -> Any:
+    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
         try:
-            return _logged(await self._pool.run(script, values.decode(document), names, token))
+            return _logged(await self._pool.run(script, values.decode(document), names, seed))
         except LuaError as error:
             raise _failure(error) from None
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, token: str) -> bool:
+    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
         try:
-            return _logged(await self._pool.holds(script, values.decode(document), names, token))
+            return _logged(await self._pool.holds(script, values.decode(document), names, seed))
         except LuaError as error:
             raise _failure(error) from None
 
@@ -50,10 +49,10 @@ def _logged(outcome: LuaOutcome) -> Any:
     return outcome.value
 
 
-def _failure(error: LuaError) -> WorkError:
+def _failure(error: LuaError) -> ScriptError:
     _log(error.printed)
     # A worker that died was perhaps killed for another's sake; all else ends the same way each time.
-    return WorkError(error.what, retryable=isinstance(error, LuaCrash))
+    return ScriptError(error.what, retryable=isinstance(error, LuaCrash))
 
 
 def _log(lines: Iterable[str]) -> None:

@@ -1,43 +1,48 @@
-"""What the answer of a step server means: outputs, a failure for good, or one that may pass."""
+"""What an HTTP response means for a task: a result, a failure for good, or one that may pass."""
 
 from __future__ import annotations
 
 from collections.abc import Container
 from typing import Any, cast
 
-from plait.dialects.goals.running.hands import WorkError
 from plait.egress import Response
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
+from plait.kernel.task import TaskError
 
 _SHOWN = 300
 """Characters of a body that an error shows."""
 
 
 def check_status(response: Response, retried: Container[int]) -> None:
-    """Raises for all but 2xx, and for a status that the step wants to be tried again."""
+    """Raises for all but 2xx, and for a status that is to be tried again."""
     status = response.status
     if 200 <= status < 300 and status not in retried:
         return
     detail = _detail(response)
     text = f"step returned HTTP error: status {status}{': ' if detail else ''}{detail}"
-    raise WorkError(text, retryable=status >= 500 or status in retried)
+    raise TaskError(text, retryable=status >= 500 or status in retried)
 
 
-def outputs_of(response: Response) -> dict[str, Any]:
-    """The object that was answered; none for nothing or null. Anything else is wrong on every attempt."""
+def json_of(response: Response) -> Any:
+    """The body as JSON data, None if there is none. What is not JSON is wrong on every attempt."""
     if not response.body.strip():
-        return {}
+        return None
     try:
-        found = values.parse(response.body)
+        return values.parse(response.body)
     except PlaitError as error:
         reason = error.why or error.what
-        raise WorkError(f"step returned what is not JSON: {reason}", retryable=False) from None
+        raise TaskError(f"step returned what is not JSON: {reason}", retryable=False) from None
+
+
+def object_of(response: Response) -> dict[str, Any]:
+    """The same for who wants an object; an empty one for nothing or null."""
+    found = json_of(response)
     if found is None:
         return {}
     if not isinstance(found, dict):
         kind = "a list" if isinstance(found, list) else "a plain value"
-        raise WorkError(f"step returned {kind}, not an object of outputs", retryable=False)
+        raise TaskError(f"step returned {kind}, not an object of outputs", retryable=False)
     return cast("dict[str, Any]", found)
 
 

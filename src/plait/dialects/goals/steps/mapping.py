@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast
 
-from plait.dialects.goals.steps.attribute import Attribute, Script
-from plait.dialects.goals.steps.step import Step
+from .attribute import Attribute, Script
+from .step import Step
 
 T = TypeVar("T")
 
-RESULT = "result"
-"""The name of a value that came without one."""
 _VALUE = "value"
 
 
@@ -39,11 +37,6 @@ def as_returned(step: Step, outputs: Mapping[str, T]) -> dict[str, T]:
     """The way back: outputs by the names that the step itself gave them."""
     names = {name: each.inner(name) for name, each in step.outputs()}
     return {names.get(name, name): value for name, value in outputs.items()}
-
-
-def named(result: Any) -> dict[str, Any]:
-    """What a script gave, as named outputs."""
-    return cast("dict[str, Any]", result) if isinstance(result, dict) else {RESULT: result}
 
 
 def single(result: Any) -> Any:

@@ -8,9 +8,12 @@ from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict
 
 import pytest
 
-from plait.dialects.goals.hands.handlers import Handlers
+from plait.dialects.goals.running.tasks import missing_handler
 from plait.dialects.goals.steps.builder import Input, StepBuilder, python_step, step
+from plait.dialects.goals.steps.handlers import Handlers
+from plait.dialects.goals.steps.step import Step
 from plait.kernel.errors import InvalidInput
+from plait.workers.python import Functions
 
 from .rig import TOKEN, rig
 
@@ -211,14 +214,20 @@ async def test_a_typed_compensator() -> None:
 
 async def test_what_is_lacking_is_said() -> None:
     async with rig({"here": lambda: None}) as here:
-        lacks, lacks_undo = here.hands.lacks, here.hands.lacks_undo
+
+        def lacks(step: Step) -> str | None:
+            return missing_handler(here.around(), step)
+
+        def lacks_undo(step: Step) -> str | None:
+            unbound = here.compensation(step, {}, {}).unbound
+            return None if unbound is None else unbound.message
+
         assert lacks(step("x").python("here").build()) is None
         assert lacks(step("x").python("gone").build()) == "no handler `gone`"
         assert lacks(step("x").python("here", queue="gpu").build()) == "no handler `here` on queue `gpu`"
         assert lacks(step("x").sync("http://a/b").build()) is None
-        assert lacks_undo(step("x").python("here", compensate="gone").build()) == "no handler `gone`"
+        assert lacks_undo(step("x").python("here", compensate="gone").build()) == "step 'x': no handler `gone`"
         assert lacks_undo(step("x").python("here", compensate="here").build()) is None
-        assert lacks_undo(step("x").python("here").build()) is None
         assert lacks_undo(step("x").sync("http://a/b", compensate="http://a/c").build()) is None
 
 
@@ -227,10 +236,10 @@ async def test_work_without_its_handler_waits_for_one() -> None:
         assert (await here.work(pay(), amount=1)).error == "no handler `pay`"
         done = await here.undo(step("x").python("x", compensate="gone"), {}, {})
         assert (done.error, done.retryable) == ("no handler `gone`", True)
-        here.hands.handlers.add("pay", lambda amount: {"paid": amount})
+        here.handlers.add("pay", lambda amount: {"paid": amount})
         assert (await here.work(pay(), amount=1)).outputs == {"paid": 1}
 
 
 def test_only_what_can_be_called_is_a_handler() -> None:
     with pytest.raises(InvalidInput, match="handler `x` is a int"):
-        Handlers().add("x", 5)  # type: ignore[arg-type]
+        Handlers(Functions()).add("x", 5)  # type: ignore[arg-type]

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from plait.dialects.goals.hands.memo import Memo, canonical
-from plait.dialects.goals.running.hands import Worked
+from plait.dialects.goals.memo import Memo, canonical
 from plait.dialects.goals.steps.builder import StepBuilder, step
 from plait.kernel import values
 
@@ -59,7 +58,7 @@ async def test_a_step_that_does_not_say_so_is_not_remembered() -> None:
 async def test_another_function_under_the_same_name_is_another_step() -> None:
     async with rig({"x": Counting().plain}) as here:
         await here.work(counted(), n=1)
-        here.hands.handlers.add("x", lambda n: {"call": "new"})
+        here.handlers.add("x", lambda n: {"call": "new"})
         assert (await here.work(counted(), n=1)).output == {"outputs": {"call": "new"}}
 
 
@@ -100,9 +99,9 @@ async def test_scripts_and_mapped_outputs_are_remembered() -> None:
 def test_the_results_used_last_stay() -> None:
     memo = Memo(max_entries=2)
     for key in ("a", "b"):
-        memo.keep((key,), Worked({"key": key}))
-    assert memo.get(("a",)) == Worked({"key": "a"}, memo=True)
-    memo.keep(("c",), Worked({}))
+        memo.keep((key,), values.encode({"key": key}))
+    assert memo.get(("a",)) == values.encode({"key": "a"})
+    memo.keep(("c",), values.encode({}))
     assert memo.get(("b",)) is None
     assert memo.get(("a",)) is not None
     assert len(memo) == 2
@@ -111,10 +110,10 @@ def test_the_results_used_last_stay() -> None:
 def test_all_results_together_have_a_limit() -> None:
     memo = Memo(max_bytes=1000)
     for key in range(100):
-        memo.keep((key,), Worked({"text": "x" * 90}))
-        memo.keep((key,), Worked({"text": "x" * 90}))
+        memo.keep((key,), values.encode({"text": "x" * 90}))
+        memo.keep((key,), values.encode({"text": "x" * 90}))
     assert len(memo) == 9
-    memo.keep(("large",), Worked({"text": "x" * 2_000_000}))
+    memo.keep(("large",), values.encode({"text": "x" * 2_000_000}))
     assert memo.get(("large",)) is None
     assert len(memo) == 9
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.dialects.goals.hands.lua_names import unknown_name
+from plait.scripts.adapters.lua_names import unknown_name
 
 
 @pytest.mark.parametrize(

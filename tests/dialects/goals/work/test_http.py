@@ -248,8 +248,8 @@ async def test_a_compensator_fails_as_work_does() -> None:
 
 
 async def test_a_probe_tells_what_is_wrong() -> None:
-    from plait.dialects.goals.hands.probe import HttpProbe
     from plait.egress import Egress
+    from plait.workers.http import HttpProbe
 
     with service(lambda asked: Said(503 if asked.path == "/sick" else 200)) as served:
         async with Egress(EgressSettings(private=True)) as egress:

@@ -1,26 +1,27 @@
-"""Endpoints with `{param}` in them, filled in with values that can't change what the rest of the address means."""
+"""Addresses with `{param}` in them, filled in with values that can't change what the rest of the address means."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from plait.dialects.goals.running.hands import WorkError
+from msgspec import Raw
+
 from plait.kernel import values
+from plait.kernel.task import TaskError
 
 _PARAM = re.compile(r"\{([^{}]*)\}")
 _MISLEADING = ("", ".", "..")
 """As a part of a path these name another place than the one that was meant."""
 
 
-def filled(endpoint: str, values_of: Callable[[], Mapping[str, Any]]) -> str:
-    """`values_of` gives the values by name; most endpoints need none."""
-    if "{" not in endpoint:
-        return endpoint
-    given = values_of()
-    path, mark, query = endpoint.partition("?")
+def address_of(template: str, params: Raw) -> str:
+    if "{" not in template:
+        return template
+    given = values.decode(params)
+    path, mark, query = template.partition("?")
     return "/".join(_part(each, given) for each in path.split("/")) + mark + _filled(query, given)
 
 
@@ -42,5 +43,5 @@ def _escaped(name: str, given: Mapping[str, Any]) -> str:
     return quote(value if isinstance(value, str) else values.plain(value).decode(), safe="")
 
 
-def _unusable(what: str, why: str) -> WorkError:
-    return WorkError(f"step call failed: {what} in its address {why}", retryable=False)
+def _unusable(what: str, why: str) -> TaskError:
+    return TaskError(f"step call failed: {what} in its address {why}", retryable=False)

@@ -1,4 +1,4 @@
-"""Ale for steps: false is only `#f`."""
+"""Ale: only `#f` is false."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any, TypeVar
 
 from msgspec import Raw
 
-from plait.dialects.goals.running.hands import WorkError
-from plait.dialects.goals.steps.scripts import Uncompilable
 from plait.kernel import values
 from plait.scripts import ale
-
-from .offloading import MOST_ON_LOOP, NotEnough, Offloading
+from plait.scripts.errors import CompileError, ScriptError
+from plait.scripts.offloading import MOST_ON_LOOP, NotEnough, Offloading
 
 T = TypeVar("T")
 
@@ -36,10 +34,10 @@ class Ale:
         except ale.AleError as error:
             raise _uncompilable(error) from None
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, token: str) -> Any:
+    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
         return await self._run(script, names, document, ale.Script.call)
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, token: str) -> bool:
+    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
         return await self._run(script, names, document, ale.Script.holds)
 
     async def _run(
@@ -59,19 +57,19 @@ class Ale:
         try:
             return await self._offloading.run(document, quick, full)
         except ale.AleError as error:
-            raise WorkError(_placed(error), retryable=False) from None
+            raise ScriptError(_placed(error), retryable=False) from None
 
 
 def _placed(error: ale.AleError) -> str:
     return f"line {error.line}: {error.what}" if error.line else error.what
 
 
-def _uncompilable(error: ale.AleError) -> Uncompilable:
+def _uncompilable(error: ale.AleError) -> CompileError:
     match error.code:
         case "ale.unknown_name":
-            return Uncompilable(f"unknown name '{error.message.removeprefix(_UNKNOWN)}'", error.line)
+            return CompileError(f"unknown name '{error.message.removeprefix(_UNKNOWN)}'", error.line)
         case "ale.bad_parameter":
             name = error.message.removeprefix(_UNBINDABLE)
-            return Uncompilable(f"Ale can't have the name '{name}'", fix="map the attribute to a plain name")
+            return CompileError(f"Ale can't have the name '{name}'", fix="map the attribute to a plain name")
         case _:
-            return Uncompilable(error.what, error.line, error.fix)
+            return CompileError(error.what, error.line, error.fix)
