@@ -104,7 +104,7 @@ async def test_step_started_has_the_inputs_and_the_items_by_token():
         run = await b.start(("a", "m"), {"n": 5, "xs": [1, 2]})
         [a, m] = [event.data for event in await (await run.handle()).events() if event.type == "step_started"]
         assert a["inputs"] == {"n": 5}
-        assert list(a["work_items"].values()) == [{"n": 5}]
+        assert list(a["work_items"].values()) == [{}]  # its inputs are there once
         assert list(m["work_items"].values()) == [{"xs": 1}, {"xs": 2}]
 
 
@@ -115,3 +115,18 @@ async def test_step_completed_tells_its_duration_in_whole_milliseconds():
         await b.finish("a", x=1, more=2)
         [done] = [event.data for event in await (await run.handle()).events() if event.type == "step_completed"]
         assert done == {"step_id": "a", "outputs": {"x": 1}, "duration": 1500}
+
+
+async def test_a_large_value_is_stored_once_in_the_start_of_a_step():
+    large = "x" * 5000
+    plain, fans = work("a", "n", "x"), work("m", "", "y").required("xs", for_each=True)
+    async with bench(plain, fans) as b:
+        b.plays("a", {"x": 1})
+        b.plays("m", {"y": 1})
+        run = await b.start(("a", "m"), {"n": large, "xs": [large, "small"]})
+        [a, m] = [event.data for event in await (await run.handle()).events() if event.type == "step_started"]
+        assert str(a).count(large) == str(m).count(large) == 1
+        assert list(m["work_items"].values()) == [{}, {"xs": "small"}]
+        assert b.inputs("m") == [{"xs": large}, {"xs": "small"}]
+        await b.crash()
+        assert await run.output() == {"x": 1, "y": [{"xs": large, "y": 1}, {"xs": "small", "y": 1}]}

@@ -58,7 +58,8 @@ class StepStarted(Event, frozen=True, tag="step_started"):
     inputs: Raw
     """By inner name; an object."""
     work_items: dict[str, Raw]
-    """Token -> the values of its fan-out by outer name; of a step with one item, all inputs."""
+    """Token -> the values of its fan-out by outer name. Empty where they follow from the inputs: of an only item, and
+    where they are large, so that a value is stored once."""
     dropped: list[int] = []
     """Places in the fan-out that the predicate refused."""
     total: int = 1

@@ -23,7 +23,7 @@ from plait.kernel.ids import Millis
 
 from . import events as e
 from .compiled_plan import CompiledPlan
-from .fanout import fan_of
+from .fanout import PLAIN, Fan, fan_of
 from .flow import Flow, Slots
 from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value
 from .tokens import undone_item
@@ -79,22 +79,25 @@ def _step_started(flow: Flow, event: e.StepStarted, at: Millis) -> None:
     step.status, step.started_at, step.inputs = "active", at, event.inputs
     step.opened_seq = step.opened_seq or flow.state.seq
     step.total, step.dropped = event.total, event.dropped
-    places = iter(range(event.total))
-    if event.dropped:
-        places = iter(sorted(set(places) - set(event.dropped)))
-    alone = {} if event.total > 1 else _only_values(flow, event)
-    for token, values in event.work_items.items():
-        step.items[token] = ItemState(alone if event.total == 1 else _object.decode(values), next(places))
+    dropped, fan = set(event.dropped), _fan(flow, event)
+    places = (place for place in range(event.total) if place not in dropped)
+    for place, (token, told) in zip(places, event.work_items.items(), strict=True):
+        follows = event.total == 1 or _is_empty(told)
+        step.items[token] = ItemState(fan.values(place) if follows else _object.decode(told), place)
         flow.owners[token] = event.step_id
     flow.slots_of[event.step_id] = Slots.of(step)
 
 
-def _only_values(flow: Flow, event: e.StepStarted) -> dict[str, Raw]:
-    """Of an item that is alone: its event has all its inputs instead."""
+def _fan(flow: Flow, event: e.StepStarted) -> Fan:
+    """The fan-out of a step, where its event does not tell all of it."""
     plan = flow.compiled.steps[event.step_id]
-    if not plan.fans or not event.work_items:
-        return {}
-    return fan_of(plan.step, _object.decode(event.inputs)).values(0)
+    if not plan.fans or (event.total > 1 and not any(map(_is_empty, event.work_items.values()))):
+        return PLAIN
+    return fan_of(plan.step, _object.decode(event.inputs))
+
+
+def _is_empty(told: Raw) -> bool:
+    return bytes(told) == b"{}"
 
 
 def _prepared(flow: Flow, event: e.StepPrepared, at: Millis) -> None:

@@ -35,6 +35,8 @@ from .tasks import item_inputs, map_outputs_task, missing_handler, outputs_of, w
 from .tokens import CALLBACK, item_token
 
 NOT_KEPT = "predicate returned false"
+TOLD_BYTES = 1024
+"""Up to here an event tells the values of an item; its inputs have them in any case."""
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
@@ -65,16 +67,17 @@ def _started(
     run_id, seed, count = builder.around.info.run_id, builder.flow.state.seed, fan.count
     raw = Raw(_encode(inputs))
     if fan is PLAIN:
-        return StepStarted(plan.id, raw, {item_token(run_id, seed, plan.id, 0): raw})
+        return StepStarted(plan.id, raw, {item_token(run_id, seed, plan.id, 0): EMPTY})
     kept = list(places)
-    items = {
-        item_token(run_id, seed, plan.id, place): Raw(
-            _encode(fan.values(place) if count > 1 else fan.inputs(place, inputs))
-        )
-        for place in kept
-    }
+    items = {item_token(run_id, seed, plan.id, place): _told_values(fan, place) for place in kept}
     dropped = sorted(set(range(count)) - set(kept)) if len(kept) < count else []
     return StepStarted(plan.id, raw, items, dropped, count)
+
+
+def _told_values(fan: Fan, place: int) -> Raw:
+    """What makes an item differ from the others, for those who read the log; large values are in the inputs only."""
+    raw = EMPTY if fan.count == 1 else Raw(_encode(fan.values(place)))
+    return raw if len(bytes(raw)) <= TOLD_BYTES else EMPTY
 
 
 # -- the start of an item ----------------------------------------------------------------------------------------------
