@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checker import Checker
+from plait.dialects.goals.catalogs.checkups import Checker
 from plait.dialects.goals.catalogs.cluster import StepHealth
 from plait.dialects.goals.catalogs.health import Health
 from plait.dialects.goals.errors import Cycle, ScriptInvalid, StepExists, StepInvalid, StepNotFound

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, TypeGuard
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checker import Checker
+from plait.dialects.goals.catalogs.checkups import Checker
 from plait.dialects.goals.catalogs.health import Alive, Health
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.executors import StepScriptsExecutor

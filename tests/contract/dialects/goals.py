@@ -6,7 +6,7 @@ from typing import Any
 
 from plait.dialects.goals.definition import goals
 from plait.dialects.goals.dialect import GoalsDialect
-from plait.dialects.goals.running.tokens import item_token
+from plait.dialects.goals.running.state import item_token
 from plait.dialects.goals.steps.builder import StepBuilder, step
 from plait.dialects.goals.steps.handlers import Handlers
 from plait.kernel.machine import Dialect

@@ -22,9 +22,9 @@ from .plan_cache import PlanCache
 from .planning.request import read_request
 from .planning.start import check_start
 from .running.children import definition_label
-from .running.decision_builder import Around, Handlers, PrepareChild
+from .running.decision_builder import Handlers, PrepareChild, RunContext
+from .running.edits import fork
 from .running.events import GoalsEvent
-from .running.forking import fork
 from .running.machine import GoalsMachine
 from .running.state import StartData
 
@@ -102,10 +102,10 @@ class GoalsDialect:
         return []
 
     def machine(self, info: RunInfo) -> GoalsMachine:
-        around = Around(
+        context = RunContext(
             info, self._handlers, self._prepare_child, lambda step_id: self._unhealthy(info.namespace, step_id)
         )
-        return GoalsMachine(around, self._plans.compiled_plans)
+        return GoalsMachine(context, self._plans.compiled_plans)
 
     def restore(self, info: RunInfo, snapshot: Raw) -> GoalsMachine:
         machine = self.machine(info)
@@ -113,7 +113,8 @@ class GoalsDialect:
         return machine
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
-        return fork(cast("GoalsMachine", machine), at, edits)
+        source = cast("GoalsMachine", machine)
+        return fork(source.flow, source.context.info.run_id, at, edits)
 
     def rewind_point(self, machine: Machine, at: str | None) -> int:
         raise Conflict(

@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from plait.dialects.goals.planning.plan import Plan
 from plait.dialects.goals.running.fanout import fan_of
-from plait.dialects.goals.running.tokens import UNDO
+from plait.dialects.goals.running.state import COMPENSATION
 from plait.dialects.goals.steps.step import Step
 from plait.kernel import values
 from plait.kernel.events import Recorded
@@ -142,16 +142,16 @@ class FlowTeller:
                 return [("flow_failed", _error(data))]
 
     def _undone(self, data: dict[str, Any]) -> dict[str, Any]:
-        work = self._work(data["at"].removeprefix(UNDO)) or {}
+        work = self._work(data["at"].removeprefix(COMPENSATION)) or {}
         return work | ({"error": "discarded"} if data["status"] == "discarded" else _error(data))
 
     def _retried(self, data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         token: str = data["token"]
-        work = self._work(token.removeprefix(UNDO))
+        work = self._work(token.removeprefix(COMPENSATION))
         if work is None:
             return []
         again = work | {"retry_count": data["attempt"], "next_retry_at": moment(data["due"])} | _error(data)
-        if token.startswith(UNDO):
+        if token.startswith(COMPENSATION):
             return [("comp_retry_scheduled", again)]
         return [("work_not_completed", work | _error(data)), ("work_retry_scheduled", again)]
 

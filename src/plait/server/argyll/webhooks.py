@@ -14,8 +14,8 @@ from typing import Any, cast
 from urllib.parse import parse_qs, quote, urlencode
 
 from plait.dialects.goals.limits import RUN_BYTES
-from plait.dialects.goals.running.callbacks import FAILED, WORK
 from plait.dialects.goals.running.machine import GoalsMachine
+from plait.dialects.goals.running.results import FAILED, WORK
 from plait.dialects.goals.running.state import ItemState
 from plait.kernel import values
 from plait.kernel.errors import Busy, PlaitError

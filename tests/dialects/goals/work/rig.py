@@ -11,7 +11,7 @@ from typing import Any
 from plait.dialects.goals.executors import StepScriptsExecutor
 from plait.dialects.goals.memo import MemoExecutor
 from plait.dialects.goals.planning.plan import Excluded, Links, Plan
-from plait.dialects.goals.running.decision_builder import Around, DecisionBuilder
+from plait.dialects.goals.running.decision_builder import DecisionBuilder, RunContext
 from plait.dialects.goals.running.events import StepStarted, WorkStarted, WorkSucceeded
 from plait.dialects.goals.running.flow import Flow
 from plait.dialects.goals.running.results import task_result
@@ -121,15 +121,15 @@ class Rig:
         output = builder.flow.state.steps[plan.id].matches[name][0]
         return Done(output, builder.flow.state.steps[plan.id].error, result.retryable, lines)
 
-    def around(self, run: RunInfo = RUN) -> Around:
-        return Around(run, self.handlers, _no_children)
+    def context(self, run: RunInfo = RUN) -> RunContext:
+        return RunContext(run, self.handlers, _no_children)
 
     def pending(self, step: Step, run: RunInfo) -> DecisionBuilder:
         """A run of this step alone, which has not started."""
         links = {name: Links([], []) for name in step.attributes}
         plan = Plan([step.id], {step.id: step}, links, [], Excluded({}, {}, {}), {}, [])
         flow = Flow(FlowState(plan, seed=1, steps={step.id: StepState()}))
-        return DecisionBuilder(flow, self.around(run), Millis(0), set())
+        return DecisionBuilder(flow, self.context(run), Millis(0), set())
 
     def begun(self, step: Step, run: RunInfo, token: str, inputs: Mapping[str, Any]) -> DecisionBuilder:
         builder = self.pending(step, run)

@@ -216,7 +216,7 @@ async def test_what_is_lacking_is_said() -> None:
     async with rig({"here": lambda: None}) as here:
 
         def lacks(step: Step) -> str | None:
-            return missing_handler(here.around(), step)
+            return missing_handler(here.context(), step)
 
         def lacks_undo(step: Step) -> str | None:
             unbound = here.compensation(step, {}, {}).unbound

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .cycles import Rise, dependencies, dependents
 from .graph import Graph
-from .walks import Rise, dependencies, dependents
 
 
 def place(graph: Graph, step_id: str) -> None:

@@ -12,16 +12,14 @@ from plait.kernel.effects import Effect, SetTimer
 from plait.kernel.ids import Millis
 
 from . import outcome
-from .compensation import undo_next
+from .compensation import compensate_next
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
-from .gathering import by_inner_name, gathered_inputs
-from .input_resolution import standing, still_wants
+from .input_resolution import by_inner_name, gathered_inputs, resolution, still_wants
 from .outcome import NOT_MATCHED
-from .state import StepState
+from .state import StepState, wait_token
 from .tasks import match_task, prepare_task
-from .tokens import wait_token
 from .work import start_work
 
 NOT_NEEDED = "outputs not needed"
@@ -40,7 +38,7 @@ def advance(builder: DecisionBuilder) -> None:
             _start(builder, plan)
         if not builder.touched and builder.flow.unended == before:
             break
-    undo_next(builder)
+    compensate_next(builder)
 
 
 # -- 1: what can't or need not run -------------------------------------------------------------------------------------
@@ -61,7 +59,7 @@ def _end_hopeless(builder: DecisionBuilder) -> set[str]:
 
 def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
     step = builder.flow.state.steps[plan.id]
-    stands = {each.name: standing(builder.flow, step, each) for each in plan.required}
+    stands = {each.name: resolution(builder.flow, step, each) for each in plan.required}
     if lost := [name for name, stand in stands.items() if stand == "lost"]:
         builder.record(StepFailed(plan.id, LOST, lost))
     elif unmatched := [name for name, stand in stands.items() if stand == "unmatched"]:
@@ -95,7 +93,7 @@ def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:
     if step.status != "pending" or step_id in builder.preparing:
         return None
     plan = builder.plan(step_id)
-    if any(standing(builder.flow, step, each) != "resolved" for each in plan.required):
+    if any(resolution(builder.flow, step, each) != "resolved" for each in plan.required):
         return None
     if not needed(builder, plan, now=True) or _waits(builder, plan, step):
         return None
@@ -106,7 +104,7 @@ def _waits(builder: DecisionBuilder, plan: StepPlan, step: StepState) -> bool:
     """Whether an optional input is still waited for."""
     found = False
     for each in plan.optional:
-        if each.deadline == 0 or each.name in step.closed or standing(builder.flow, step, each) != "open":
+        if each.deadline == 0 or each.name in step.closed or resolution(builder.flow, step, each) != "open":
             continue
         found = True
         if each.deadline > 0 and each.name not in step.waits:
@@ -122,7 +120,7 @@ def _start(builder: DecisionBuilder, plan: StepPlan) -> None:
         builder.touch_providers(plan.id)
         builder.effect(prepare_task(builder, plan))
     else:
-        inputs = gathered_inputs(builder.flow, plan, builder.around.info)
+        inputs = gathered_inputs(builder.flow, plan, builder.context.info)
         start_work(builder, plan, by_inner_name(plan, inputs))
 
 
@@ -149,7 +147,7 @@ def match_tasks(builder: DecisionBuilder, plan: StepPlan) -> list[Effect]:
     ]
 
 
-def find_preparing(builder: DecisionBuilder) -> None:
+def recover_preparing(builder: DecisionBuilder) -> None:
     """After a load: which steps had their scripts at work follows from the state."""
     for step_id, plan in builder.flow.compiled.steps.items():
         if plan.scripted and not builder.flow.over and _ready(builder, step_id) is not None:

@@ -31,8 +31,8 @@ def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -
     if step.run is None:
         raise AssertionError(f"step '{step.id}' is no run")
     try:
-        prepared = builder.around.prepare_child(
-            step.run.dialect, step.run.definition, values.decode(inputs), builder.around.info.namespace
+        prepared = builder.context.prepare_child(
+            step.run.dialect, step.run.definition, values.decode(inputs), builder.context.info.namespace
         )
     except PlaitError as refusal:
         return str(refusal)
@@ -49,7 +49,7 @@ def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -
 
 def child_id(builder: DecisionBuilder, step_id: str, token: str) -> RunId:
     again = builder.flow.state.steps[step_id].items[token].round
-    return child_name(builder.around.info.run_id, step_id, token, again)
+    return child_name(builder.context.info.run_id, step_id, token, again)
 
 
 def child_name(run_id: RunId, step_id: str, token: str, again: int) -> RunId:

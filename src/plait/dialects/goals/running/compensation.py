@@ -14,9 +14,9 @@ from .state import ItemState
 from .tasks import compensation_task
 
 
-def undo_next(builder: DecisionBuilder) -> None:
+def compensate_next(builder: DecisionBuilder) -> None:
     """For every failed step that can undo: the newest item that succeeded, if none is being undone."""
-    if builder.flow.over or not builder.flow.compiled.undoes:
+    if builder.flow.over or not builder.flow.compiled.compensates:
         return
     for step_id, step in builder.flow.state.steps.items():
         plan = builder.plan(step_id)
@@ -31,15 +31,15 @@ def undo_next(builder: DecisionBuilder) -> None:
             builder.effect(compensation_task(builder, plan, newest))
 
 
-def owes(flow: Flow) -> bool:
+def owes_compensation(flow: Flow) -> bool:
     """Whether a step that failed has done something that is to be undone, or may still do so."""
-    return flow.compiled.undoes and any(
+    return flow.compiled.compensates and any(
         flow.state.steps[step_id].status == "failed"
         and flow.compiled.steps[step_id].step.compensate
         and any(
             item.status in ("active", "succeeded", "compensating") for item in flow.state.steps[step_id].items.values()
         )
-        for step_id in flow.slots_of
+        for step_id in flow.slots
     )
 
 
@@ -58,14 +58,14 @@ def _stands(item: ItemState) -> bool:
     return item.rolled_back or item.status in ("succeeded", "compensating")
 
 
-def to_undo(flow: Flow) -> bool:
+def to_compensate(flow: Flow) -> bool:
     """Whether the kernel has something left to undo in a run that failed."""
     return (
-        flow.compiled.undoes
+        flow.compiled.compensates
         and flow.state.status == "failed"
         and any(
             item.status in ("succeeded", "compensating")
-            for step_id in flow.slots_of
+            for step_id in flow.slots
             if flow.compiled.steps[step_id].step.compensate
             for item in flow.state.steps[step_id].items.values()
         )

@@ -66,7 +66,7 @@ class StepPlan(msgspec.Struct, frozen=True):
     fingerprint: str
     """Of all that decides its outputs, but for its inputs; empty: it is not memoizable."""
     policy: Policy
-    slots: int
+    parallelism: int
 
     @property
     def id(self) -> str:
@@ -79,7 +79,7 @@ class CompiledPlan:
         goals = set(plan.goals)
         self.steps = {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
         self.matches = any(step.matched for step in self.steps.values())
-        self.undoes = any(step.compensate for step in plan.steps.values())
+        self.compensates = any(step.compensate for step in plan.steps.values())
         self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}
         self.consumers = {name: tuple(links.consumers) for name, links in plan.attributes.items()}
         self.upstream = {
@@ -125,7 +125,7 @@ def step_plan(step: Step, goal: bool) -> StepPlan:
         webhook_inputs=_metas(step, "webhook_url"),
         fingerprint=_fingerprint(step),
         policy=policy_of(step),
-        slots=step.work_config.parallelism,
+        parallelism=step.work_config.parallelism,
     )
 
 

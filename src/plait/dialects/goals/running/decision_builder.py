@@ -25,7 +25,7 @@ class Handlers(Protocol):
         ...
 
 
-class Around:
+class RunContext:
     """What does not change from decision to decision."""
 
     def __init__(
@@ -43,9 +43,9 @@ class Around:
 
 
 class DecisionBuilder:
-    def __init__(self, flow: Flow, around: Around, now: Millis, preparing: set[str]) -> None:
+    def __init__(self, flow: Flow, context: RunContext, now: Millis, preparing: set[str]) -> None:
         self.flow = flow
-        self.around = around
+        self.context = context
         self.now = now
         self.preparing = preparing
         """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the

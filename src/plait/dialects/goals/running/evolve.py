@@ -25,8 +25,7 @@ from . import events as e
 from .compiled_plan import CompiledPlan
 from .fanout import PLAIN, Fan, fan_of
 from .flow import Flow, Slots
-from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value
-from .tokens import undone_item
+from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value, compensated_item
 
 GOAL_FAILED = "goals.goal_failed"
 """The code of an outcome; a run that failed otherwise was ended from outside."""
@@ -85,7 +84,7 @@ def _step_started(flow: Flow, event: e.StepStarted, at: Millis) -> None:
         follows = event.total == 1 or _is_empty(told)
         step.items[token] = ItemState(fan.values(place) if follows else _object.decode(told), place)
         flow.owners[token] = event.step_id
-    flow.slots_of[event.step_id] = Slots.of(step)
+    flow.slots[event.step_id] = Slots.of(step)
 
 
 def _fan(flow: Flow, event: e.StepStarted) -> Fan:
@@ -162,7 +161,7 @@ def _completed(flow: Flow, event: e.StepCompleted, at: Millis) -> None:
 def _step_failed(flow: Flow, event: e.StepFailed, at: Millis) -> None:
     step = flow.end_step(event.step_id, at)
     step.status, step.error, step.unsatisfied = "failed", event.error, event.unsatisfied
-    slots = flow.slots_of.get(event.step_id)
+    slots = flow.slots.get(event.step_id)
     if slots is not None:  # what has not begun never does
         slots.idle.clear()
         slots.due.clear()
@@ -271,7 +270,7 @@ def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
 
 
 def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
-    found = flow.find(undone_item(event.at))
+    found = flow.find(compensated_item(event.at))
     if found is not None:
         found[2].status, found[2].rolled_back = _UNDONE[event.status], True
 

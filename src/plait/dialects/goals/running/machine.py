@@ -28,22 +28,20 @@ from plait.kernel.machine import TaskFacts
 from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
-from . import callbacks, view, waits
+from . import view
 from .advance import advance
 from .children import child_id, named_outputs
-from .compensation import compensations, to_undo
+from .compensation import compensations, to_compensate
 from .compiled_plan import CompiledPlan
-from .decision_builder import Around, DecisionBuilder
+from .decision_builder import DecisionBuilder, RunContext
+from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .evolve import begun, fold
 from .flow import Flow
 from .outcome import LOOK_AGAIN
-from .patching import patch
-from .recovery import children, children_again, go_on, local_work, take_up, under_way
-from .reopening import retry, settle
-from .results import task_result
-from .state import FlowState
-from .tokens import CALLBACK, LINGER, WAIT
+from .recovery import after_load, children, children_again, go_on, local_work, pending_effects, retry, settle
+from .results import message, task_result
+from .state import CALLBACK, LINGER, WAIT, FlowState
 from .work import answered, failed, fill, give_up_strays, unanswered
 
 _state = msgspec.json.Decoder(FlowState)
@@ -56,9 +54,9 @@ def _why(child: ChildFinished) -> str:
 class GoalsMachine:
     accepts_late_results = gates_retries = True
 
-    def __init__(self, around: Around, compiled_plans: Mapping[int, CompiledPlan]) -> None:
-        self.around = around
-        self._blueprints = compiled_plans
+    def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
+        self.context = context
+        self._compiled_plans = compiled_plans
         self._flow: Flow | None = None
         self._preparing: set[str] = set()
         self._reopened = False
@@ -77,7 +75,7 @@ class GoalsMachine:
         if self._reopened and isinstance(event, RunReopened):
             self._reopened = False  # it was folded when it was decided
         elif isinstance(event, RunStarted):
-            self._flow = begun(event, at, self._blueprints)
+            self._flow = begun(event, at, self._compiled_plans)
         elif self._flow is not None:  # else it was cancelled before it was started
             self._forked = self._forked or isinstance(event, FlowForked)
             fold(self.flow, event, at)
@@ -104,7 +102,7 @@ class GoalsMachine:
     def decide(self, input: Any, now: Millis) -> Decision:
         if self._flow is None:
             return Decision()
-        builder = DecisionBuilder(self.flow, self.around, now, self._preparing)
+        builder = DecisionBuilder(self.flow, self.context, now, self._preparing)
         match input:
             case TaskResult():
                 task_result(builder, input)
@@ -117,7 +115,7 @@ class GoalsMachine:
             case RetryDue():
                 self._retry_due(builder, input.token)
             case Message():
-                callbacks.message(builder, input)
+                message(builder, input)
             case Resume():
                 self._resume(builder, input)
             case Patch():
@@ -142,7 +140,7 @@ class GoalsMachine:
         if found is None or not found[2].open or child.run_id != child_id(builder, found[0].id, child.token):
             return
         error = "" if child.status == "completed" else _why(child)
-        if not builder.flow.hears:
+        if not builder.flow.takes_results:
             builder.record(LateResult(found[0].id, child.token, child.output, error))
         elif error:
             failed(builder, found[0], child.token, error)
@@ -160,7 +158,7 @@ class GoalsMachine:
                 builder.record(InputClosed(step_id, name))
         elif token.startswith(CALLBACK):
             plan, _, item = builder.flow.at(token.removeprefix(CALLBACK))
-            if item.status == "active" and item.accepted_at is not None and builder.flow.hears:
+            if item.status == "active" and item.accepted_at is not None and builder.flow.takes_results:
                 unanswered(builder, plan, token.removeprefix(CALLBACK), item)
 
     def _retry_due(self, builder: DecisionBuilder, token: TaskToken) -> None:
@@ -172,7 +170,7 @@ class GoalsMachine:
         elif found[1].ended:
             give_up_strays(builder)
         else:
-            builder.flow.slots_of[found[0].id].wait(token)
+            builder.flow.slots[found[0].id].wait(token)
             fill(builder, found[0])
 
     def _cancel(self, builder: DecisionBuilder) -> None:
@@ -184,7 +182,7 @@ class GoalsMachine:
             case "continue":
                 go_on(builder)
             case "wake" | "recover":
-                take_up(builder)
+                after_load(builder)
             case "retry":
                 retry(builder)
             case "settle":
@@ -202,15 +200,15 @@ class GoalsMachine:
     def _deactivate(self, builder: DecisionBuilder) -> None:
         """After the outcome, once nothing is under way any more."""
         flow = builder.flow
-        if flow.state.ended_at is not None and flow.hears and not flow.active and not to_undo(flow):
+        if flow.state.ended_at is not None and flow.takes_results and not flow.active and not to_compensate(flow):
             builder.record(FlowDeactivated(flow.state.status))
             builder.effect(ClearTimer(LINGER))
 
     # -- what must be under way ----------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
-        builder = DecisionBuilder(self.flow, self.around, now, self._preparing)
-        found = under_way(builder, recovered=recovered)
+        builder = DecisionBuilder(self.flow, self.context, now, self._preparing)
+        found = pending_effects(builder, recovered=recovered)
         if self._forked:
             self._forked = False
             found += children_again(builder)
@@ -219,17 +217,17 @@ class GoalsMachine:
     def compensations(self) -> list[Task]:
         if self._flow is None:
             return []
-        return compensations(DecisionBuilder(self.flow, self.around, Millis(0), self._preparing))
+        return compensations(DecisionBuilder(self.flow, self.context, Millis(0), self._preparing))
 
     # -- showing -------------------------------------------------------------------------------------------------
 
     def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]:
         if self._flow is None:
             return [], []
-        return view.nodes(self.flow, self.around.info, tasks)
+        return view.nodes(self.flow, self.context.info, tasks)
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
-        return [] if self._flow is None else waits.waiting(self._flow, self.around, tasks)
+        return [] if self._flow is None else view.waiting(self._flow, self.context, tasks)
 
     def details(self) -> dict[str, Any] | None:
         return None if self._flow is None else view.details(self._flow)

@@ -9,12 +9,11 @@ from plait.kernel.effects import Finish, SetTimer
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 
-from .compensation import owes
+from .compensation import owes_compensation
 from .decision_builder import DecisionBuilder
 from .evolve import GOAL_FAILED
 from .flow import Flow
-from .state import StepState
-from .tokens import CALLBACK, LINGER
+from .state import CALLBACK, LINGER, StepState
 
 NOT_MATCHED = "required match did not match"
 LOOK_AGAIN = 60_000
@@ -29,7 +28,7 @@ def decide(builder: DecisionBuilder) -> bool:
     error = _failure(flow)
     if error is not None:
         builder.effect(Finish("failed", error=ErrorInfo(GOAL_FAILED, error, kind="goal")))
-    elif flow.unended == 0 and not owes(flow):
+    elif flow.unended == 0 and not owes_compensation(flow):
         builder.effect(Finish("completed", Raw(_encode(output(flow)))))
     else:
         return False

@@ -1,18 +1,30 @@
-"""What the machine's tasks came to: work, the scripts before and after it, and undoing."""
+"""What became of the work that a run asked for: the results of its tasks, and answers from outside.
+
+Answers from outside are webhooks of async steps, which reach a run as messages: `work:<token>` brings the outputs of
+an item, an object; `failed:<token>` says why it failed: an object with `detail` or `title`, as in problem+json.
+"""
 
 from __future__ import annotations
+
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
 
-from plait.kernel.inputs import TaskResult
+from plait.kernel import values
+from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.inputs import Message, TaskResult
 
 from .advance import needed
+from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
-from .events import CompFailed, CompSucceeded, InputMatched, StepFailed, StepPrepared, StepSkipped
+from .events import CompFailed, CompSucceeded, InputMatched, LateResult, StepFailed, StepPrepared, StepSkipped
+from .state import COMPENSATION, MAPPING, MATCH, PREPARE, ItemState, compensated_item, match_parts
 from .tasks import Memoized, Prepared
-from .tokens import MATCH, PREPARE, SHAPE, UNDO, match_parts, undone_item
-from .work import NOT_KEPT, accepted, failed, mapped, returned, start_work
+from .work import NOT_KEPT, accepted, answered, failed, mapped, returned, start_work, stop_waiting
+
+WORK, FAILED = "work:", "failed:"
+"""Names of messages, before the token of an item."""
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 _prepared_step = msgspec.json.Decoder(Prepared)
@@ -28,15 +40,15 @@ def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
         _prepared(builder, token.removeprefix(PREPARE), result)
     elif token.startswith(MATCH):
         _matched(builder, token, result)
-    elif token.startswith(SHAPE):
-        _mapped(builder, token.removeprefix(SHAPE), result)
-    elif token.startswith(UNDO):
-        _undone(builder, undone_item(token), result)
+    elif token.startswith(MAPPING):
+        _mapped(builder, token.removeprefix(MAPPING), result)
+    elif token.startswith(COMPENSATION):
+        _undone(builder, compensated_item(token), result)
 
 
 def _worked_on(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
     plan, _, item = builder.flow.at(token)
-    if not item.open or not builder.flow.hears:
+    if not item.open or not builder.flow.takes_results:
         return
     if result.error is not None:
         failed(builder, plan, token, result.error.message, result.attempts)
@@ -87,7 +99,7 @@ def _matched(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
 
 def _mapped(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
     plan, _, item = builder.flow.at(token)
-    if not item.open or not builder.flow.hears:
+    if not item.open or not builder.flow.takes_results:
         return
     if result.error is not None:
         failed(builder, plan, token, result.error.message, item.attempts + 1)
@@ -99,5 +111,70 @@ def _undone(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
     plan, _, _ = builder.flow.at(token)
     if result.error is None:
         builder.record(CompSucceeded(plan.id, token))
-    elif not builder.flow.over:  # else the rollback of the whole run comes to it in its builder
+    elif not builder.flow.over:  # else the rollback of the whole run comes to it in its turn
         builder.record(CompFailed(plan.id, token, result.error.message))
+
+
+# -- answers from outside ----------------------------------------------------------------------------------------------
+
+
+def message(builder: DecisionBuilder, sent: Message) -> None:
+    kind, _, token = sent.name.partition(":")
+    if f"{kind}:" not in (WORK, FAILED):
+        raise Conflict(
+            "goals.unknown_message",
+            f"a run towards goals takes no message '{sent.name[:80]}'",
+            fix="send `work:<token>` with the outputs of an async step",
+        )
+    plan, item = awaited(builder, token)
+    if f"{kind}:" == FAILED:
+        _fail(builder, plan, token, item, reason(values.decode(sent.body)))
+    else:
+        _answer(builder, plan, token, item, outputs_of(sent.body))
+
+
+def awaited(builder: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:
+    """The item whose answer may come from outside, be it that it came already."""
+    found = builder.flow.find(token)
+    if found is None or found[0].step.type != "async" or found[2].started_at is None:
+        raise NotFound(
+            "goals.unknown_work", f"nobody waits for work '{token[:80]}'", fix="use the webhook as it was sent"
+        )
+    return found[0], found[2]
+
+
+def _answer(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, outputs: dict[str, Raw]) -> None:
+    if not item.open or item.returned or not builder.flow.takes_results:
+        builder.record(LateResult(plan.id, token, Raw(msgspec.json.encode(outputs))))
+        return
+    stop_waiting(builder, token, item)
+    answered(builder, plan, token, outputs)
+
+
+def _fail(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, error: str) -> None:
+    if not item.open or item.returned or not builder.flow.takes_results:
+        builder.record(LateResult(plan.id, token, error=error))
+        return
+    stop_waiting(builder, token, item)
+    failed(builder, plan, token, error, item.attempts + 1)
+
+
+def reason(problem: Any) -> str:
+    """What a problem says: its detail, else its title."""
+    if isinstance(problem, dict):
+        found = cast("dict[str, Any]", problem)
+        for key in ("detail", "title"):
+            if isinstance(found.get(key), str) and found[key]:
+                return cast("str", found[key])
+    return "the step server reported a failure"
+
+
+def outputs_of(body: Raw) -> dict[str, Raw]:
+    try:
+        return _object.decode(body)
+    except msgspec.ValidationError:
+        if bytes(body) == b"null":
+            return {}
+        raise InvalidInput(
+            "goals.bad_outputs", "outputs are no object", fix="send an object of names and values"
+        ) from None

@@ -29,9 +29,9 @@ from plait.kernel.task_inputs import EMPTY, HTTP, PYTHON, SCRIPT, Callback, Http
 from plait.kernel.values import ABSENT
 
 from .compiled_plan import StepPlan
-from .decision_builder import Around, DecisionBuilder
-from .gathering import gathered_inputs
-from .tokens import PREPARE, SHAPE, match_token, undo_token
+from .decision_builder import DecisionBuilder, RunContext
+from .input_resolution import gathered_inputs
+from .state import MAPPING, PREPARE, compensation_token, match_token
 
 PREPARE_STEP, MAP_OUTPUTS, MEMO = "goals.prepare", "goals.map_outputs", "goals.memo"
 
@@ -95,7 +95,7 @@ class Memoized(msgspec.Struct, frozen=True):
 
 def work_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> Task:
     inputs = item_inputs(builder, plan, token)
-    kind, input = _work(builder.around.info, plan, token, inputs)
+    kind, input = _work(builder.context.info, plan, token, inputs)
     if plan.fingerprint:
         kind, input = MEMO, MemoInput(plan.fingerprint, inputs, kind, input)
     return Task(TaskToken(token), plan.id, kind, input, plan.policy, token, plan.id)
@@ -162,14 +162,14 @@ def _printable(text: str) -> str:
     return text if text.isascii() and text == text.strip() else quote(text.strip(), safe=_PRINTABLE)
 
 
-def missing_handler(around: Around, step: Step) -> str | None:
+def missing_handler(context: RunContext, step: Step) -> str | None:
     """Why the work of a step can't be done by this process, if it can't."""
     python = step.python
     if python is None:
         return None
     if python.queue:
         return f"no handler `{python.handler}` on queue `{python.queue}`"
-    return None if around.handlers.get(python.handler) is not None else f"no handler `{python.handler}`"
+    return None if context.handlers.get(python.handler) is not None else f"no handler `{python.handler}`"
 
 
 # -- compensation ------------------------------------------------------------------------------------------------------
@@ -179,12 +179,18 @@ def compensation_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> T
     item = builder.flow.item(plan.id, token)
     inputs = item_inputs(builder, plan, token)
     output = as_returned(plan.step, outputs_of(item.outputs))
-    kind, input = _compensation(builder.around.info, plan, token, inputs, output)
+    kind, input = _compensation(builder.context.info, plan, token, inputs, output)
     # Idempotency-Key and the other headers are those of the work, as step servers expect
     task = Task(
-        undo_token(token, item.round), f"undo of {plan.id}", kind, input, Policy(plan.policy.retry), token, plan.id
+        compensation_token(token, item.round),
+        f"compensation of {plan.id}",
+        kind,
+        input,
+        Policy(plan.policy.retry),
+        token,
+        plan.id,
     )
-    if plan.step.python is not None and builder.around.handlers.get(plan.step.compensate) is None:
+    if plan.step.python is not None and builder.context.handlers.get(plan.step.compensate) is None:
         text = f"step '{plan.id}': no handler `{plan.step.compensate}`"
         task.unbound = ErrorInfo("goals.no_handler", text, kind="blocked")
     return task
@@ -222,7 +228,7 @@ def outputs_of(raw: Raw) -> dict[str, Raw]:
 
 def prepare_task(builder: DecisionBuilder, plan: StepPlan) -> Task:
     """The scripts before a step: no script runs inside a decision."""
-    info = builder.around.info
+    info = builder.context.info
     input = PrepareInput(plan.step, gathered_inputs(builder.flow, plan, info), f"{info.run_id}:{plan.id}")
     token = TaskToken(PREPARE + plan.id)
     return Task(token, f"scripts before {plan.id}", PREPARE_STEP, input, _PREPARE_POLICY, token, plan.id)
@@ -235,7 +241,7 @@ def match_task(builder: DecisionBuilder, plan: StepPlan, name: str, index: int) 
         raise AssertionError(f"input '{name}' of step '{plan.id}' has no match")
     value = builder.flow.values(name)[index].value
     document = value if script.language == "jpath" else Raw(_encode({CANDIDATE: value}))
-    seed = f"{builder.around.info.run_id}:{plan.id}:{name}"
+    seed = f"{builder.context.info.run_id}:{plan.id}:{name}"
     input = ScriptInput(script.language, script.script, (CANDIDATE,), document, "holds", seed)
     token = match_token(plan.id, name, index)
     return Task(token, f"match of '{name}' for {plan.id}", SCRIPT, input, Policy(), token, plan.id)
@@ -245,5 +251,5 @@ def map_outputs_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> Ta
     """The scripts after an item, on what its work returned."""
     returned = builder.flow.item(plan.id, token).returned
     input = MapOutputsInput(plan.output_scripts, returned, token)
-    name = TaskToken(SHAPE + token)
+    name = TaskToken(MAPPING + token)
     return Task(name, f"mapping of {plan.id}", MAP_OUTPUTS, input, Policy(plan.policy.retry), name, plan.id)

@@ -30,9 +30,8 @@ from .events import (
     WorkSucceeded,
 )
 from .fanout import PLAIN, Fan, fan_of, gathered
-from .state import ItemState, StepState
+from .state import CALLBACK, ItemState, StepState, item_token
 from .tasks import item_inputs, map_outputs_task, missing_handler, outputs_of, work_task
-from .tokens import CALLBACK, item_token
 
 NOT_KEPT = "predicate returned false"
 TOLD_BYTES = 1024
@@ -64,7 +63,7 @@ def start_work(builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw],
 def _started(
     builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, places: Iterable[int]
 ) -> StepStarted:
-    run_id, seed, count = builder.around.info.run_id, builder.flow.state.seed, fan.count
+    run_id, seed, count = builder.context.info.run_id, builder.flow.state.seed, fan.count
     raw = Raw(_encode(inputs))
     if fan is PLAIN:
         return StepStarted(plan.id, raw, {item_token(run_id, seed, plan.id, 0): EMPTY})
@@ -85,11 +84,11 @@ def _told_values(fan: Fan, place: int) -> Raw:
 
 def fill(builder: DecisionBuilder, plan: StepPlan) -> None:
     """Starts items while there are free slots, first those that wait to be tried again."""
-    slots = builder.flow.slots_of.get(plan.id)
+    slots = builder.flow.slots.get(plan.id)
     if slots is None or builder.flow.over or builder.flow.state.steps[plan.id].status != "active":
         return
-    while slots.active < plan.slots and (slots.due or slots.idle):
-        lacking = missing_handler(builder.around, plan.step)
+    while slots.active < plan.parallelism and (slots.due or slots.idle):
+        lacking = missing_handler(builder.context, plan.step)
         if lacking is not None:
             builder.effect(blocked(plan, lacking))
             return
@@ -219,7 +218,7 @@ def _go_on(builder: DecisionBuilder, plan: StepPlan) -> None:
     step = builder.flow.state.steps[plan.id]
     if step.status != "active":
         return
-    if builder.flow.slots_of[plan.id].open:
+    if builder.flow.slots[plan.id].open:
         fill(builder, plan)
     else:
         _complete(builder, plan)

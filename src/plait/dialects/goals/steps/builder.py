@@ -262,7 +262,7 @@ def python_step(
 ) -> Any:
     """Makes a step of a function: its id is its name in kebab case, its name the first line of its docstring.
 
-    `compensate` is the function that undoes it, or the name of a handler: it gets `input` and `output`.
+    `compensate` is the function that compensates it, or the name of a handler: it gets `input` and `output`.
     `configure` takes the builder further: `configure=lambda step: step.no_retries().labels(team="pay")`.
     """
 

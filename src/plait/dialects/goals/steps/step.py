@@ -7,12 +7,15 @@ default and not a number that may change with the engine is left out of the JSON
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 
 from .attribute import Attribute, Language, Script
 from .identifiers import StepId
+
+_SHOWN = 5
+"""Differences that are named."""
 
 StepType = Literal["sync", "async", "script", "flow", "python", "run"]
 Method = Literal["POST", "GET", "PUT", "DELETE"]
@@ -101,3 +104,22 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 def emitted(step: Step) -> dict[str, Any]:
     """The step as JSON data."""
     return msgspec.to_builtins(step)
+
+
+def differences(old: Step, new: Step) -> list[str]:
+    """Where two steps differ, as dotted paths: `http.endpoint`. The first few, in order."""
+    found = sorted(_walk(emitted(old), emitted(new), ""))
+    return [*found[:_SHOWN], "…"] if len(found) > _SHOWN else found
+
+
+def _walk(old: Any, new: Any, path: str) -> Iterator[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        before, after = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
+        for key in before.keys() | after.keys():
+            where = f"{path}.{key}" if path else key
+            if key in before and key in after:
+                yield from _walk(before[key], after[key], where)
+            else:
+                yield where
+    elif old != new:
+        yield path
