@@ -1,6 +1,6 @@
-"""Undoing the items of a step that failed, while its run goes on: newest first, one after the other.
+"""Compensation of the items of a step that failed, while its run goes on: newest first, one after the other.
 
-A run that fails as a whole is undone by the kernel; `compensations` tells it what there is.
+A run that fails as a whole is compensated by the kernel; `compensations` tells it what there is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .tasks import compensation_task
 
 
 def compensate_next(builder: DecisionBuilder) -> None:
-    """For every failed step that can undo: the newest item that succeeded, if none is being undone."""
+    """For every failed step that can: the newest item that succeeded, if none is being compensated."""
     if builder.flow.over or not builder.flow.compiled.compensates:
         return
     for step_id, step in builder.flow.state.steps.items():
@@ -32,7 +32,7 @@ def compensate_next(builder: DecisionBuilder) -> None:
 
 
 def owes_compensation(flow: Flow) -> bool:
-    """Whether a step that failed has done something that is to be undone, or may still do so."""
+    """Whether a step that failed has done something that is to be compensated, or may still do so."""
     return flow.compiled.compensates and any(
         flow.state.steps[step_id].status == "failed"
         and flow.compiled.steps[step_id].step.compensate
@@ -44,7 +44,7 @@ def owes_compensation(flow: Flow) -> bool:
 
 
 def compensations(builder: DecisionBuilder) -> list[Task]:
-    """All that can be undone, oldest first, and what was when the run was: the kernel knows which these are."""
+    """All that can be compensated, oldest first, and what was when the run was: the kernel knows which these are."""
     found: list[Task] = []
     # An item that was done again counts by its last time
     for token in dict.fromkeys(reversed(builder.flow.state.finished)):
@@ -59,7 +59,7 @@ def _stands(item: ItemState) -> bool:
 
 
 def to_compensate(flow: Flow) -> bool:
-    """Whether the kernel has something left to undo in a run that failed."""
+    """Whether the kernel has something left to compensate in a run that failed."""
     return (
         flow.compiled.compensates
         and flow.state.status == "failed"

@@ -157,7 +157,7 @@ class FlowForked(Event, frozen=True, tag="flow_forked"):
 
 
 class CompStarted(Event, frozen=True, tag="comp_started"):
-    """An item of a failed step is undone while the run goes on."""
+    """An item of a failed step is compensated while the run goes on."""
 
     step_id: str
     token: str

@@ -195,7 +195,7 @@ def _resumed(flow: Flow, event: e.FlowResumed, at: Millis) -> None:
 
 
 def _withdrawn(flow: Flow, step_id: str) -> list[str]:
-    """A step that had completed is done again because what it did was undone: what it gave is not true any more."""
+    """A step that had completed is done again because its work was compensated: what it gave is not true any more."""
     if flow.state.steps[step_id].status != "completed":
         return []
     attributes, outputs = flow.state.attributes, flow.compiled.steps[step_id].outputs
@@ -214,13 +214,13 @@ def _taken_up(item: ItemState) -> ItemState:
 
 
 def _wait_no_more(flow: Flow) -> None:
-    """Items that waited to be tried again when the run ended, or that were undone since, begin afresh; so do children
+    """Items that waited to be tried again when the run ended, or that were compensated since, begin afresh; so do children
     that ended with it."""
     for step_id, step in flow.state.steps.items():
         ended_too = flow.state.cut and flow.compiled.steps[step_id].step.type in ("flow", "run")
         for token, item in step.items.items() if step.status == "active" else ():
-            undone = item.status == "compensated"
-            if undone or item.retry_at is not None or (ended_too and item.status == "active"):
+            compensated = item.status == "compensated"
+            if compensated or item.retry_at is not None or (ended_too and item.status == "active"):
                 step.items[token] = ItemState(item.values, item.place, round=item.round + 1)
 
 

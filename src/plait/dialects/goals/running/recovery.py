@@ -170,21 +170,21 @@ def _reopen(builder: DecisionBuilder) -> None:
 
 
 def _again(flow: Flow) -> set[str]:
-    """Steps that failed, those whose work was undone, and whoever has to do with these."""
+    """Steps that failed, those whose work was compensated, and whoever has to do with these."""
     steps = flow.state.steps
-    undone = {step_id for step_id, step in steps.items() if step.status == "completed" and _was_undone(step)}
-    found = undone | {step_id for step_id, step in steps.items() if step.status == "failed"}
+    compensated = {step_id for step_id, step in steps.items() if step.status == "completed" and _was_compensated(step)}
+    found = compensated | {step_id for step_id, step in steps.items() if step.status == "failed"}
     found |= {
         step_id
         for step_id, step in steps.items()
-        if step.status == "active" and (_was_undone(step) or flow.compiled.upstream[step_id] & undone)
+        if step.status == "active" and (_was_compensated(step) or flow.compiled.upstream[step_id] & compensated)
     }
     while more := {step_id for step_id in steps.keys() - found if _wanted_again(flow, step_id, found)}:
         found |= more
     return found
 
 
-def _was_undone(step: StepState) -> bool:
+def _was_compensated(step: StepState) -> bool:
     return any(item.status == "compensated" for item in step.items.values())
 
 

@@ -43,7 +43,7 @@ def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
     elif token.startswith(MAPPING):
         _mapped(builder, token.removeprefix(MAPPING), result)
     elif token.startswith(COMPENSATION):
-        _undone(builder, compensated_item(token), result)
+        _compensated(builder, compensated_item(token), result)
 
 
 def _worked_on(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
@@ -107,7 +107,7 @@ def _mapped(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
         mapped(builder, plan, token, _object.decode(result.output))
 
 
-def _undone(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
+def _compensated(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
     plan, _, _ = builder.flow.at(token)
     if result.error is None:
         builder.record(CompSucceeded(plan.id, token))

@@ -65,7 +65,7 @@ class ItemState(msgspec.Struct, omit_defaults=True):
     """The attempt that was accepted, of an async call."""
     memo: bool = False
     rolled_back: bool = False
-    """It was undone with the whole run, not with its step alone."""
+    """It was compensated with the whole run, not with its step alone."""
     round: int = 0
     """How often it was taken up again after the run had failed."""
 
@@ -152,12 +152,12 @@ def item_token(run_id: RunId, seed: int, step_id: str, place: int) -> str:
 
 
 def compensation_token(token: str, round: int) -> TaskToken:
-    """Work that was undone, done again and has to be undone once more is another task."""
+    """Work that was compensated, done again and has to be compensated once more is another task."""
     return TaskToken(f"{COMPENSATION}{token}:{round + 1}" if round else f"{COMPENSATION}{token}")
 
 
 def compensated_item(token: str) -> str:
-    """The item that a compensator undoes."""
+    """The item that a compensator is for."""
     return token.removeprefix(COMPENSATION).partition(":")[0]
 
 

@@ -193,7 +193,7 @@ def waiting(flow: Flow, context: RunContext, tasks: Mapping[TaskToken, TaskFacts
             found += _work(flow, plan, step, context, tasks)
         elif step.status == "pending":
             found += _inputs(flow, plan, step)
-        found += _undoing(plan, step)
+        found += _compensating(plan, step)
     return found
 
 
@@ -283,7 +283,7 @@ def _callback(plan: StepPlan, item: ItemState, note: str) -> Reason:
     return Reason("callback", f"callback for `{plan.id}` since {clock(since)}, {end}{note}", plan.id, until)
 
 
-def _undoing(plan: StepPlan, step: StepState) -> Iterator[Reason]:
+def _compensating(plan: StepPlan, step: StepState) -> Iterator[Reason]:
     if any(item.status == "compensating" for item in step.items.values()):
         yield Reason("rollback", f"compensating `{plan.id}`", plan.id)
 
