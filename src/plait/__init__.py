@@ -9,10 +9,11 @@ from plait.dialects.code.errors import CriticalError, RollbackError
 from plait.dialects.code.loops import Loop
 from plait.dialects.code.steps import Undo, heartbeat, step_info, step_log
 from plait.dialects.goals.definition import goals
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.kernel.errors import PlaitError
 from plait.kernel.limits import Limits
 from plait.kernel.retry import Retry
+from plait.registry import Engine
 
 __version__ = "0.1.0"
 

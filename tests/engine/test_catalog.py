@@ -9,16 +9,16 @@ from typing import Any, TypedDict
 import pytest
 from msgspec.structs import replace
 
+from plait.dialects.goals.catalogs.catalog_changes import CatalogChanges
 from plait.dialects.goals.catalogs.catalogs import Catalogs
 from plait.dialects.goals.catalogs.checkups import Checker
 from plait.dialects.goals.catalogs.cluster import StepHealth
 from plait.dialects.goals.catalogs.health import Health
+from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.errors import Cycle, ScriptInvalid, StepExists, StepInvalid, StepNotFound
 from plait.dialects.goals.planning.plan import Links
 from plait.dialects.goals.steps.builder import PythonStep, python_step, step
 from plait.dialects.goals.steps.step import emitted
-from plait.engine.catalog import StepCatalog
-from plait.engine.catalog_changes import CatalogChanges
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.records import Records

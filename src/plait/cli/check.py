@@ -15,10 +15,10 @@ from rich.text import Text
 from plait.dialects.code.check import Finding, examine
 from plait.dialects.code.determinism_lint import Warning, lint
 from plait.dialects.code.machine import CodeMachine
-from plait.engine import Engine
 from plait.kernel.errors import InvalidInput, PlaitError
 from plait.kernel.ids import caller_id
 from plait.kernel.store import RunFilter, RunRow
+from plait.registry import Engine
 
 from . import exits, words
 from .check_steps import StepsResult, check_in, is_missing, say_steps, steps_document

@@ -11,13 +11,13 @@ import getpass
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 
+from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.steps.step import Step
-from plait.engine import Engine
 from plait.engine.ask import refusal_of
-from plait.engine.catalog import StepCatalog
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, RunId, Shard, run_key, shard_of
+from plait.registry import Engine
 
 from .contract import Run
 from .leases import somebody_works

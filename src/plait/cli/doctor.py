@@ -9,10 +9,10 @@ import typer
 from rich.text import Text
 
 from plait import __version__
-from plait.engine import Engine
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS, Millis, Shard
 from plait.kernel.store import Owner, RunFilter
+from plait.registry import Engine
 
 from . import exits, words
 from .findings import MANY, Report, examine_letters, examine_runs

@@ -11,8 +11,8 @@ import msgspec
 import typer
 from rich.text import Text
 
-from plait.engine import Engine
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
+from plait.registry import Engine
 from plait.server.auth import Audit, Key, Keys
 from plait.server.auth.known import Known
 from plait.server.caller import EVERYWHERE

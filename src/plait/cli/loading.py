@@ -17,10 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from plait.code import Workflow
+from plait.dialects.goals.bundle import is_step
 from plait.dialects.goals.definition import Goals
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.step import Step
-from plait.engine.goals import is_step
 from plait.kernel.errors import InvalidInput, NotFound
 
 DeclaredStep = Step | StepBuilder | PythonStep[..., Any]

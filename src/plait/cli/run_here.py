@@ -7,9 +7,10 @@ from typing import Any
 
 from plait.dialects.goals.definition import Goals
 from plait.dialects.goals.running.children import definition_label
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard_of
 from plait.kernel.store import RunRow
+from plait.registry import Engine
 
 from .loading import Startable
 from .output import note

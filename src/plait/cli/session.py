@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from plait.engine import Engine
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Ids
+from plait.registry import Engine
 
 T = TypeVar("T")
 

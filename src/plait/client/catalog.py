@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
+from plait.dialects.goals.catalogs.catalog_changes import Declared
 from plait.dialects.goals.catalogs.health import HealthReport
 from plait.dialects.goals.catalogs.registering import Removal
 from plait.dialects.goals.planning.plan import Links
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.step import Step, emitted
-from plait.engine.catalog_changes import Declared
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
 from . import shapes

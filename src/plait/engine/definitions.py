@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import difflib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 
 from plait.kernel import values
+from plait.kernel.bundle import Bundle
 from plait.kernel.clock import Clock
 from plait.kernel.definitions import Description
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
-from plait.kernel.machine import Dialect
 from plait.kernel.records import Record, Records
 
 _KIND, _TAG = "definition", "tag"
@@ -51,8 +51,8 @@ class Definition(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Definitions:
-    def __init__(self, dialects: Iterable[Dialect], records: Records, clock: Clock) -> None:
-        self._dialects = dialects
+    def __init__(self, bundles: Mapping[str, Bundle], records: Records, clock: Clock) -> None:
+        self._bundles = bundles
         self._records = records
         self._clock = clock
 
@@ -118,7 +118,7 @@ class Definitions:
     # -- details -------------------------------------------------------------------------------------------------
 
     def _loaded(self) -> list[Description]:
-        return [description for dialect in self._dialects for description in dialect.describe()]
+        return [description for bundle in self._bundles.values() for description in bundle.describe()]
 
     async def _remembered(self) -> list[Record]:
         found: list[Record] = []

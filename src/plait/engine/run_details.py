@@ -63,7 +63,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         waiting=await waiting_of(kernel, row) if at is None else _waited(run),
         seq=last,
         at=at,
-        actions=_actions(row, rewinds=kernel.loader.dialect(row.dialect).rewinds) if at is None else ["fork"],
+        actions=_actions(row, rewinds=kernel.loader.bundle(row.dialect).rewinds) if at is None else ["fork"],
     )
 
 

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 from msgspec import Meta
 
+from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
-from plait.engine.catalog import StepCatalog
 from plait.engine.definitions import Definition
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Millis

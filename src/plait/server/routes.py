@@ -16,7 +16,7 @@ from starlette.requests import Request
 from .caller import Caller, Needs
 
 if TYPE_CHECKING:
-    from plait.engine import Engine
+    from plait.registry import Engine
 
     from .site import Site
 

@@ -12,12 +12,13 @@ from typing import Annotated, Any, cast
 import msgspec
 from msgspec import Meta
 
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.engine.live_lists import RunChanges
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.store import RunFilter, RunRow, ShownStatus
+from plait.registry import Engine
 
 from .routes import Answer, Body, Call, Fault, NamespaceName, Reply, Route, Scoped, Stream
 from .shapes import Run, RunDetail, RunRef, Shape, run_of
@@ -74,8 +75,8 @@ async def definition_of(engine: Engine, dialect: str, given: str | dict[str, Any
 
 def must_know(engine: Engine, dialect: str) -> None:
     """A dialect in a body is part of what was sent: an unknown one makes it unusable."""
-    if dialect not in engine.dialects:
-        known = ", ".join(engine.dialects)
+    if dialect not in engine.bundles:
+        known = ", ".join(engine.bundles)
         raise InvalidInput("kernel.no_dialect", f"this engine has no dialect `{dialect}`", fix=f"use one of {known}")
 
 

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from plait.engine import Engine
 from plait.observe.metrics import Metrics
+from plait.registry import Engine
 
 from .auth import AuthOptions, KeyGuard
 from .caller import Guard, OpenGuard

@@ -9,7 +9,7 @@ from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.running.state import item_token
 from plait.dialects.goals.steps.builder import StepBuilder, step
 from plait.dialects.goals.steps.handlers import Handlers
-from plait.kernel.machine import Dialect
+from plait.kernel.bundle import Bundle
 from plait.scripts.languages import Languages
 from plait.workers.python import Functions
 from tests.contract.dialects.kit import RUN, Act, Scenario, Subject, after_the_end, cancel, message, retry, wait
@@ -28,7 +28,7 @@ class Goals(Subject):
     def __init__(self) -> None:
         self.calls: dict[str, int] = {}
 
-    def dialect(self) -> Dialect:
+    def dialect(self) -> Bundle:
         wire = Wire()
         wire.plays("/render", (202, None))
         wire.plays("/undo", (200, None))
@@ -43,7 +43,7 @@ class Goals(Subject):
         functions = Functions()
         for name, function in known.items():
             functions.add(name, function)
-        dialect = GoalsDialect(_Fixed(), Handlers(functions), _no_children)  # pyright: ignore[reportArgumentType]
+        dialect = _Unwired(_Fixed(), Handlers(functions))  # pyright: ignore[reportArgumentType]
         dialect.executors = executors_of(functions, Languages(), wire.send)
         return dialect
 
@@ -84,12 +84,27 @@ class _Fixed:
     def get(self, namespace: str) -> Any:
         return self._catalog
 
+    async def refresh(self, namespace: str) -> Any:
+        return self._catalog
+
     def sequence(self, namespace: str) -> int:
         return 1
 
 
-def _no_children(dialect: str, definition: object, input: object, namespace: str) -> Any:
-    raise AssertionError("the kit has one dialect at a time")
+class _Unwired(GoalsDialect):
+    """The dialect without an engine around it."""
+
+    def declare(self, definition: object) -> bool:
+        return False
+
+    async def open(self, *, working: bool) -> None:
+        return None
+
+    async def drain(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
 
 
 def made(id: str, needs: str = "", gives: str = "", handler: str = "do", undo: str = "") -> StepBuilder:

@@ -39,7 +39,7 @@ async def test_lines_of_a_step_are_kept_with_it():
     async with Engine("memory:", definitions=[talk]) as engine:
         handle = await engine.start(goals("talk"))
         await handle.result()
-        await engine.kernel.task_logs.close()
+        await engine.kernel.task_logs.drain()
         assert [(line.node, line.text) for line in await handle.logs()] == [("talk", "hello")]
 
 

@@ -43,7 +43,7 @@ class WatchedRecords(Records):
     """Real records that count what they are asked, and fail when told to."""
 
     def __init__(self, engine: Engine) -> None:
-        super().__init__(engine.kernel.store, engine.kernel.append)
+        super().__init__(engine.kernel.store, engine.kernel)
         self.gets: list[tuple[str, str]] = []
         self.puts: list[Record] = []
         self.fail_put: dict[str, Exception] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait.cli.loading import definitions_of
 from plait.dialects.goals.definition import goals
-from plait.engine import Engine
+from plait.registry import Engine
 
 from . import shop, steps
 

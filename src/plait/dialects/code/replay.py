@@ -31,6 +31,7 @@ from .events import OpClosed, RunBlocked
 from .history import History, OpState
 from .location import child_id, parse, text, token_of
 from .op import Op, revoking
+from .registry import Registry
 from .scope import Scope, current
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
@@ -55,7 +56,7 @@ class Surroundings:
     """What a replay may use of the engine."""
 
     info: RunInfo
-    prepare_child: Callable[[object, object, str], tuple[str, Any]]
+    registry: Registry
     max_payload: int
 
 

@@ -9,10 +9,11 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description
 from plait.kernel.definitions import Plan as Preview
-from plait.kernel.errors import Conflict
-from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
+from plait.kernel.errors import Conflict, ErrorInfo, RunBlocked
+from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
 from .catalogs.catalogs import Catalogs
@@ -22,7 +23,7 @@ from .plan_cache import PlanCache
 from .planning.request import read_request
 from .planning.start import check_start
 from .running.children import definition_label
-from .running.decision_builder import Handlers, PrepareChild, RunContext
+from .running.decision_builder import Handlers, RunContext
 from .running.edits import fork
 from .running.events import GoalsEvent
 from .running.machine import GoalsMachine
@@ -36,19 +37,17 @@ class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
     rewinds = False
+    surface = "plait.dialects.goals.surface"
     executors: Sequence[Executor] = ()
-    """Of the kinds that it asks for."""
 
     def __init__(
         self,
         catalogs: Catalogs,
         handlers: Handlers,
-        prepare_child: PrepareChild,
         unhealthy: Unhealthy = lambda namespace, step_id: "",
     ) -> None:
         self._catalogs = catalogs
         self._handlers = handlers
-        self._prepare_child = prepare_child
         self._unhealthy = unhealthy
         self._plans = PlanCache(catalogs)
 
@@ -66,16 +65,14 @@ class GoalsDialect:
             )
         return Goals(read_request(definition.get("goals"), None).goals)
 
-    async def refresh(self, namespace: str) -> None:
+    async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         await self._catalogs.refresh(namespace)
-
-    def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
         wanted = cast("Goals", definition)
         request = read_request(wanted.goals, input)
         plan = self._plans.plan(request, namespace)
         check_start(plan)
         more = values.encode(wanted.more) if wanted.more else b""
-        return Prepared(
+        return Resolved(
             definition_label(request.goals),
             None,
             values.encode(request.init),
@@ -84,8 +81,9 @@ class GoalsDialect:
             identity=bytes(more),
         )
 
-    def plan(self, definition: object, input: object, namespace: str) -> Preview:
+    async def plan(self, definition: object, input: object, namespace: str) -> Preview:
         """A plan with gaps is shown with them."""
+        await self._catalogs.refresh(namespace)
         request = read_request(cast("Goals", definition).goals, input)
         plan = self._plans.plan(request, namespace)
         return Preview(
@@ -97,14 +95,21 @@ class GoalsDialect:
             startable=_startable(plan),
         )
 
+    def returns(self, definition: str, version: str | None) -> Any:
+        return Any
+
+    def failure(self, error: ErrorInfo) -> None:
+        return None
+
+    def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked:
+        return RunBlocked(run_id, error)
+
     def describe(self) -> list[Description]:
         """Goals are asked for, not loaded: the steps are in the catalog."""
         return []
 
     def machine(self, info: RunInfo) -> GoalsMachine:
-        context = RunContext(
-            info, self._handlers, self._prepare_child, lambda step_id: self._unhealthy(info.namespace, step_id)
-        )
+        context = RunContext(info, self._handlers, lambda step_id: self._unhealthy(info.namespace, step_id))
         return GoalsMachine(context, self._plans.compiled_plans)
 
     def restore(self, info: RunInfo, snapshot: Raw) -> GoalsMachine:

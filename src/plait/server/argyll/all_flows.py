@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import msgspec
 
-from plait.engine import Engine
 from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.store import RunFilter, RunRow
+from plait.registry import Engine
 
 from .following import Tell, follow_flow
 from .route import NAMESPACE
@@ -54,7 +54,7 @@ class AllFlows:
     async def run(self, group: asyncio.TaskGroup) -> None:
         for run_id in list(self._followed):
             group.create_task(self._follow(run_id))
-        with self._engine.kernel.feed.runs() as bell:
+        with self._engine.kernel.subscriptions.runs() as bell:
             while True:
                 bell.clear()
                 self._engine.kernel.must_live()

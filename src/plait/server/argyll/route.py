@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from plait.engine import Engine
 from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.registry import Engine
 from plait.server.body import parse_aside
 from plait.server.errors import BadRequest
 from plait.server.site import Site

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from plait.engine import Engine
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import RunId, run_key
+from plait.registry import Engine
 
 from .all_flows import AllFlows
 from .catalog import catalog_state, cluster_state

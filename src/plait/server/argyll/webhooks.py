@@ -78,7 +78,7 @@ async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
     kernel = ask.engine.kernel
     kernel.must_live()
     row = await kernel.store.run(run_id)
-    if row is None or row.dialect != ask.engine.goals.dialect.name:
+    if row is None or row.dialect != ask.engine.goals.name:
         raise _unknown()
     run = await kernel.peek(row)
     found = cast("GoalsMachine", run.machine).flow.find(ask.params["token"]) if run.state.seq else None

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
-from plait.engine import Engine
+from plait.registry import Engine
 from plait.server.caller import Caller, Mode
 from plait.server.routes import Route
 

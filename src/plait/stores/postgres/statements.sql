@@ -282,8 +282,8 @@ select seq, at, body from plait.snapshots where run_id = $1;
 -- read_blob: a value by its hash
 select body from plait.blobs where digest = $1;
 
--- read_reply: how an input was answered
-select key, reply from plait.inbox where run_id = $1 and key = $2 and taken;
+-- read_reply: how an input was answered; an empty reply says that it is still to come
+select key, reply from plait.inbox where run_id = $1 and key = $2 and taken and reply is distinct from '';
 
 -- list_questions: what people are asked
 select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from plait.questions

@@ -170,8 +170,8 @@ select seq, at, body from snapshots where run_id = ?1;
 -- read_blob: a value by its hash
 select body from blobs where digest = ?1;
 
--- read_reply: how an input was answered
-select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1;
+-- read_reply: how an input was answered; an empty reply says that it is still to come
+select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1 and (reply is null or reply <> '');
 
 -- owners: who holds shards
 select owner, count(*), max(expires) from shards where owner is not null group by owner order by owner;

@@ -122,7 +122,7 @@ class Rig:
         return Done(output, builder.flow.state.steps[plan.id].error, result.retryable, lines)
 
     def context(self, run: RunInfo = RUN) -> RunContext:
-        return RunContext(run, self.handlers, _no_children)
+        return RunContext(run, self.handlers)
 
     def pending(self, step: Step, run: RunInfo) -> DecisionBuilder:
         """A run of this step alone, which has not started."""
@@ -145,10 +145,6 @@ def built(step: Step | StepBuilder) -> Step:
 def _done(result: TaskResult, lines: list[str]) -> Done:
     error = result.error.message if result.error is not None else ""
     return Done(values.decode(result.output) if result.output else None, error, result.retryable, lines)
-
-
-def _no_children(dialect: str, definition: object, input: object, namespace: str) -> Any:
-    raise AssertionError("one step at a time")
 
 
 def executors_of(functions: Functions, languages: Languages, send: Any) -> list[Executor]:

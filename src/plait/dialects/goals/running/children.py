@@ -6,9 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.dialects.goals.steps.step import Step
-from plait.kernel import values
-from plait.kernel.effects import StartChild
-from plait.kernel.errors import PlaitError
+from plait.kernel.effects import Resolution, StartChild
 from plait.kernel.ids import RunId, TaskToken
 
 from .compiled_plan import StepPlan
@@ -21,30 +19,17 @@ RESULT = "result"
 _object = msgspec.json.Decoder(dict[str, Raw])
 
 
-def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -> StartChild | str:
-    """The run that does the work of an item, or why it can't be started."""
+def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -> StartChild:
+    """The run that does the work of an item."""
     run_id = child_id(builder, plan.id, item)
     step, token = plan.step, TaskToken(item)
     if step.flow is not None:
         data = StartData(builder.flow.state.plan.children[step.id], step.id, sorted(_inner_outputs(step)))
-        return StartChild(token, run_id, "goals", definition_label(step.flow.goals), input=inputs, data=data)
+        known = Resolution(definition_label(step.flow.goals), data=data)
+        return StartChild(token, run_id, builder.context.info.dialect, list(step.flow.goals), inputs, resolved=known)
     if step.run is None:
         raise AssertionError(f"step '{step.id}' is no run")
-    try:
-        prepared = builder.context.prepare_child(
-            step.run.dialect, step.run.definition, values.decode(inputs), builder.context.info.namespace
-        )
-    except PlaitError as refusal:
-        return str(refusal)
-    return StartChild(
-        token,
-        run_id,
-        step.run.dialect,
-        prepared.definition,
-        prepared.version,
-        prepared.input,
-        data=prepared.data,
-    )
+    return StartChild(token, run_id, step.run.dialect, step.run.definition, inputs)
 
 
 def child_id(builder: DecisionBuilder, step_id: str, token: str) -> RunId:

@@ -8,15 +8,12 @@ from typing import Any, Protocol
 from plait.kernel.effects import Decision, Effect
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis
-from plait.kernel.machine import Prepared, RunInfo
+from plait.kernel.machine import RunInfo
 
 from . import events as e
 from .compiled_plan import StepPlan
 from .evolve import fold
 from .flow import Flow
-
-PrepareChild = Callable[[str, object, object, str], Prepared]
-"""Makes a run of any dialect ready: dialect, definition as JSON, input, namespace."""
 
 
 class Handlers(Protocol):
@@ -28,16 +25,9 @@ class Handlers(Protocol):
 class RunContext:
     """What does not change from decision to decision."""
 
-    def __init__(
-        self,
-        info: RunInfo,
-        handlers: Handlers,
-        prepare_child: PrepareChild,
-        unhealthy: Callable[[str], str] = lambda _: "",
-    ) -> None:
+    def __init__(self, info: RunInfo, handlers: Handlers, unhealthy: Callable[[str], str] = lambda _: "") -> None:
         self.info = info
         self.handlers = handlers
-        self.prepare_child = prepare_child
         self.unhealthy = unhealthy
         """What is wrong with a step, for people who wonder why it takes so long."""
 

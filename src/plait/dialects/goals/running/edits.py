@@ -13,9 +13,9 @@ from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step, emitted
 from plait.kernel import values
+from plait.kernel.bundle import ForkPlan
 from plait.kernel.errors import Flaw, InvalidInput
 from plait.kernel.ids import RunId, caller_id
-from plait.kernel.machine import ForkPlan
 
 from .decision_builder import DecisionBuilder
 from .events import AttributeSet, FlowForked, StepSkipped

@@ -214,8 +214,8 @@ def _taken_up(item: ItemState) -> ItemState:
 
 
 def _wait_no_more(flow: Flow) -> None:
-    """Items that waited to be tried again when the run ended, or that were compensated since, begin afresh; so do children
-    that ended with it."""
+    """Items that waited to be tried again when the run ended, or that were compensated since, begin afresh; so do
+    children that ended with it."""
     for step_id, step in flow.state.steps.items():
         ended_too = flow.state.cut and flow.compiled.steps[step_id].step.type in ("flow", "run")
         for token, item in step.items.items() if step.status == "active" else ():

@@ -13,9 +13,12 @@ from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import (
+    AttemptFailed,
     Cancel,
     ChildFinished,
+    Continue,
     Decided,
+    Loaded,
     Message,
     Patch,
     Resume,
@@ -53,6 +56,7 @@ def _why(child: ChildFinished) -> str:
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
+    stops_at_failed_compensation = False
 
     def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.context = context
@@ -116,6 +120,10 @@ class GoalsMachine:
                 self._retry_due(builder, input.token)
             case Message():
                 message(builder, input)
+            case Loaded(how="wake" | "recover"):
+                after_load(builder)
+            case Loaded() | Continue() | AttemptFailed():
+                go_on(builder)
             case Resume():
                 self._resume(builder, input)
             case Patch():
@@ -179,10 +187,6 @@ class GoalsMachine:
 
     def _resume(self, builder: DecisionBuilder, resume: Resume) -> None:
         match resume.mode:
-            case "continue":
-                go_on(builder)
-            case "wake" | "recover":
-                after_load(builder)
             case "retry":
                 retry(builder)
             case "settle":
@@ -191,7 +195,7 @@ class GoalsMachine:
                 raise Conflict(
                     "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
                 )
-            case "compensate":
+            case "compensate" | "continue":
                 pass
             case _:
                 assert_never(resume.mode)

@@ -100,8 +100,7 @@ def _work(builder: DecisionBuilder, plan: StepPlan, *, recovered: bool) -> list[
 
 def children_again(builder: DecisionBuilder) -> list[Effect]:
     """Those of a fork: what its log has as under way belongs to the run whose past it has."""
-    made = [child_of(builder, plan, token, item_inputs(builder, plan, token)) for token, plan in children(builder)]
-    return [child for child in made if not isinstance(child, str)]
+    return [child_of(builder, plan, token, item_inputs(builder, plan, token)) for token, plan in children(builder)]
 
 
 def children(builder: DecisionBuilder) -> list[tuple[str, StepPlan]]:

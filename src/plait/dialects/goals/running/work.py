@@ -108,11 +108,7 @@ def blocked(plan: StepPlan, lacking: str) -> Block:
 
 def _begin(builder: DecisionBuilder, plan: StepPlan, token: str) -> None:
     if plan.step.type in ("flow", "run"):
-        child = child_of(builder, plan, token, item_inputs(builder, plan, token))
-        if isinstance(child, str):
-            failed(builder, plan, token, child)
-        else:
-            builder.effect(child)
+        builder.effect(child_of(builder, plan, token, item_inputs(builder, plan, token)))
     else:
         builder.effect(work_task(builder, plan, token))
 

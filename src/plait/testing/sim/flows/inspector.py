@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import Any, cast
 
 from plait.dialects.goals.running.machine import GoalsMachine
-from plait.engine import Engine
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Millis, Shard
 from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow, Store
+from plait.registry import Engine
 from plait.testing.history import History
 from plait.testing.sim.cluster import BrokenPromise, Cluster
 from plait.testing.sim.invariants import WholeLog
@@ -33,7 +33,7 @@ class FlowInspector:
         engine = Engine(store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
         world.furnish(engine)
         self._loader = engine.kernel.loader
-        dialects = {name: self._loader.dialect(name) for name in engine.dialects}
+        dialects = {name: self._loader.bundle(name) for name in engine.bundles}
         whole = cast("Store", WholeLog(cluster.store))
         self._from_start = Loader(whole, dialects, engine.kernel.ids, engine.kernel.limits)
 

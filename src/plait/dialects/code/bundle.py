@@ -1,21 +1,24 @@
-"""The `code` dialect as the kernel sees it."""
+"""The `code` dialect: async functions, replayed from their history."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Plan
-from plait.kernel.errors import Conflict, Flaw, InvalidInput
+from plait.kernel.errors import Conflict, ErrorInfo, Flaw, InvalidInput
 from plait.kernel.ids import caller_id
-from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
+from plait.kernel.machine import Machine, RunInfo
+from plait.kernel.task import Executor
 
-from .definition import Workflow
+from .definition import NAME, Workflow
 from .description import describe
+from .errors import HistoryDivergedError, to_exception
 from .events import CodeEvent, RunForked
 from .machine import CodeMachine
 from .registry import Registry
@@ -23,18 +26,26 @@ from .replay import Surroundings
 
 _EDITED = ("step", "loop", "child", "approval")
 
-PrepareChild = Callable[[object, object, str], tuple[str, Prepared]]
 
-
-class CodeDialect:
-    name = "code"
+class CodeBundle:
+    name = NAME
     events: Any = CodeEvent
     rewinds = True
+    surface = "plait.dialects.code.surface"
+    executors: Sequence[Executor] = ()
+    """A step is a call in its owner's process, which needs none."""
 
-    def __init__(self, definitions: Iterable[object], prepare_child: PrepareChild, max_payload: int) -> None:
+    def __init__(self, definitions: Iterable[object] = (), max_payload: int = values.MAX_BYTES) -> None:
         self.registry = Registry(definitions)
-        self._prepare_child = prepare_child
         self._max_payload = max_payload
+
+    # -- definitions ---------------------------------------------------------------------------------------------
+
+    def declare(self, definition: object) -> bool:
+        if not isinstance(definition, Workflow):
+            return False
+        self.registry.add(cast("object", definition))
+        return True
 
     def accepts(self, definition: object) -> bool:
         return isinstance(definition, Workflow | str)
@@ -46,14 +57,11 @@ class CodeDialect:
             "CODE_NOT_LOADED", "a workflow is code, not JSON", fix='name one that is loaded: "order" or "order@2"'
         )
 
-    async def refresh(self, namespace: str) -> None:
-        """Code is loaded with its process."""
-
-    def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
+    async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         found = self.registry.get(definition) if isinstance(definition, str) else self._known(definition)
         raw = values.encode(input, max_bytes=self._max_payload)
         self._check_input(found, raw)
-        return Prepared(found.name, found.version, raw)
+        return Resolved(found.name, found.version, raw)
 
     def _known(self, definition: object) -> Workflow[..., Any]:
         found = cast("Workflow[..., Any]", definition)
@@ -75,22 +83,34 @@ class CodeDialect:
             what = f"the input does not fit `{definition.label}`"
             raise InvalidInput("CODE_INPUT_INVALID", what, why=str(error), flaws=[flaw]) from None
 
-    def plan(self, definition: object, input: object, namespace: str) -> Plan:
-        prepared = self.prepare(definition, input, namespace)
+    async def plan(self, definition: object, input: object, namespace: str) -> Plan:
+        resolved = await self.resolve(definition, input, namespace)
         note = "a workflow function decides as it goes: its steps are known when it has taken them"
         return Plan(
             dialect=self.name,
-            definition=prepared.definition,
-            version=prepared.version,
-            input=values.decode(prepared.input),
+            definition=resolved.definition,
+            version=resolved.version,
+            input=values.decode(resolved.input),
             notes=[note],
         )
 
     def describe(self) -> list[Description]:
         return [describe(definition) for definition in self.registry.all()]
 
+    def returns(self, definition: str, version: str | None) -> Any:
+        found = self.registry.find(definition, version)
+        return Any if found is None else found.returns
+
+    def failure(self, error: ErrorInfo) -> BaseException:
+        return to_exception(error)
+
+    def blocked(self, run_id: str, error: ErrorInfo) -> HistoryDivergedError:
+        return HistoryDivergedError(run_id, error)
+
+    # -- runs ----------------------------------------------------------------------------------------------------
+
     def machine(self, info: RunInfo) -> CodeMachine:
-        return CodeMachine(Surroundings(info, self._prepare_child, self._max_payload), self.registry)
+        return CodeMachine(Surroundings(info, self.registry, self._max_payload))
 
     def restore(self, info: RunInfo, snapshot: Raw) -> CodeMachine:
         machine = self.machine(info)
@@ -120,6 +140,17 @@ class CodeDialect:
             raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {last}")
         checked = {path: self._edit(code, path, value, upto) for path, value in edits.items()}
         return ForkPlan(upto, RunForked(caller_id(code.info.run_id), upto, checked))
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def open(self, *, working: bool) -> None:
+        """Code is loaded with its process."""
+
+    async def drain(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
 
     def _edit(self, code: CodeMachine, path: str, value: object, upto: int) -> Any:
         """The new result of an operation, as plain JSON."""

@@ -1,37 +1,31 @@
-"""The `goals` dialect wired: its catalogs, what its steps may call, and how they are."""
+"""The `goals` dialect, wired: its catalogs, what its steps may call, and how they are."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import socket
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checkups import Checker
+from plait.dialects.goals.catalogs.checkups import Checker, Probe
 from plait.dialects.goals.catalogs.health import Alive, Health
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.executors import StepScriptsExecutor
 from plait.dialects.goals.memo import MemoExecutor
-from plait.dialects.goals.running.decision_builder import PrepareChild
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
-from plait.dialects.goals.steps.handlers import Handlers
+from plait.dialects.goals.steps.handlers import Functions, Handlers
 from plait.dialects.goals.steps.step import Step
-from plait.egress import Egress, EgressSettings
 from plait.kernel.clock import Clock
 from plait.kernel.errors import Unavailable
-from plait.kernel.ids import RunId
 from plait.kernel.records import Records
 from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.task import Executor
 from plait.scripts.languages import Languages
-from plait.workers.callbacks import CallbackUrls, local_url
-from plait.workers.http import HttpExecutor, HttpProbe, Send
-from plait.workers.python import Functions, PythonExecutor
-from plait.workers.script import ScriptExecutor
 
-from .catalog import StepCatalog
+from .catalogs.catalog_changes import Declared
+from .catalogs.step_catalog import StepCatalog
 
 log = logging.getLogger("plait.goals")
 
@@ -39,78 +33,69 @@ _PAUSE = 0.5
 """Seconds between two looks at what others wrote."""
 
 
-class GoalsParts:
+class GoalsBundle(GoalsDialect):
     """Made with the engine, opened and closed with it."""
 
     def __init__(
         self,
+        *,
         records: Records,
         clock: Clock,
-        prepare_child: PrepareChild,
-        declared: Iterable[object],
-        egress: EgressSettings | None,
+        subscriptions: Subscriptions,
         alive: Alive,
+        watches: bool,
+        functions: Functions,
+        languages: Languages,
+        probe: Probe,
+        executors: Sequence[Executor],
     ) -> None:
-        self.webhooks: CallbackUrls = local_url
-        """A server puts its own address here."""
-        self._declared = [each for each in declared if is_step(each)]
-        self._egress = Egress(egress or EgressSettings())
-        self.send: Send = self._egress.send
-        """How HTTP goes out; a simulation puts a world of its own here."""
-        self._languages = Languages()
-        functions = Functions()
+        """`executors` do the work of steps, for the memo to ask; `functions` are those that they call."""
+        self._subscriptions = subscriptions
+        self._watches = watches
+        self._declared: list[Declared] = []
         self.handlers = Handlers(functions)
-        self.executors = self._executors(functions)
+        self.executors = (StepScriptsExecutor(languages), MemoExecutor(executors, self.handlers))
         self.catalogs = Catalogs(records, clock)
-        checker = Checker(self._languages, self._knows, HttpProbe(lambda request: self.send(request)), clock)
+        checker = Checker(languages, self._knows, probe, clock)
         self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
         self._reader: asyncio.Task[None] | None = None
-        self.catalog = StepCatalog(self.catalogs, self.health, self._languages, self.handlers)
-        self.dialect = GoalsDialect(self.catalogs, self.handlers, prepare_child, self._unhealthy)
-        for step in self._declared:  # runs that are taken up at once call them
-            if isinstance(step, PythonStep) and step.definition.python is not None:
-                self.handlers.add(step.definition.python.handler, step)
+        self.catalog = StepCatalog(self.catalogs, self.health, languages, self.handlers)
+        super().__init__(self.catalogs, self.handlers, self._unhealthy_step)
 
-    def _executors(self, functions: Functions) -> list[Executor]:
-        def callbacks(run_id: RunId, node: str, token: str) -> str:
-            return self.webhooks(run_id, node, token)
+    def declare(self, definition: object) -> bool:
+        if not is_step(definition):
+            return False
+        self._declared.append(definition)
+        if isinstance(definition, PythonStep) and definition.definition.python is not None:
+            self.handlers.add(definition.definition.python.handler, definition)  # runs taken up at once call it
+        return True
 
-        common: list[Executor] = [
-            PythonExecutor(functions, callbacks),
-            HttpExecutor(lambda request: self.send(request), callbacks),
-            ScriptExecutor(self._languages, callbacks),
-        ]
-        return [*common, StepScriptsExecutor(self._languages), MemoExecutor(common, self.handlers)]
-
-    async def open(self, feed: Subscriptions, *, declare: bool, look: bool) -> None:
+    async def open(self, *, working: bool) -> None:
         """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
         try:
             await self.catalogs.refresh_all()
         except Unavailable as error:  # runs are being taken up already; a start reads its catalog again
             log.warning("can't read the catalogs yet: %s", error)
-        if declare and self._declared:
+        if working and self._declared:
             async with self.catalog.transaction() as changes:
                 for step in self._declared:
                     changes.upsert(step)
-        if look:
+        if self._watches:
             self.health.open()
-            self._reader = asyncio.get_running_loop().create_task(self._keep_up(feed), name="plait.catalogs")
+            self._reader = asyncio.get_running_loop().create_task(self._keep_up(), name="plait.catalogs")
 
-    async def leave(self) -> None:
-        """Writes nothing any more."""
+    async def drain(self) -> None:
         await self.health.close()
         if self._reader is not None:
             self._reader.cancel()
             await asyncio.gather(self._reader, return_exceptions=True)
 
     async def close(self) -> None:
-        await self.leave()
-        await self._languages.close()
-        await self._egress.aclose()
+        await self.drain()
 
-    async def _keep_up(self, feed: Subscriptions) -> None:
+    async def _keep_up(self) -> None:
         """Reads what other processes registered: a run may want it as a child without asking first."""
-        with feed.others() as bell:
+        with self._subscriptions.others() as bell:
             while True:
                 await bell.wait()
                 bell.clear()
@@ -124,7 +109,7 @@ class GoalsParts:
     def _knows(self, handler: str) -> bool:
         return self.handlers.get(handler) is not None
 
-    def _unhealthy(self, namespace: str, step_id: str) -> str:
+    def _unhealthy_step(self, namespace: str, step_id: str) -> str:
         health = self.health.now(namespace, step_id)
         return health.error if health.status == "unhealthy" else ""
 
