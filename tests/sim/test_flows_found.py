@@ -57,7 +57,7 @@ def test_predicates_that_nobody_asks_again_after_a_crash_are_found(monkeypatch: 
 
 
 def test_results_of_a_run_that_was_cut_short_that_count_are_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Flow, "hears", property(lambda self: True))
+    monkeypatch.setattr(Flow, "takes_results", property(lambda self: True))
     assert first_failure()
 
 
