@@ -22,7 +22,6 @@ GUIDE = Path(__file__).parents[2] / "docs/guides/goals.md"
 TEXT = GUIDE.read_text()
 SOURCES = [
     *Path(plait.dialects.goals.__file__).parent.rglob("*.py"),
-    Path(plait.__file__).parent / "engine/catalog_changes.py",
 ]
 
 
