@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Protocol
 
+from plait.definitions.definition import Definition
 from plait.dialects.goals.catalogs.health import HealthReport
 from plait.dialects.goals.catalogs.registering import Removal
 from plait.dialects.goals.definition import Goals
 from plait.dialects.goals.planning.plan import Links
 from plait.dialects.goals.steps.step import Step
-from plait.engine.definitions import Definition
 from plait.engine.diff import RunDiff
 from plait.engine.run_details import Picture
 from plait.kernel.definitions import Plan

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from plait.engine.definitions import Definition
+from plait.definitions.definition import Definition
 
 from . import words
 from .connect import connect

@@ -6,8 +6,8 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
+from plait.definitions.definition import Definition
 from plait.dialects.goals.definition import Goals
-from plait.engine.definitions import Definition
 from plait.engine.diff import RunDiff
 from plait.kernel.clock import SystemClock
 from plait.kernel.definitions import Plan

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
+from plait.definitions.definition import Definition
 from plait.dialects.goals.catalogs.cluster import StepHealth
 from plait.dialects.goals.planning.plan import Links
 from plait.dialects.goals.steps.step import Step
-from plait.engine.definitions import Definition
 from plait.engine.diff import Change, NodeChange, RunDiff
 from plait.engine.run_details import Action, Picture
 from plait.engine.timeline import Bar

@@ -11,6 +11,7 @@ from datetime import timedelta
 from types import ModuleType, TracebackType
 from typing import Any, Self, TypeGuard
 
+from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
 from plait.kernel.bundle import Bundle, Resolved, Startable
@@ -30,7 +31,6 @@ from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
 from .dead_letters import DeadLetters
-from .definitions import Definitions
 from .diff import RunDiff, changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 
 from msgspec import Meta
 
+from plait.definitions.definition import Definition
 from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
-from plait.engine.definitions import Definition
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Millis
 

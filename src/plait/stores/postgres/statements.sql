@@ -307,9 +307,10 @@ where run_id = $1 and id > $3 and ($2::text is null or node = $2) order by id li
 -- get_record: one document
 select kind, namespace, id, body, at from plait.records where kind = $1 and namespace = $2 and id = $3;
 
--- list_records: the documents of a kind
+-- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before $3
 select kind, namespace, id, body, at from plait.records
-where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null or id > $3) order by id limit $4;
+where kind = $1 and ($2::text is null or namespace = $2) and id >= coalesce($3::text, '')
+    and ($3::text is null or id > $3) order by id limit $4;
 
 -- list_records_newest: the same, the other way round
 select kind, namespace, id, body, at from plait.records

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from plait.definitions.nearest import nearest
 from plait.dialects.goals.errors import StepNotFound
 from plait.dialects.goals.steps.ports import ports_of
 from plait.dialects.goals.steps.step import Step
@@ -12,7 +13,6 @@ from plait.kernel.ids import Millis
 
 from .events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
 from .graph import Graph
-from .nearest import nearest
 from .placing import place
 
 

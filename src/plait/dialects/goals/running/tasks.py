@@ -15,8 +15,8 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw
 
+from plait.definitions.flaws import escape
 from plait.dialects.goals import limits
-from plait.dialects.goals.errors import escape
 from plait.dialects.goals.steps.attribute import Script
 from plait.dialects.goals.steps.mapping import as_returned
 from plait.dialects.goals.steps.scripts import CANDIDATE

@@ -6,11 +6,11 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from plait.definitions.cursor import Cursor
 from plait.dialects.goals import limits
 from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
 
 from .attribute import Language
-from .cursor import Cursor
 from .identifiers import RULE, is_id
 from .read_attribute import LANGUAGES, read_script
 from .step import BackoffType, ChildRun, Flow, Http, Method, Predicate, PythonCall, Scope, WorkConfig

@@ -11,11 +11,12 @@ from typing import Any, cast
 
 import msgspec
 
-from plait.dialects.goals.errors import Finding, StepInvalid
+from plait.definitions.cursor import Cursor
+from plait.definitions.flaws import Note
+from plait.dialects.goals.errors import StepInvalid
 from plait.kernel import values
 
 from .attribute import Attribute, Mapping, attribute
-from .cursor import Cursor
 from .identifiers import RULE, StepId, is_id
 from .read_attribute import read_attribute
 from .read_config import CONFIG_OF, CONFIGS, FIELDS, read_predicate, read_work
@@ -31,16 +32,16 @@ _KNOWN = ("id", "name", "type", "attributes", "memoizable", "labels", *FIELDS)
 def read_step(data: Any, *, strict: bool = True) -> Step:
     """The step, or `StepInvalid` with all that is wrong with it, or `OverLimit`."""
     if not isinstance(data, dict):
-        raise StepInvalid("", [Finding("", "a step is an object", "send one with 'id', 'name' and 'type'")])
+        raise StepInvalid("", [Note("", "a step is an object", "send one with 'id', 'name' and 'type'")])
     sent = cast("dict[str, Any]", data)
     values.encode(sent)  # what the stores can't hold is refused before anything else is said
     check_sizes(sent)
-    cursor = Cursor(sent, "", [])
+    cursor = Cursor(sent)
     step = _read(cursor, strict)
-    if not cursor.findings:
+    if not cursor.notes:
         check_rules(step, cursor)
-    if cursor.findings:
-        raise StepInvalid(step.id, cursor.findings)
+    if cursor.notes:
+        raise StepInvalid(step.id, cursor.notes)
     return step
 
 
@@ -51,7 +52,7 @@ def _read(cursor: Cursor, strict: bool) -> Step:
     name = cursor.text("name", required=True)
     cursor.text("type", required=True)
     kind = cursor.choice("type", TYPES)
-    work = cursor.child("work_config") or Cursor({}, cursor.at("work_config"), cursor.findings)
+    work = cursor.child("work_config") or Cursor({}, cursor.at("work_config"), cursor.notes)
     predicate = cursor.child("predicate")
     return Step(
         id=identifier,
@@ -70,7 +71,7 @@ def _check_known(cursor: Cursor) -> None:
     cursor.only(_KNOWN)
     for part, fields in FIELDS.items():
         if isinstance(inner := cursor.data.get(part), dict):
-            Cursor(cast("dict[str, Any]", inner), cursor.at(part), cursor.findings).only(fields)
+            Cursor(cast("dict[str, Any]", inner), cursor.at(part), cursor.notes).only(fields)
 
 
 def _id(cursor: Cursor) -> StepId:
@@ -116,7 +117,7 @@ def _fold_maps(cursor: Cursor, found: dict[str, Attribute]) -> dict[str, Attribu
     if flow is None:
         return found
     for field, roles in (("input_map", ("required", "optional")), ("output_map", ("output",))):
-        place = Cursor(flow.texts(field), flow.at(field), flow.findings)
+        place = Cursor(flow.texts(field), flow.at(field), flow.notes)
         for outer, inner in place.data.items():
             if outer not in found or found[outer].role not in roles:
                 side = "input" if field == "input_map" else "output"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .cursor import Cursor
+from plait.definitions.cursor import Cursor
+
 from .step import Step
 
 _PARAM = re.compile(r"\{([^{}]*)\}")

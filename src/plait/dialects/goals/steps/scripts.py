@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plait.dialects.goals.errors import Finding, ScriptInvalid, escape
+from plait.definitions.flaws import Note, escape
+from plait.dialects.goals.errors import ScriptInvalid
 from plait.scripts.errors import CompileError
 
 from .attribute import Language, Script
@@ -66,11 +67,11 @@ async def check_scripts(step: Step, compiler: Compiler) -> None:
         raise ScriptInvalid(findings)
 
 
-async def _flaw(step: Step, place: Place, compiler: Compiler) -> Finding | None:
+async def _flaw(step: Step, place: Place, compiler: Compiler) -> Note | None:
     try:
         await compiler.check(place.language, place.script, place.names)
     except CompileError as error:
         line = f", line {error.line}" if error.line else ""
         what = f"{place.title} of '{step.id}'{line}: {error.message}"
-        return Finding(place.pointer, what, error.fix or f"inputs: {', '.join(place.names) or 'none'}")
+        return Note(place.pointer, what, error.fix or f"inputs: {', '.join(place.names) or 'none'}")
     return None

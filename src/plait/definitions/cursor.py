@@ -1,5 +1,12 @@
 """Reads one JSON object that people wrote, field by field, and notes what is wrong instead of stopping at it.
 
+    cursor = Cursor(sent)
+    cursor.only(("nodes", "name"))
+    for node in cursor.objects("nodes"):
+        node.text("id", required=True)                  # noted as /nodes/0/id
+    if cursor.notes:
+        raise InvalidDefinition("graph.invalid", cursor.notes)
+
 A field that is absent, null or empty gives its default; a wrong one is noted, and gives its default too, so that
 reading goes on and one answer names every flaw.
 """
@@ -9,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar, cast
 
-from plait.dialects.goals.errors import Finding, escape
+from .flaws import Note, escape
+from .nearest import nearest
 
 S = TypeVar("S", bound=str)
 
@@ -17,20 +25,21 @@ S = TypeVar("S", bound=str)
 class Cursor:
     """One object of the document: its place in it, and the list that takes the flaws of the whole."""
 
-    def __init__(self, data: dict[str, Any], pointer: str, findings: list[Finding]) -> None:
+    def __init__(self, data: dict[str, Any], pointer: str = "", notes: list[Note] | None = None) -> None:
         self.data = data
         self.pointer = pointer
-        self.findings = findings
+        self.notes: list[Note] = [] if notes is None else notes
 
-    def note(self, field: str, what: str, fix: str) -> None:
-        self.findings.append(Finding(self.at(field), what, fix))
+    def note(self, field: str, what: str, fix: str, code: str = "") -> None:
+        """`code` where the dialect has one for this sort of flaw, other than that of the whole."""
+        self.notes.append(Note(self.at(field), what, fix, code))
 
     def at(self, field: str) -> str:
         return f"{self.pointer}/{escape(field)}" if field else self.pointer
 
     def inside(self, field: str) -> Cursor:
         """For notes on parts of a field."""
-        return Cursor({}, self.at(field), self.findings)
+        return Cursor({}, self.at(field), self.notes)
 
     def has(self, field: str) -> bool:
         """Whether it says anything: clients of other languages send empty values for none."""
@@ -39,10 +48,12 @@ class Cursor:
 
     def only(self, known: Iterable[str]) -> None:
         """Notes fields that mean nothing: most are typing errors."""
-        known = tuple(known)
+        known = sorted(known)
         for field in self.data:
             if field not in known:
-                self.note(field, f"unknown field '{field}'", f"remove it; known: {', '.join(sorted(known))}")
+                meant = nearest(field, known)
+                advice = f"did you mean '{meant}'?" if meant is not None else "remove it;"
+                self.note(field, f"unknown field '{field}'", f"{advice} known: {', '.join(known)}")
 
     def text(self, field: str, *, required: bool = False) -> str:
         value = self.data.get(field)
@@ -87,7 +98,7 @@ class Cursor:
         """The object in a field, if there is one."""
         value = self.data.get(field)
         if isinstance(value, dict):
-            return Cursor(cast("dict[str, Any]", value), self.at(field), self.findings)
+            return Cursor(cast("dict[str, Any]", value), self.at(field), self.notes)
         if value is not None:
             self._wrong(field, "an object")
         return None
@@ -99,6 +110,27 @@ class Cursor:
         if value is not None:
             self._wrong(field, "a list")
         return []
+
+    def objects(self, field: str) -> list[Cursor]:
+        """A list of objects, each at its own place; what is no object is noted and left out."""
+        found: list[Cursor] = []
+        place = self.inside(field)
+        for index, item in enumerate(self.items(field)):
+            if isinstance(item, dict):
+                found.append(Cursor(cast("dict[str, Any]", item), place.at(str(index)), self.notes))
+            else:
+                place.note(str(index), f"item {index} of '{field}' is {_name(item)}", "use an object")
+        return found
+
+    def names(self, field: str) -> list[str]:
+        """A list of strings; what is none is noted and left out."""
+        found: list[str] = []
+        for index, item in enumerate(self.items(field)):
+            if isinstance(item, str):
+                found.append(item)
+            else:
+                self.inside(field).note(str(index), f"item {index} of '{field}' is {_name(item)}", "use a string")
+        return found
 
     def texts(self, field: str) -> dict[str, str]:
         """An object of strings."""
