@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from rich.text import Text
 
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import StepRegistered
+from plait.dialects.goals.catalogs.catalog import Catalog, StepRegistered
 from plait.dialects.goals.catalogs.registering import Draft
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.scripts import check_scripts

@@ -20,8 +20,7 @@ from .catalogs.catalogs import Catalogs
 from .definition import Goals
 from .errors import BadRequest, GoalsError
 from .plan_cache import PlanCache
-from .planning.request import read_request
-from .planning.start import check_start
+from .planning.request import check_start, read_request
 from .running.children import definition_label
 from .running.decision_builder import Handlers, RunContext
 from .running.edits import fork

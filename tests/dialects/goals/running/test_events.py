@@ -1,5 +1,8 @@
 """The events of runs, exactly as section 6 of the spec has them."""
 
+from collections.abc import Sequence
+
+from plait.kernel.store import Write
 from tests.dialects.goals.running.bench import bench, boom, work
 
 
@@ -130,3 +133,23 @@ async def test_a_large_value_is_stored_once_in_the_start_of_a_step():
         assert b.inputs("m") == [{"xs": large}, {"xs": "small"}]
         await b.crash()
         assert await run.output() == {"x": 1, "y": [{"xs": large, "y": 1}, {"xs": "small", "y": 1}]}
+
+
+async def test_a_large_value_given_to_many_steps_is_one_blob():
+    takers = [work(f"take-{number}", "large", f"y{number}") for number in range(20)]
+    async with bench(work("give", "n", "large"), *takers) as b:
+        blobs: dict[str, int] = {}
+        logs: list[int] = []
+
+        def note(moment: str, writes: Sequence[Write]) -> None:
+            if moment == "after":
+                blobs.update((digest, len(body)) for each in writes for digest, body in each.blobs)
+                logs.extend(len(each.log.events) for each in writes if each.log is not None)
+
+        b.store.faults = note
+        b.plays("give", {"large": "x" * 200_000})
+        for number, taker in enumerate(takers):
+            b.plays(taker.build().id, {f"y{number}": 1})
+        run = await b.start(tuple(taker.build().id for taker in takers), {"n": 1})
+        assert len(await run.output()) == 20
+        assert sum(blobs.values()) + sum(logs) < 300_000

@@ -20,8 +20,7 @@ from plait.kernel.events import Recorded
 from plait.kernel.records import Records
 from plait.kernel.streams import Follower, Stream, namespaces_of
 
-from .catalog import Catalog
-from .events import CatalogEvent, StepUnregistered
+from .catalog import Catalog, CatalogEvent, StepUnregistered
 from .registering import Draft
 
 log = logging.getLogger("plait.goals")

@@ -133,3 +133,23 @@ class Rise(Walk):
                 self._names.add(name)
                 yield from self.graph.ties(name).consumers
         yield from self.graph.flows.get(step_id, ())
+
+
+# -- the place of a new step -------------------------------------------------------------------------------------------
+
+
+def place(graph: Graph, step_id: str) -> None:
+    """The step is in the graph, and closes no circle."""
+    while not _placed(graph, step_id):
+        graph.order.spread()
+
+
+def _placed(graph: Graph, step_id: str) -> bool:
+    order, ports = graph.order, graph.ports[step_id]
+    last = order.last_of(dependencies(graph, ports))
+    first = order.first_of(dependents(graph, step_id, ports))
+    if last is None or first is None or last < first:
+        return order.put([step_id], last, first)
+    rise = Rise(graph, step_id, ports, first, last)
+    moved = sorted(rise.whole(), key=order.places.__getitem__)
+    return order.put([step_id, *moved], last, order.first_of(rise.left_out))

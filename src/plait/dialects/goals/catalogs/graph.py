@@ -97,7 +97,7 @@ class Graph:
         self.flows: dict[str, Ids] = {}
         """Goal -> the flow steps that want it; the goal itself may not be registered yet."""
         self.order = Order()
-        """Kept by `placing`; graphs are equal whatever it is."""
+        """Kept by `cycles.place`; graphs are equal whatever it is."""
 
     def copy(self) -> Graph:
         found = Graph()

@@ -27,11 +27,10 @@ from plait.kernel import values
 
 from .attribute import Attribute, Collect, Detail, Kind, Language, Role, Script, attribute
 from .attribute import Mapping as Renaming
-from .identifiers import clean
 from .read_attribute import KINDS
 from .reading import read_step
 from .signature import Input, Meta, arguments_of, attributes_of, hints_of, kind_of, millis, outputs_of
-from .step import BackoffType, Method, Scope, Step
+from .step import BackoffType, Method, Scope, Step, clean
 
 __all__ = ["Input", "Meta", "PythonStep", "StepBuilder", "python_step", "step"]
 

@@ -6,16 +6,25 @@ default and not a number that may change with the engine is left out of the JSON
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import Any, Literal, NewType, cast
 
 import msgspec
 
+from plait.dialects.goals.limits import ID_LENGTH
+
 from .attribute import Attribute, Language, Script
-from .identifiers import StepId
 
 _SHOWN = 5
 """Differences that are named."""
+
+StepId = NewType("StepId", str)
+
+RULE = "use a-z, 0-9, _ . + and -, with no - at either end"
+
+_VALID = re.compile(r"(?!-)[a-z0-9_.+-]+(?<!-)")
+_DROPPED = re.compile(r"[^a-z0-9_.+-]")
 
 StepType = Literal["sync", "async", "script", "flow", "python", "run"]
 Method = Literal["POST", "GET", "PUT", "DELETE"]
@@ -123,3 +132,15 @@ def _walk(old: Any, new: Any, path: str) -> Iterator[str]:
                 yield where
     elif old != new:
         yield path
+
+
+# -- ids ---------------------------------------------------------------------------------------------------------------
+
+
+def is_id(text: str) -> bool:
+    return len(text) <= ID_LENGTH and _VALID.fullmatch(text) is not None
+
+
+def clean(text: str) -> str:
+    """Lower case, a space as `-`, other characters dropped, no `-` at the ends; may leave nothing."""
+    return _DROPPED.sub("", text.lower().replace(" ", "-")).strip("-")
