@@ -5,8 +5,7 @@ One island has a given number of steps upstream of its goal; the others are of n
 
 from __future__ import annotations
 
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import StepRegistered
+from plait.dialects.goals.catalogs.catalog import Catalog, StepRegistered
 from plait.dialects.goals.steps.builder import catalog_step
 from plait.dialects.goals.steps.step import Step
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from plait.dialects.goals.catalogs.catalog_changes import CatalogChanges
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checker import Checker
+from plait.dialects.goals.catalogs.checkups import Checker
 from plait.dialects.goals.catalogs.cluster import StepHealth
 from plait.dialects.goals.catalogs.health import Health
 from plait.dialects.goals.catalogs.step_catalog import StepCatalog

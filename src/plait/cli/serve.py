@@ -173,7 +173,7 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
     engine = Engine(
         plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers, egress=plan.egress
     )
-    engine.goals.webhooks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
+    engine.executors.callbacks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
     with Signals() as signals:
         async with (
             watch.on(engine),

@@ -27,6 +27,7 @@ from plait.kernel.records import Records
 from plait.kernel.store import RunFilter, RunRow, Store
 from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.watchdog import Watchdog
+from plait.workers.common import CommonExecutors
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
@@ -48,7 +49,7 @@ class Services:
     clock: Clock
     limits: Limits
     subscriptions: Subscriptions
-    egress: EgressSettings
+    executors: CommonExecutors
     alive: Callable[[], Any]
     """The hosts that engines are alive on; awaited."""
     watches: bool
@@ -86,7 +87,13 @@ class Engine:
         self.observers = Observers(observers)
         self._bundles: dict[str, Bundle] = {}
         self._work = work
-        worker = LocalWorker(clock, max_payload=limits.max_payload, around=self.observers.around)
+        self.executors = CommonExecutors(egress or EgressSettings())
+        worker = LocalWorker(
+            clock,
+            max_payload=limits.max_payload,
+            around=self.observers.around,
+            executors=self.executors.all,
+        )
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.kernel = Kernel(
             store or store_of(url, clock),
@@ -106,7 +113,7 @@ class Engine:
             clock=clock,
             limits=limits,
             subscriptions=self.kernel.subscriptions,
-            egress=egress or EgressSettings(),
+            executors=self.executors,
             alive=self._hosts,
             watches=watches,
         )
@@ -155,6 +162,7 @@ class Engine:
     async def _close_bundles(self) -> None:
         for bundle in self._bundles.values():
             await bundle.close()
+        await self.executors.close()
 
     # -- dialects ------------------------------------------------------------------------------------------------
 

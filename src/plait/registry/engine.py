@@ -22,13 +22,17 @@ T = TypeVar("T")
 def bundles(services: Services) -> Iterable[Bundle]:
     """The first one is the dialect of a definition that is only a name."""
     yield CodeBundle(max_payload=services.limits.max_payload)
+    executors = services.executors
     yield GoalsBundle(
         records=services.records,
         clock=services.clock,
         subscriptions=services.subscriptions,
-        egress=services.egress,
         alive=services.alive,
         watches=services.watches,
+        functions=executors.functions,
+        languages=executors.languages,
+        probe=executors.probe,
+        executors=executors.all,
     )
 
 

@@ -6,15 +6,16 @@ from typing import Any
 
 from plait.dialects.goals.definition import goals
 from plait.dialects.goals.dialect import GoalsDialect
-from plait.dialects.goals.hands.handlers import Handlers
-from plait.dialects.goals.hands.hands import GoalsHands
-from plait.dialects.goals.hands.languages import Languages
-from plait.dialects.goals.running.tokens import item_token
+from plait.dialects.goals.running.state import item_token
 from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
+from plait.dialects.goals.steps.handlers import Handlers
 from plait.kernel.bundle import Bundle
+from plait.scripts.languages import Languages
+from plait.workers.python import Functions
 from tests.contract.dialects.kit import RUN, Act, Scenario, Subject, after_the_end, cancel, message, retry, wait
 from tests.dialects.goals.declaring import catalog_of
 from tests.dialects.goals.running.wire import Wire
+from tests.dialects.goals.work.rig import executors_of
 
 GIVEN = [*"abcdefgioprswxyz", "paid", "shipped", "thanked"]
 SEED = 1
@@ -39,8 +40,12 @@ class Goals(Subject):
             "once": self._once,
             "undo": self._undo,
         }
-        hands = GoalsHands(Languages(), wire.send, Handlers(known))
-        return _Unwired(_Fixed(), hands)  # pyright: ignore[reportArgumentType]
+        functions = Functions()
+        for name, function in known.items():
+            functions.add(name, function)
+        dialect = _Unwired(_Fixed(), Handlers(functions))  # pyright: ignore[reportArgumentType]
+        dialect.executors = executors_of(functions, Languages(), wire.send)
+        return dialect
 
     async def _do(self, **inputs: Any) -> dict[str, Any]:
         """Gives everything that anybody may want."""

@@ -8,8 +8,8 @@ from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.registering import Draft
 from plait.dialects.goals.steps.attribute import Language
 from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
-from plait.dialects.goals.steps.scripts import Uncompilable
 from plait.dialects.goals.steps.step import Step
+from plait.scripts.errors import CompileError
 
 
 def made(id: str, needs: str = "", gives: str = "") -> StepBuilder:
@@ -37,4 +37,4 @@ class OnlyKnowsInputs:
         for line, text in enumerate(script.splitlines(), 1):
             for word in text.split():
                 if word not in names:
-                    raise Uncompilable(f"unknown name '{word}'", line)
+                    raise CompileError(f"unknown name '{word}'", line)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.order import Order
+from plait.dialects.goals.catalogs.graph import Order
 from plait.dialects.goals.catalogs.registering import register, unregister, upsert
 from plait.dialects.goals.errors import Cycle
 from plait.dialects.goals.steps.builder import catalog_step

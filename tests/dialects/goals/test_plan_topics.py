@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from plait.dialects.goals import limits
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import StepRegistered
+from plait.dialects.goals.catalogs.catalog import Catalog, StepRegistered
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.planning.planner import plan
-from plait.dialects.goals.planning.start import check_start
+from plait.dialects.goals.planning.request import check_start
 from plait.dialects.goals.steps.builder import catalog_step
 from tests.dialects.goals.declaring import catalog_of, made
 

@@ -12,8 +12,7 @@ from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.registering import Draft, register, unregister, update
 from plait.dialects.goals.errors import GoalsError, RunExists
 from plait.dialects.goals.planning.planner import plan
-from plait.dialects.goals.planning.request import read_request
-from plait.dialects.goals.planning.start import check_start
+from plait.dialects.goals.planning.request import check_start, read_request
 from plait.dialects.goals.steps.builder import catalog_step
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.scripts import check_scripts

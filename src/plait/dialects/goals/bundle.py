@@ -5,26 +5,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checker import Checker
+from plait.dialects.goals.catalogs.checkups import Checker, Probe
 from plait.dialects.goals.catalogs.health import Alive, Health
 from plait.dialects.goals.dialect import GoalsDialect
-from plait.dialects.goals.hands.handlers import Handlers
-from plait.dialects.goals.hands.hands import GoalsHands
-from plait.dialects.goals.hands.http import Send, local_webhook
-from plait.dialects.goals.hands.languages import Languages
-from plait.dialects.goals.hands.probe import HttpProbe
+from plait.dialects.goals.executors import StepScriptsExecutor
+from plait.dialects.goals.memo import MemoExecutor
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
+from plait.dialects.goals.steps.handlers import Functions, Handlers
 from plait.dialects.goals.steps.step import Step
-from plait.egress import Egress, EgressSettings
 from plait.kernel.clock import Clock
 from plait.kernel.errors import Unavailable
-from plait.kernel.machine import RunInfo
 from plait.kernel.records import Records
 from plait.kernel.subscriptions import Subscriptions
+from plait.kernel.task import Executor
+from plait.scripts.languages import Languages
 
 from .catalogs.catalog_changes import Declared
 from .catalogs.step_catalog import StepCatalog
@@ -33,9 +31,6 @@ log = logging.getLogger("plait.goals")
 
 _PAUSE = 0.5
 """Seconds between two looks at what others wrote."""
-
-Webhooks = Callable[[RunInfo, str, str], str]
-"""The address at which the answer to an item's work is taken: run, step, token."""
 
 
 class GoalsBundle(GoalsDialect):
@@ -47,32 +42,25 @@ class GoalsBundle(GoalsDialect):
         records: Records,
         clock: Clock,
         subscriptions: Subscriptions,
-        egress: EgressSettings,
         alive: Alive,
         watches: bool,
+        functions: Functions,
+        languages: Languages,
+        probe: Probe,
+        executors: Sequence[Executor],
     ) -> None:
-        self.webhooks: Webhooks = local_webhook
-        """A server puts its own address here."""
+        """`executors` do the work of steps, for the memo to ask; `functions` are those that they call."""
         self._subscriptions = subscriptions
         self._watches = watches
         self._declared: list[Declared] = []
-        self._egress = Egress(egress)
-        self.send: Send = self._egress.send
-        """How HTTP goes out; a simulation puts a world of its own here."""
-        self.handlers = Handlers()
-        self._languages = Languages()
-        self._work_hands = GoalsHands(
-            self._languages,
-            lambda request: self.send(request),
-            self.handlers,
-            lambda run, step_id, token: self.webhooks(run, step_id, token),
-        )
+        self.handlers = Handlers(functions)
+        self.executors = (StepScriptsExecutor(languages), MemoExecutor(executors, self.handlers))
         self.catalogs = Catalogs(records, clock)
-        checker = Checker(self._languages, self._knows, HttpProbe(lambda request: self.send(request)), clock)
+        checker = Checker(languages, self._knows, probe, clock)
         self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
         self._reader: asyncio.Task[None] | None = None
-        self.catalog = StepCatalog(self.catalogs, self.health, self._languages, self.handlers)
-        super().__init__(self.catalogs, self._work_hands, self._unhealthy_step)
+        self.catalog = StepCatalog(self.catalogs, self.health, languages, self.handlers)
+        super().__init__(self.catalogs, self.handlers, self._unhealthy_step)
 
     def declare(self, definition: object) -> bool:
         if not is_step(definition):
@@ -104,8 +92,6 @@ class GoalsBundle(GoalsDialect):
 
     async def close(self) -> None:
         await self.drain()
-        await self._work_hands.close()
-        await self._egress.aclose()
 
     async def _keep_up(self) -> None:
         """Reads what other processes registered: a run may want it as a child without asking first."""

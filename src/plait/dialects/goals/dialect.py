@@ -20,13 +20,11 @@ from .catalogs.catalogs import Catalogs
 from .definition import Goals
 from .errors import BadRequest, GoalsError
 from .plan_cache import PlanCache
-from .planning.request import read_request
-from .planning.start import check_start
+from .planning.request import check_start, read_request
 from .running.children import definition_label
-from .running.decision_builder import Around
+from .running.decision_builder import Handlers, RunContext
+from .running.edits import fork
 from .running.events import GoalsEvent
-from .running.forking import fork
-from .running.hands import Hands
 from .running.machine import GoalsMachine
 from .running.state import StartData
 
@@ -44,11 +42,11 @@ class GoalsDialect:
     def __init__(
         self,
         catalogs: Catalogs,
-        hands: Hands,
+        handlers: Handlers,
         unhealthy: Unhealthy = lambda namespace, step_id: "",
     ) -> None:
         self._catalogs = catalogs
-        self._hands = hands
+        self._handlers = handlers
         self._unhealthy = unhealthy
         self._plans = PlanCache(catalogs)
 
@@ -110,8 +108,8 @@ class GoalsDialect:
         return []
 
     def machine(self, info: RunInfo) -> GoalsMachine:
-        around = Around(info, self._hands, lambda step_id: self._unhealthy(info.namespace, step_id))
-        return GoalsMachine(around, self._plans.compiled_plans)
+        context = RunContext(info, self._handlers, lambda step_id: self._unhealthy(info.namespace, step_id))
+        return GoalsMachine(context, self._plans.compiled_plans)
 
     def restore(self, info: RunInfo, snapshot: Raw) -> GoalsMachine:
         machine = self.machine(info)
@@ -119,7 +117,8 @@ class GoalsDialect:
         return machine
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
-        return fork(cast("GoalsMachine", machine), at, edits)
+        source = cast("GoalsMachine", machine)
+        return fork(source.flow, source.context.info.run_id, at, edits)
 
     def rewind_point(self, machine: Machine, at: str | None) -> int:
         raise Conflict(

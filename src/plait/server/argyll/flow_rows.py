@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plait.dialects.goals.running.outcome import LOOK_AGAIN
-from plait.dialects.goals.running.tokens import LINGER
+from plait.dialects.goals.running.state import LINGER
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard, caller_id
 from plait.kernel.store import RunFilter, RunRow
 from plait.registry.engine import Engine

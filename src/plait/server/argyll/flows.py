@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from plait.dialects.goals import limits
 from plait.dialects.goals.errors import BadRequest, OverLimit
-from plait.dialects.goals.steps.identifiers import clean
+from plait.dialects.goals.steps.step import clean
 from plait.engine import Handle
 from plait.kernel.errors import NotFound, PlaitError
 from plait.kernel.ids import caller_id, run_key

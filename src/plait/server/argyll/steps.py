@@ -6,9 +6,8 @@ from typing import Any, cast
 
 from plait.definitions.flaws import Note
 from plait.dialects.goals.errors import StepInvalid
-from plait.dialects.goals.steps.identifiers import clean
 from plait.dialects.goals.steps.reading import read_step
-from plait.dialects.goals.steps.step import Step, emitted
+from plait.dialects.goals.steps.step import Step, clean, emitted
 from plait.kernel.errors import InvalidInput
 
 from .ids import cleaned, cleaned_list

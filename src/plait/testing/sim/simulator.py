@@ -86,6 +86,7 @@ class Sim:
         if self.engine.kernel.dead.done():
             await self.engine.kernel.crash()
             await self.engine.goals.close()
+            await self.engine.executors.close()
         else:
             await self.engine.__aexit__(None, None, None)
         if self._own_store:
@@ -101,6 +102,7 @@ class Sim:
                 self.crashes += 1
                 await dead.kernel.crash()
                 await dead.goals.close()
+                await dead.executors.close()
                 await self.store.release(dead.kernel.owner)  # as if its leases had run out
                 self.engine = await self._open_engine()
 

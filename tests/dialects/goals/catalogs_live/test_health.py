@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checker import Checker
-from plait.dialects.goals.catalogs.cluster import Cluster, StepHealth, worst
+from plait.dialects.goals.catalogs.checkups import Checker
+from plait.dialects.goals.catalogs.cluster import Cluster, StepHealth, StepHealthChanged, worst
 from plait.dialects.goals.catalogs.health import Health
-from plait.dialects.goals.catalogs.health_events import StepHealthChanged
 from plait.dialects.goals.errors import StepNotFound
 from plait.dialects.goals.steps.attribute import Language
 from plait.dialects.goals.steps.builder import StepBuilder, catalog_step

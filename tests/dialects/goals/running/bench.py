@@ -77,7 +77,7 @@ class Bench:
             code_cache=self._cache,
             **{"definitions": [], **self._options},
         )
-        self.engine.goals.send = self.wire.send  # step servers on virtual time
+        self.engine.executors.send = self.wire.send  # step servers on virtual time
         for each in self._steps:
             built = each.definition if isinstance(each, PythonStep) else each.build()
             if built.python is not None and isinstance(each, StepBuilder):
@@ -102,6 +102,7 @@ class Bench:
         """The process is gone, and another takes over."""
         await self.engine.kernel.crash()
         await self.engine.goals.close()
+        await self.engine.executors.close()
         await self.store.release(self.engine.kernel.owner)
         await self.open()
 

@@ -52,8 +52,8 @@ async def test_the_picture_of_a_failed_flow_shows_what_was_undone():
         b.plays("ship", boom("no truck"))
         run = await b.start("ship")
         view = await (await run.handle()).view()
-        shown = {node.label: node.status for node in view.nodes if node.label.startswith("undo")}
-        assert shown == {"undo of charge": "completed", "undo of reserve": "completed"}
+        shown = {node.label: node.status for node in view.nodes if node.label.startswith("compensation")}
+        assert shown == {"compensation of charge": "completed", "compensation of reserve": "completed"}
 
 
 async def test_every_item_is_undone_once_newest_first():

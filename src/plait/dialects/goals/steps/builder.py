@@ -27,11 +27,10 @@ from plait.kernel import values
 
 from .attribute import Attribute, Collect, Detail, Kind, Language, Role, Script, attribute
 from .attribute import Mapping as Renaming
-from .identifiers import clean
 from .read_attribute import KINDS
 from .reading import read_step
 from .signature import Input, Meta, arguments_of, attributes_of, hints_of, kind_of, millis, outputs_of
-from .step import BackoffType, Method, Scope, Step
+from .step import BackoffType, Method, Scope, Step, clean
 
 __all__ = ["Input", "Meta", "PythonStep", "StepBuilder", "catalog_step", "python_step"]
 
@@ -262,7 +261,7 @@ def python_step(
 ) -> Any:
     """Makes a step of a function: its id is its name in kebab case, its name the first line of its docstring.
 
-    `compensate` is the function that undoes it, or the name of a handler: it gets `input` and `output`.
+    `compensate` is the function that compensates it, or the name of a handler: it gets `input` and `output`.
     `configure` takes the builder further: `configure=lambda step: step.no_retries().labels(team="pay")`.
     """
 

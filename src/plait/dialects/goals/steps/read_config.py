@@ -11,9 +11,8 @@ from plait.dialects.goals import limits
 from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
 
 from .attribute import Language
-from .identifiers import RULE, is_id
 from .read_attribute import LANGUAGES, read_script
-from .step import BackoffType, ChildRun, Flow, Http, Method, Predicate, PythonCall, Scope, WorkConfig
+from .step import RULE, BackoffType, ChildRun, Flow, Http, Method, Predicate, PythonCall, Scope, WorkConfig, is_id
 
 SCRIPT_LANGUAGES: tuple[Language, ...] = ("ale", "lua")
 _METHODS: tuple[Method, ...] = typing.get_args(Method)

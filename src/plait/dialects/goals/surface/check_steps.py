@@ -14,14 +14,13 @@ from plait.cli.connect import connect
 from plait.cli.options import Where
 from plait.cli.output import say
 from plait.cli.session import is_missing
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import StepRegistered
+from plait.dialects.goals.catalogs.catalog import Catalog, StepRegistered
 from plait.dialects.goals.catalogs.registering import Draft
 from plait.dialects.goals.errors import GoalsError
-from plait.dialects.goals.hands.languages import Languages
 from plait.dialects.goals.steps.scripts import check_scripts
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.errors import PlaitError
+from plait.scripts.languages import Languages
 
 from .catalogs import catalog_of, put
 from .step_files import Written, Wrong

@@ -100,14 +100,14 @@ class FlowInspector:
 def _check_outcome(row: RunRow, run: Run, events: History) -> None:
     flow = cast("GoalsMachine", run.machine).flow
     state = flow.state
-    if flow.hears and not any(flow.owners[token] == NEVER for token in flow.awaited):
+    if flow.takes_results and not any(flow.owners[token] == NEVER for token in flow.awaited):
         raise BrokenPromise(f"{row.id} has ended, but still waits for work\n{events}")
     if row.status == "completed" and not all(step.ended for step in state.steps.values()):
         raise BrokenPromise(f"{row.id} completed, but not all its steps have ended\n{events}")
     causes = [data["cause"] for data in events.since("run.reopened").of("rollback.started")]
-    undoes = row.status == "failed" or "cancel" in causes
+    compensates = row.status == "failed" or "cancel" in causes
     for step_id, step in state.steps.items():
-        owed = undoes or (row.status == "completed" and step.status == "failed")
+        owed = compensates or (row.status == "completed" and step.status == "failed")
         if flow.compiled.steps[step_id].step.compensate and owed:
             left = [token for token, item in step.items.items() if item.status in ("succeeded", "compensating")]
             if left:

@@ -57,7 +57,7 @@ class FlowWorld:
         """Gives an engine, before it is open, the functions and the step servers of this world."""
         engine.goals.handlers.add("work", self._work)
         engine.goals.handlers.add("undo", self._undo)
-        engine.goals.send = self.send
+        engine.executors.send = self.send
 
     # -- Python steps --------------------------------------------------------------------------------------------
 
