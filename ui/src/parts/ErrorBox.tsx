@@ -56,7 +56,7 @@ function tell(error: ApiProblem | ErrorInfo): Told {
     const { code, title, why, fix, errors } = error.problem;
     return { code, what: title, why, fix, errors };
   }
-  return { code: error.code, what: error.message, why: error.why, fix: error.fix, info: error };
+  return { code: error.code, what: error.message, info: error };
 }
 
 function FieldErrors({ errors }: { errors: FieldProblem[] }) {

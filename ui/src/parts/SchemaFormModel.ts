@@ -64,6 +64,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Unfinished);
 }
 
+/** What the API sends as a schema, if it is one. */
+export function schemaOf(value: Json | undefined): Schema | undefined {
+  return typeof value === "boolean" || isObject(value) ? value : undefined;
+}
+
 /** The schema with `$ref` followed and `allOf` joined; what its own keywords say wins over what it refers to. */
 export function resolve(schema: Schema, root: Schema): SchemaObject | false {
   return follow(schema, root, new Set());

@@ -9,6 +9,7 @@ import { ErrorBox } from "../../parts/ErrorBox";
 import { Field } from "../../parts/Field";
 import { Json } from "../../parts/Json";
 import { SchemaForm, useSchemaForm } from "../../parts/SchemaForm";
+import { schemaOf } from "../../parts/SchemaFormModel";
 import { within } from "../../parts/SchemaFormProblems";
 import { useKey } from "../../shell/keys";
 import type { Decision } from "./copies";
@@ -66,8 +67,9 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
 }
 
 function useDecision(approval: Approval) {
-  const hasForm = approval.form !== undefined && approval.form !== null;
-  const form = useSchemaForm(hasForm ? approval.form : true);
+  const schema = schemaOf(approval.form);
+  const hasForm = schema !== undefined;
+  const form = useSchemaForm(schema);
   const [comment, setComment] = useState("");
   const [asked, setAsked] = useState<Decision>();
   const [error, setError] = useState<ApiProblem>();

@@ -77,11 +77,11 @@ function callFacts({ http, flow, python, run }: Step, to: (id: string) => string
   return run ? [["Dialect", run.dialect]] : [];
 }
 
-function workFacts({ work_config: work = {}, memoizable }: Step): Fact[] {
+function workFacts({ work_config: work, memoizable }: Step): Fact[] {
   return [
     ["Retries", retryWords(work)],
     ["Also after", work.retry_statuses?.length ? `HTTP ${work.retry_statuses.join(", ")}` : undefined],
-    ["At once", `${work.parallelism ?? 1} ${(work.parallelism ?? 1) === 1 ? "item" : "items"}`],
+    ["At once", `${work.parallelism} ${work.parallelism === 1 ? "item" : "items"}`],
     ["Memo", memoizable ? "the same inputs are worked on once" : undefined],
   ];
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Step } from "../../api/goals";
 import { best, indexed, leftWithout, ports, search, typeOf } from "./indexed";
 import { around } from "./neighbours";
-import { cached, catalogOf, letter, order, total } from "./order.example";
+import { cached, catalogOf, letter, order, total, work } from "./order.example";
 import { wiring } from "./wiring";
 import { retryWords } from "./words";
 
@@ -81,7 +81,8 @@ test("ten thousand steps are searched and walked while nobody waits", () => {
       id: `s${n}`,
       name: `Step ${n}`,
       type: "script",
-      attributes: { [`v${n}`]: { role: "output" }, [`v${n - 1}`]: { role: "required" } },
+      attributes: { [`v${n}`]: { role: "output", type: "any" }, [`v${n - 1}`]: { role: "required", type: "any" } },
+      work_config: work,
     }),
   );
   const big = indexed(catalogOf(steps));
@@ -92,7 +93,9 @@ test("ten thousand steps are searched and walked while nobody waits", () => {
 });
 
 test("retries are told in words", () => {
-  expect(retryWords(letter.work_config ?? {})).toBe("up to 3 retries, after 1 s, doubling to at most 1 min");
-  expect(retryWords({ retry: "never", max_retries: 3 })).toBe("never");
-  expect(retryWords({ max_retries: -1, init_backoff: 500, backoff_type: "fixed" })).toBe("without limit, after 500 ms");
+  expect(retryWords(letter.work_config)).toBe("up to 3 retries, after 1 s, doubling to at most 1 min");
+  expect(retryWords({ ...work, retry: "never", max_retries: 3 })).toBe("never");
+  expect(retryWords({ ...work, max_retries: -1, init_backoff: 500, backoff_type: "fixed" })).toBe(
+    "without limit, after 500 ms",
+  );
 });

@@ -70,11 +70,11 @@ function Body({ definition, onChange }: { definition: Definition; onChange: (nex
       )}
       <div className="definitions-schemas">
         <SchemaTable
-          schema={definition.input_schema}
+          value={definition.input_schema}
           title="Input"
           none="Nothing is said about its input: any JSON is taken."
         />
-        <SchemaTable schema={definition.output_schema} title="Output" none="Nothing is said about its output." />
+        <SchemaTable value={definition.output_schema} title="Output" none="Nothing is said about its output." />
       </div>
       <Tags definition={definition} onChange={onChange} />
       <Versions definition={definition} />

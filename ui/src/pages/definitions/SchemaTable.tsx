@@ -1,12 +1,21 @@
 /** A JSON Schema to be read: its fields as a table, and the schema itself folded away. */
 
 import { useMemo } from "react";
-import type { Schema } from "../../api/types";
+import type { Json as JsonValue } from "../../api/types";
 import { Json } from "../../parts/Json";
 import "../../parts/SchemaForm.css";
+import { schemaOf } from "../../parts/SchemaFormModel";
 import { linesOfSchema, typeText } from "../../parts/SchemaFormWords";
 
-export function SchemaTable({ schema, title, none }: { schema: Schema | undefined; title: string; none: string }) {
+interface Props {
+  /** What the API has as the schema, if anything. */
+  value: JsonValue | undefined;
+  title: string;
+  none: string;
+}
+
+export function SchemaTable({ value, title, none }: Props) {
+  const schema = schemaOf(value);
   const lines = useMemo(() => (schema ? linesOfSchema(schema) : []), [schema]);
   return (
     <section className="stack tight" aria-label={title}>
@@ -38,10 +47,10 @@ export function SchemaTable({ schema, title, none }: { schema: Schema | undefine
           </table>
         </div>
       )}
-      {schema && (
+      {value !== undefined && schema && (
         <details>
           <summary className="muted">JSON Schema</summary>
-          <Json value={schema} label={`${title} schema`} />
+          <Json value={value} label={`${title} schema`} />
         </details>
       )}
     </section>

@@ -12,6 +12,7 @@ const version = (label: string, at: number, hash = `hash-${at}`): Version => ({
 const order: Definition = {
   name: "shop.order",
   dialect: "code",
+  version: "1",
   loaded: true,
   doc: "Takes an order.\n\nAnd ships it.",
   tags: { stable: "1", next: "hash-2" },

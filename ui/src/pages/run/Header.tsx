@@ -11,6 +11,7 @@ import { Ago, Duration } from "../../parts/Time";
 import { Link } from "../../shell/router";
 import { ActionButtons } from "./actions/ActionButtons";
 import type { Asked } from "./actions/describe";
+import { detailsOf } from "./details/details";
 
 interface HeaderProps {
   detail: RunDetail;
@@ -37,7 +38,7 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
         <div className="grow" />
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
       </div>
-      <Facts run={run} goals={detail.view.details?.plan?.goals} />
+      <Facts run={run} goals={detailsOf(detail.view).plan?.goals} />
       {run.error && status === "failed" && <ErrorBox error={run.error} />}
       {run.error?.message && status === "cancelled" && <p className="muted">Cancelled: {run.error.message}</p>}
     </header>
@@ -47,7 +48,7 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
 function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
   const { definition, version } = run;
   const query = version ? `?version=${encodeURIComponent(version)}` : "";
-  // Goals are no definition that is kept: what they mean is in the catalog.
+  // A plan is of goals, which are no stored definition: what they mean is in the catalog.
   const link = goals
     ? withQuery("/catalog", { tab: "plan", goal: goals })
     : `/definitions/${encodeURIComponent(definition)}${query}`;

@@ -3,7 +3,7 @@
 import type { Node, RunDetail } from "../../api/types";
 import { Button, IconButton } from "../../parts/Button";
 import { ErrorBox } from "../../parts/ErrorBox";
-import { absolute } from "../../parts/format";
+import { absolute, span } from "../../parts/format";
 import { Icon } from "../../parts/Icon";
 import { Json } from "../../parts/Json";
 import { Status } from "../../parts/Status";
@@ -11,7 +11,7 @@ import { Ago, Duration } from "../../parts/Time";
 import { useKey } from "../../shell/keys";
 import { Link } from "../../shell/router";
 import type { Asked } from "./actions/describe";
-import { canFork } from "./actions/GoalsForkDialog";
+import { canFork } from "./actions/ForkForm";
 import { LogLines, useLogs } from "./Logs";
 
 interface InspectorProps {
@@ -77,6 +77,12 @@ function Facts({ node }: { node: Node }) {
           </dd>
         </>
       )}
+      {(node.queued ?? 0) > 0 && (
+        <>
+          <dt>Queued</dt>
+          <dd title="How long the last attempt waited for a worker">{span(node.queued ?? 0)}</dd>
+        </>
+      )}
       {node.detail && (
         <>
           <dt>Detail</dt>
@@ -98,12 +104,11 @@ function Facts({ node }: { node: Node }) {
 }
 
 function NodeActions({ node, detail, past, onAction }: Omit<InspectorProps, "onClose">) {
-  const { actions, view } = detail;
+  const { actions } = detail;
   const done = node.status === "completed";
-  const goals = view.details !== undefined;
   return (
     <div className="row wrap">
-      {actions.includes("fork") && (!goals || canFork(node)) && (
+      {actions.includes("fork") && canFork(node) && (
         <Button
           icon="fork"
           className="small"
@@ -112,7 +117,7 @@ function NodeActions({ node, detail, past, onAction }: Omit<InspectorProps, "onC
           Fork from here
         </Button>
       )}
-      {past === undefined && actions.includes("rewind") && !goals && (
+      {past === undefined && actions.includes("rewind") && (
         <Button icon="rewind" className="small" onClick={() => onAction({ action: "rewind", node })}>
           Retry from here
         </Button>

@@ -1,20 +1,18 @@
-/** The answer to "would it run?". */
+/** The result of checking a start. */
 
-import type { Node, Plan } from "../../api/types";
+import type { Plan } from "../../api/types";
 import { Icon } from "../../parts/Icon";
 import { Json } from "../../parts/Json";
 import "../definitions/loaded.css";
 
 export function PlanView({ plan }: { plan: Plan }) {
-  const nodes = plan.view?.nodes ?? [];
-  const notes = plan.notes ?? [];
   return (
     <section className="card pad stack start-plan" aria-label="Check" role="status">
       <h2 className="row">
         <span className="loaded">
-          <Icon name="check" />
+          <Icon name={plan.valid ? "check" : "warning"} />
         </span>
-        It can be started
+        {plan.valid ? "Ready to start" : "Can't be started yet"}
       </h2>
       <dl className="facts">
         <div>
@@ -28,35 +26,25 @@ export function PlanView({ plan }: { plan: Plan }) {
           </div>
         )}
       </dl>
-      {notes.length > 0 && (
+      {plan.notes.length > 0 && (
         <ul className="start-notes">
-          {notes.map((note) => (
+          {plan.notes.map((note) => (
             <li key={note}>{note}</li>
           ))}
         </ul>
       )}
-      {nodes.length > 0 && <Steps nodes={nodes} />}
+      {plan.plan !== undefined && (
+        <section className="stack tight">
+          <h3>Plan</h3>
+          <Json value={plan.plan} label="plan" />
+        </section>
+      )}
       {plan.input !== undefined && (
         <section className="stack tight">
-          <h3>Input as it is read</h3>
+          <h3>Parsed input</h3>
           <Json value={plan.input} label="input" />
         </section>
       )}
-    </section>
-  );
-}
-
-function Steps({ nodes }: { nodes: Node[] }) {
-  return (
-    <section className="stack tight">
-      <h3>What it would do</h3>
-      <ol className="start-steps">
-        {nodes.map((node) => (
-          <li key={node.id}>
-            {node.label} <span className="faint">{node.kind}</span>
-          </li>
-        ))}
-      </ol>
     </section>
   );
 }

@@ -2,12 +2,13 @@
 
 import type { ApiProblem } from "../../api/client";
 import { currentNamespace } from "../../api/namespace";
-import type { Definition, Schema } from "../../api/types";
+import type { Definition } from "../../api/types";
 import { Button, LinkButton } from "../../parts/Button";
 import { CopyAs } from "../../parts/CopyAs";
 import { ErrorBox } from "../../parts/ErrorBox";
 import { TextField } from "../../parts/Field";
 import { SchemaForm } from "../../parts/SchemaForm";
+import type { Schema } from "../../parts/SchemaFormModel";
 import { allows, useMe } from "../../shell/me";
 import { Loading } from "../../shell/plain";
 import { Link } from "../../shell/router";
@@ -29,7 +30,7 @@ export function StartForm(props: Props) {
   return schema === undefined ? <Loading what="The input" /> : <Filled {...props} schema={schema} />;
 }
 
-function Filled({ schema, ...chosen }: Props & { schema: Schema | true }) {
+function Filled({ schema, ...chosen }: Props & { schema: Schema }) {
   const may = allows(useMe(), "operator");
   const { form, request, options, setOptions, wrong, busy, error, plan, check, start } = useStart(
     chosen.definition,

@@ -53,6 +53,7 @@ test("an id with a slash or a line break is refused", () => {
 
 test("what is not filled in is not sent", () => {
   expect(JSON.parse(JSON.stringify(bodyOf(request)))).toEqual({
+    dialect: "code",
     definition: "order@stable",
     input: { n: 1 },
     id: "o-1",

@@ -1,7 +1,7 @@
 /** What is asked for when a run is started: the request, and the same for other tools. */
 
 import { withQuery } from "../../api/namespace";
-import type { Json } from "../../api/types";
+import type { Json, StartRun } from "../../api/types";
 import { type CopyAction, py, sh } from "../../parts/copy";
 
 export interface Request {
@@ -14,12 +14,10 @@ export interface Request {
   deadline: string;
 }
 
-export type Body = { [key: string]: Json | undefined };
-
-export function bodyOf({ definition, dialect, input, id, labels, deadline }: Request): Body {
+export function bodyOf({ definition, dialect, input, id, labels, deadline }: Request): StartRun {
   const found = parseLabels(labels);
   return {
-    dialect: dialect === "code" ? undefined : dialect,
+    dialect,
     definition,
     input,
     id: id.trim() || undefined,

@@ -2,9 +2,10 @@
 
 import { useRef, useState } from "react";
 import { type ApiProblem, api } from "../../api/client";
-import type { Definition, DefinitionVersion, Plan, Schema, Started } from "../../api/types";
+import type { Definition, DefinitionVersion, Plan, Started } from "../../api/types";
 import { useResource } from "../../api/use";
 import { type FormState, useSchemaForm } from "../../parts/SchemaForm";
+import { type Schema, schemaOf } from "../../parts/SchemaFormModel";
 import { within } from "../../parts/SchemaFormProblems";
 import { navigate } from "../../shell/router";
 import { toast } from "../../shell/toasts";
@@ -27,7 +28,7 @@ export interface Start {
   start: () => void;
 }
 
-export function useStart(definition: Definition, reference: string, schema: Schema | true): Start {
+export function useStart(definition: Definition, reference: string, schema: Schema): Start {
   const form = useSchemaForm(schema);
   const [options, setOptions] = useState<Options>({ id: "", labels: "", deadline: "" });
   const [plan, setPlan] = useState<Plan>();
@@ -82,12 +83,12 @@ function inputProblems(problem: ApiProblem) {
 }
 
 /** The input schema of the chosen version, which may take another input than the newest; undefined until it is there. */
-export function useInputSchema(definition: Definition, reference: string): Schema | true | undefined {
+export function useInputSchema(definition: Definition, reference: string): Schema | undefined {
   const path = `/definitions/${encodeURIComponent(definition.name)}/versions/${encodeURIComponent(reference)}`;
   const { data, error } = useResource<DefinitionVersion>(reference === "" ? undefined : path);
   // While another version is on its way the form stays as it is.
-  const kept = useRef<Schema | true>(undefined);
+  const kept = useRef<Schema>(undefined);
   const found = reference === "" || error ? definition : data;
-  if (found) kept.current = found.input_schema ?? true;
+  if (found) kept.current = schemaOf(found.input_schema) ?? true;
   return kept.current;
 }

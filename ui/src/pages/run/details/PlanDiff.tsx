@@ -1,16 +1,16 @@
 /** What was planned and what became of it: which steps ran, which were skipped and why, which the plan left out. */
 
-import type { GoalsDetails } from "../../../api/goals";
 import type { Json, RunDetail } from "../../../api/types";
 import { LinkButton } from "../../../parts/Button";
 import { Status } from "../../../parts/Status";
 import { planPath, textOf } from "../../catalog/plan/asked";
+import type { Details } from "./details";
 import { type Outcome, outcomes, tallied } from "./marks";
-import "./goals.css";
+import "./details.css";
 
 interface PlanDiffProps {
   detail: RunDetail;
-  details: GoalsDetails;
+  details: Details;
   onNode: (id: string) => void;
 }
 

@@ -1,10 +1,10 @@
 // @vitest-environment node
 import { expect, test } from "vitest";
-import type { GoalsDetails } from "../../../api/goals";
 import type { Node } from "../../../api/types";
+import type { Details } from "./details";
 import { markOf, namesOf, outcomes, tallied } from "./marks";
 
-const details: GoalsDetails = {
+const details: Details = {
   attributes: {
     email: [{ value: "a", set_at: 1 }],
     items: [
@@ -57,7 +57,7 @@ test("each planned step tells what became of it, in the order in which they bega
 });
 
 test("a step of a run that goes on has the status of its node", () => {
-  const going: GoalsDetails = { plan_diff: { planned: ["a", "b"], not_started: ["b"] } };
+  const going: Details = { plan_diff: { planned: ["a", "b"], not_started: ["b"] } };
   const found = outcomes(going, [{ ...node("a", 1), status: "running" }]);
   expect(tallied(found)).toBe("1 running, 1 not started");
 });

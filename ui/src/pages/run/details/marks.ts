@@ -1,18 +1,18 @@
-/** What a goals run did with its values and with its plan, as words for the page. */
+/** What a run did with its values and with its plan, as words for the page. */
 
-import type { GoalsDetails } from "../../../api/goals";
 import type { Node, NodeStatus } from "../../../api/types";
+import type { Details } from "./details";
 
 /** `winner`: the value that counts; `late`: came after it and is not used; `kept`: one of several that count. */
 export type Mark = "winner" | "late" | "kept";
 
-export function markOf({ attributes, plan_diff }: GoalsDetails, name: string, index: number): Mark {
+export function markOf({ attributes, plan_diff }: Details, name: string, index: number): Mark {
   const step = attributes?.[name]?.[index]?.step;
   if (index === 0) return "winner";
   return step !== undefined && plan_diff?.late?.[name]?.includes(step) ? "late" : "kept";
 }
 
-export function namesOf({ attributes = {} }: GoalsDetails, text: string): string[] {
+export function namesOf({ attributes = {} }: Details, text: string): string[] {
   const wanted = text.trim().toLowerCase();
   return Object.keys(attributes)
     .filter((name) => {
@@ -31,7 +31,7 @@ export interface Outcome {
 }
 
 /** Each planned step with what became of it, in the order in which they began. */
-export function outcomes({ plan_diff = {}, plan = {} }: GoalsDetails, nodes: readonly Node[]): Outcome[] {
+export function outcomes({ plan_diff = {}, plan = {} }: Details, nodes: readonly Node[]): Outcome[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const goals = new Set(plan.goals);
   const sets: [NodeStatus, Set<string>][] = [

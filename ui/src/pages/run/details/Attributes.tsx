@@ -1,19 +1,19 @@
-/** The attributes of a goals run: every value of each name, who gave it and when, and which one counts. */
+/** The attributes of a run: every value of each name, who gave it and when, and which one counts. */
 
 import { useState } from "react";
-import type { AttributeValue, GoalsDetails } from "../../../api/goals";
 import { Button } from "../../../parts/Button";
 import { Empty } from "../../../parts/Empty";
 import { absolute, clock } from "../../../parts/format";
 import { Icon } from "../../../parts/Icon";
 import { Json } from "../../../parts/Json";
+import type { AttributeValue, Details } from "./details";
 import { type Mark, markOf, namesOf } from "./marks";
-import "./goals.css";
+import "./details.css";
 
 const PORTION = 100;
 
 interface AttributesProps {
-  details: GoalsDetails;
+  details: Details;
   onNode: (id: string) => void;
 }
 

@@ -1,0 +1,67 @@
+/** A fork of a run that has attributes: one of them may get another value. */
+
+import { useState } from "react";
+import type { Json } from "../../../api/types";
+import { CheckField, SelectField, TextArea } from "../../../parts/Field";
+import type { AttributeValues } from "../details/details";
+import type { ActionProps } from "./ActionForm";
+import { type ForkAsked, ForkForm } from "./ForkForm";
+import { parsed } from "./parsed";
+
+type Attributes = { [name: string]: Json };
+
+export function AttributeFork(props: ActionProps & { asked: ForkAsked; values: AttributeValues }) {
+  // Undefined while what is typed is no value.
+  const [attributes, setAttributes] = useState<Attributes | undefined>({});
+  return (
+    <ForkForm {...props} edits={attributes && { edits: {}, attributes }}>
+      <AnotherValue values={props.values} onChange={setAttributes} />
+    </ForkForm>
+  );
+}
+
+interface AnotherValueProps {
+  values: AttributeValues;
+  onChange: (attributes: Attributes | undefined) => void;
+}
+
+function AnotherValue({ values, onChange }: AnotherValueProps) {
+  const names = Object.keys(values).sort();
+  const [name, setName] = useState<string>();
+  const [text, setText] = useState("");
+  const value = parsed(text);
+  const change = (next: string | undefined, typed: string) => {
+    setName(next);
+    setText(typed);
+    const read = parsed(typed);
+    onChange(next === undefined ? {} : read.ok ? { [next]: read.value } : undefined);
+  };
+  const choose = (next: string | undefined) =>
+    change(next, JSON.stringify(values[next ?? ""]?.[0]?.value ?? null, null, 2));
+  return (
+    <>
+      <CheckField
+        label="Give an attribute another value"
+        hint="The steps that are done again get it."
+        checked={name !== undefined}
+        onChange={(event) => choose(event.target.checked ? names[0] : undefined)}
+      />
+      {name !== undefined && (
+        <>
+          <SelectField label="Attribute" value={name} onChange={(event) => choose(event.target.value)}>
+            {names.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </SelectField>
+          <TextArea
+            label="Its value, as JSON"
+            rows={6}
+            value={text}
+            error={value.ok ? undefined : value.error}
+            onChange={(event) => change(name, event.target.value)}
+          />
+        </>
+      )}
+    </>
+  );
+}
