@@ -55,11 +55,11 @@ export function asProblem(error: unknown): ApiProblem {
   const text = error instanceof Error ? error.message : String(error);
   return new ApiProblem({
     type: "urn:plait:error:ui.unexpected",
-    title: "this page met an error of its own",
+    title: "Unexpected error in this page",
     status: 0,
     detail: text,
     code: "ui.unexpected",
     why: text,
-    fix: "load the page again; if it stays, report it with these words",
+    fix: "Reload the page. If the error persists, report it with this message.",
   });
 }

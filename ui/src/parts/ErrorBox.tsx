@@ -40,7 +40,7 @@ export function ErrorBox({ error, title, children }: ErrorBoxProps) {
         )}
         {fix && (
           <p>
-            <span className="faint">What to do</span> {fix}
+            <span className="faint">Fix</span> {fix}
           </p>
         )}
         {errors && errors.length > 0 && <FieldErrors errors={errors} />}

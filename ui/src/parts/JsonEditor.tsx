@@ -80,7 +80,7 @@ function toldOf(text: string, problems: JsonEditorProps["problems"] = []): Told[
   const { broken } = places;
   if (broken) {
     const { offset, message } = broken;
-    return [{ key: "broken", line: lineAt(text, offset), offset, message: `This is not JSON: ${message}.` }];
+    return [{ key: "broken", line: lineAt(text, offset), offset, message: `Invalid JSON: ${message}.` }];
   }
   return problems.map(({ pointer, message }) => {
     const offset = placeOf(places, pointer);

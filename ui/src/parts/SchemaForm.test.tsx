@@ -73,15 +73,15 @@ describe("a form from a schema", () => {
 
   test("complains about nothing before it was touched, about a field when it is left, and about all when it is sent", () => {
     const form = show(CART);
-    expect(screen.queryByText("Needs a value.")).toBeNull();
+    expect(screen.queryByText("Required")).toBeNull();
     fireEvent.blur(screen.getByLabelText("Customer email"));
-    expect(screen.getAllByText("Needs a value.")).toHaveLength(1);
+    expect(screen.getAllByText("Required")).toHaveLength(1);
     let taken: unknown = "not yet";
     act(() => {
       taken = form.current.take();
     });
     expect(taken).toBeUndefined();
-    expect(screen.getAllByText("Needs a value.")).toHaveLength(3);
+    expect(screen.getAllByText("Required")).toHaveLength(3);
     expect(document.activeElement).toBe(screen.getByLabelText("Customer email"));
     expect(screen.getByLabelText("Amount").getAttribute("aria-invalid")).toBe("true");
   });
@@ -157,7 +157,7 @@ describe("raw JSON", () => {
       taken = form.current.take();
     });
     expect(taken).toBeUndefined();
-    expect(screen.getByText(/^Not JSON/)).toBeTruthy();
+    expect(screen.getByText(/^Invalid JSON/)).toBeTruthy();
   });
 
   test("a value of another kind than its field stays, as JSON", () => {

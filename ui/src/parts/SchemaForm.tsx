@@ -43,7 +43,7 @@ export function SchemaForm({ form, label, disabled = false }: Props) {
 function Fields({ form, label }: { form: FormState; label: string }) {
   const field = fieldOf(form.schema, form.schema);
   const alone = field.kind !== "object" && field.kind !== "list" && field.kind !== "union";
-  if (field.kind === "const" && field.value === null) return <p className="muted">Nothing is asked for.</p>;
+  if (field.kind === "const" && field.value === null) return <p className="muted">No input needed.</p>;
   return (
     <FieldView
       schema={form.schema}
@@ -80,7 +80,7 @@ function RawField({ form, raw, label }: { form: FormState; raw: string; label: s
           <li key={text}>{text}</li>
         ))}
       </ul>
-      {form.rawOnly && told.length === 0 && <p className="field-hint">Any JSON value; empty for none.</p>}
+      {form.rawOnly && told.length === 0 && <p className="field-hint">Any JSON value, or leave empty.</p>}
     </div>
   );
 }

@@ -12,11 +12,11 @@ describe("checking", () => {
   test("an order with mistakes names each at its place", () => {
     const order = { id: "o", amount: 0, currency: "USD", payment: { type: "card", number: "12" }, lines: [{}] };
     expect(problems(ORDER, order)).toEqual([
-      "/id: Needs at least 3 characters.",
+      "/id: Must have at least 3 characters.",
       "/amount: Must be more than 0.",
       '/currency: Must be one of "CHF", "EUR".',
-      "/payment/number: Must fit ^[0-9]{4}$",
-      "/lines/0/sku: Needs a value.",
+      "/payment/number: Must match ^[0-9]{4}$",
+      "/lines/0/sku: Required",
     ]);
   });
 
@@ -34,29 +34,29 @@ describe("checking", () => {
   test("the branch whose tag fits is the one that is checked", () => {
     expect(
       problems(ORDER, { id: "abc", amount: 1, lines: [{ sku: "x" }], payment: { type: "invoice", due: "soon" } }),
-    ).toEqual(["/payment/due: Needs a date such as 2026-03-31."]);
+    ).toEqual(["/payment/due: Must be a date such as 2026-03-31."]);
     const list: Schema[] = [{ type: "string" }, { type: "object", required: ["a"] }];
     expect(closestBranch(list, {}, true)).toBe(1);
     expect(closestBranch(list, "x", true)).toBe(0);
   });
 
   test.each([
-    [{ type: "string" }, 5, "Needs text, not whole number."],
-    [{ type: ["string", "null"] }, true, "Needs text or nothing, not yes or no."],
-    [{ type: "integer" }, 1.5, "Needs a whole number."],
+    [{ type: "string" }, 5, "Must be a string, not an integer."],
+    [{ type: ["string", "null"] }, true, "Must be a string or null, not a boolean."],
+    [{ type: "integer" }, 1.5, "Must be an integer."],
     [{ type: "integer", minimum: 2 }, 1, "Must be 2 or more."],
     [{ type: "number", maximum: 2 }, 2.1, "Must be 2 or less."],
     [{ type: "number", exclusiveMaximum: 2 }, 2, "Must be less than 2."],
     [{ type: "number", multipleOf: 0.1 }, 0.25, "Must be a multiple of 0.1."],
-    [{ type: "string", maxLength: 2 }, "abc", "At most 2 characters; this is 3."],
+    [{ type: "string", maxLength: 2 }, "abc", "Must have at most 2 characters, not 3."],
     [{ const: { a: 1 } }, { a: 2 }, 'Must be {"a":1}.'],
-    [{ type: "array", maxItems: 1 }, [1, 2], "At most 1 item; this has 2."],
-    [{ type: "array", minItems: 1 }, [], "Needs at least 1 item."],
-    [{ type: "object", minProperties: 1 }, {}, "Needs at least 1 entry."],
-    [false, 1, "Nothing is allowed here."],
-    [{ type: "string" }, undefined, "Needs a value."],
+    [{ type: "array", maxItems: 1 }, [1, 2], "Must have at most 1 item, not 2."],
+    [{ type: "array", minItems: 1 }, [], "Must have at least 1 item."],
+    [{ type: "object", minProperties: 1 }, {}, "Must have at least 1 entry."],
+    [false, 1, "No value allowed."],
+    [{ type: "string" }, undefined, "Required"],
   ] as [Schema, never, string][])("%j refuses %j", (schema, value, message) => {
-    expect(check(schema, value)).toEqual([{ pointer: "", message }]);
+    expect(check(schema, value)).toMatchObject([{ pointer: "", message }]);
   });
 
   test.each([
@@ -74,17 +74,17 @@ describe("checking", () => {
   test("tuples check item by item and items: false closes them", () => {
     const pair: Schema = { type: "array", prefixItems: [{ type: "string" }, { type: "integer" }], items: false };
     expect(problems(pair, ["a", 1])).toEqual([]);
-    expect(problems(pair, ["a", "b"])).toEqual(["/1: Needs whole number, not text."]);
-    expect(problems(pair, ["a", 1, 2])).toEqual(["/2: Nothing is allowed here."]);
+    expect(problems(pair, ["a", "b"])).toEqual(["/1: Must be an integer, not a string."]);
+    expect(problems(pair, ["a", 1, 2])).toEqual(["/2: No value allowed."]);
   });
 
   test("unique items and unknown names are told", () => {
-    expect(problems({ type: "array", uniqueItems: true }, [1, 2, 1])).toEqual(["/2: Is in the list already."]);
+    expect(problems({ type: "array", uniqueItems: true }, [1, 2, 1])).toEqual(["/2: Duplicate item"]);
     expect(problems({ type: "object", additionalProperties: false }, { "a/b": 1 })).toEqual([
-      '/a~1b: There is no field "a/b".',
+      '/a~1b: Unknown field "a/b".',
     ]);
     expect(problems({ type: "object", additionalProperties: { type: "integer" } }, { x: "y" })).toEqual([
-      "/x: Needs whole number, not text.",
+      "/x: Must be an integer, not a string.",
     ]);
   });
 
@@ -131,7 +131,7 @@ describe("placing problems", () => {
   });
 
   test("a missing property is shown at the field that is empty", () => {
-    expect(aimed(problem("/order", '"city" is a required property'))).toEqual(problem("/order/city", "Needs a value."));
+    expect(aimed(problem("/order", '"city" is a required property'))).toEqual(problem("/order/city", "Required"));
     expect(aimed(problem("/order", "anything else"))).toEqual(problem("/order", "anything else"));
   });
 

@@ -21,17 +21,24 @@ import {
 export interface Problem {
   pointer: string;
   message: string;
+  /** Tells how far a value is from what is meant; absent for all others, and for what a server found. */
+  kind?: "type" | "fixed" | "missing";
 }
+
+export const REQUIRED = "Required";
 
 const LONGEST_PATTERN_INPUT = 10_000;
 
 export function check(schema: Schema, draft: Draft, root: Schema = schema, pointer = ""): Problem[] {
   const found = resolve(schema, root);
   const at = (message: string): Problem => ({ pointer, message });
-  if (found === false) return draft === undefined ? [] : [at("Nothing is allowed here.")];
+  if (found === false) return draft === undefined ? [] : [at("No value allowed.")];
   if (draft instanceof Unfinished) return [at(draft.problem)];
-  if (draft === undefined) return [at("Needs a value.")];
-  const out = [...checkType(found, draft), ...checkFixed(found, draft)].map(at);
+  if (draft === undefined) return [{ ...at(REQUIRED), kind: "missing" }];
+  const out: Problem[] = [
+    ...checkType(found, draft).map((message) => ({ ...at(message), kind: "type" as const })),
+    ...checkFixed(found, draft).map((message) => ({ ...at(message), kind: "fixed" as const })),
+  ];
   if (out.length > 0) return out;
   out.push(...checkBranches(found, draft, root, pointer));
   if (typeof draft === "string") out.push(...checkText(found, draft).map(at));
@@ -46,8 +53,14 @@ function checkType(schema: SchemaObject, draft: Draft): string[] {
   const allowed = typesOf(schema);
   const actual = typeOf(draft);
   if (allowed.includes(actual) || (actual === "integer" && allowed.includes("number"))) return [];
-  if (actual === "number" && allowed.includes("integer")) return ["Needs a whole number."];
-  return [`Needs ${allowed.map(typeWord).join(" or ")}, not ${typeWord(actual)}.`];
+  if (actual === "number" && allowed.includes("integer")) return ["Must be an integer."];
+  return [`Must be ${allowed.map(oneOf).join(" or ")}, not ${oneOf(actual)}.`];
+}
+
+/** "a list", "an integer" */
+function oneOf(type: string): string {
+  const word = typeWord(type);
+  return type === "null" ? word : `${/^[aeiou]/.test(word) ? "an" : "a"} ${word}`;
 }
 
 export function typeOf(draft: Draft): string {
@@ -100,9 +113,9 @@ function closest(list: Schema[], draft: Draft, root: Schema, pointer: string): {
 
 /** A wrong tag or a wrong type means another branch; a value that is missing only means that more is to be filled in. */
 function distanceOf(problems: Problem[], place: string): number {
-  return problems.reduce((sum, { pointer, message }) => {
-    if (pointer === place && message.startsWith("Needs")) return sum + 1000;
-    return sum + (message.startsWith("Must be ") ? 100 : message === "Needs a value." ? 1 : 10);
+  return problems.reduce((sum, { pointer, kind }) => {
+    if (pointer === place && (kind === "type" || kind === "missing")) return sum + 1000;
+    return sum + (kind === "fixed" ? 100 : kind === "missing" ? 1 : 10);
   }, 0);
 }
 
@@ -110,14 +123,15 @@ function checkText(schema: SchemaObject, text: string): string[] {
   const out: string[] = [];
   const length = [...text].length;
   if (typeof schema.minLength === "number" && length < schema.minLength) {
-    out.push(`Needs at least ${count(schema.minLength, "character")}.`);
+    out.push(`Must have at least ${count(schema.minLength, "character")}.`);
   }
   if (typeof schema.maxLength === "number" && length > schema.maxLength) {
-    out.push(`At most ${count(schema.maxLength, "character")}; this is ${length}.`);
+    out.push(`Must have at most ${count(schema.maxLength, "character")}, not ${length}.`);
   }
-  if (typeof schema.pattern === "string" && !fits(schema.pattern, text)) out.push(`Must fit ${schema.pattern}`);
-  if (schema.format === "date" && !isDate(text)) out.push("Needs a date such as 2026-03-31.");
-  if (schema.format === "date-time" && !isDateTime(text)) out.push("Needs a time such as 2026-03-31T09:30:00Z.");
+  if (typeof schema.pattern === "string" && !fits(schema.pattern, text)) out.push(`Must match ${schema.pattern}`);
+  if (schema.format === "date" && !isDate(text)) out.push("Must be a date such as 2026-03-31.");
+  if (schema.format === "date-time" && !isDateTime(text))
+    out.push("Must be a date and time such as 2026-03-31T09:30:00Z.");
   return out;
 }
 
@@ -170,10 +184,10 @@ function checkList(schema: SchemaObject, list: Draft[], root: Schema, pointer: s
   const first = Array.isArray(schema.prefixItems) ? (schema.prefixItems as Schema[]) : [];
   const rest = (schema.items ?? true) as Schema;
   if (typeof schema.minItems === "number" && list.length < schema.minItems) {
-    at(`Needs at least ${count(schema.minItems, "item")}.`);
+    at(`Must have at least ${count(schema.minItems, "item")}.`);
   }
   if (typeof schema.maxItems === "number" && list.length > schema.maxItems) {
-    at(`At most ${count(schema.maxItems, "item")}; this has ${list.length}.`);
+    at(`Must have at most ${count(schema.maxItems, "item")}, not ${list.length}.`);
   }
   list.forEach((item, index) => {
     const schemaHere = index < first.length ? (first[index] as Schema) : rest;
@@ -181,7 +195,7 @@ function checkList(schema: SchemaObject, list: Draft[], root: Schema, pointer: s
   });
   if (schema.uniqueItems === true) {
     const twice = list.findIndex((item, index) => list.slice(0, index).some((other) => equal(item, other)));
-    if (twice >= 0) out.push({ pointer: `${pointer}/${twice}`, message: "Is in the list already." });
+    if (twice >= 0) out.push({ pointer: `${pointer}/${twice}`, message: "Duplicate item" });
   }
   return out;
 }
@@ -192,19 +206,20 @@ function checkObject(schema: SchemaObject, object: DraftObject, root: Schema, po
   const rest = (schema.additionalProperties ?? true) as Schema;
   const there = Object.keys(object).filter((name) => object[name] !== undefined);
   for (const name of names(schema.required)) {
-    if (!there.includes(name)) out.push({ pointer: `${pointer}/${escapePointer(name)}`, message: "Needs a value." });
+    if (!there.includes(name))
+      out.push({ pointer: `${pointer}/${escapePointer(name)}`, message: REQUIRED, kind: "missing" });
   }
   for (const name of there) {
     const place = `${pointer}/${escapePointer(name)}`;
     if (Object.hasOwn(properties, name)) out.push(...check(properties[name] as Schema, object[name], root, place));
-    else if (rest === false) out.push({ pointer: place, message: `There is no field ${JSON.stringify(name)}.` });
+    else if (rest === false) out.push({ pointer: place, message: `Unknown field ${JSON.stringify(name)}.` });
     else out.push(...check(rest, object[name], root, place));
   }
   if (typeof schema.minProperties === "number" && there.length < schema.minProperties) {
-    out.push({ pointer, message: `Needs at least ${count(schema.minProperties, "entry", "entries")}.` });
+    out.push({ pointer, message: `Must have at least ${count(schema.minProperties, "entry", "entries")}.` });
   }
   if (typeof schema.maxProperties === "number" && there.length > schema.maxProperties) {
-    out.push({ pointer, message: `At most ${count(schema.maxProperties, "entry", "entries")}.` });
+    out.push({ pointer, message: `Must have at most ${count(schema.maxProperties, "entry", "entries")}.` });
   }
   return out;
 }

@@ -108,8 +108,8 @@ describe("raw JSON", () => {
   });
 
   test("says what is wrong", () => {
-    expect(parseRaw('{"a": }').problem).toMatch(/^Not JSON: /);
-    expect(parseRaw('{\n  "a": x\n}').problem).toBe("Not JSON: Unexpected token 'x'");
+    expect(parseRaw('{"a": }').problem).toMatch(/^Invalid JSON: /);
+    expect(parseRaw('{\n  "a": x\n}').problem).toBe("Invalid JSON: Unexpected token 'x'");
     expect(parseRaw('{"a": 1,\n}').problem).toMatch(/\(line 2, column 1\)$/);
   });
 

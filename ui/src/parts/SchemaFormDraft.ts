@@ -191,7 +191,7 @@ export function parseRaw(text: string): Parsed {
   try {
     value = JSON.parse(text) as Draft;
   } catch (error) {
-    return { problem: `Not JSON: ${whereIn(text, error)}` };
+    return { problem: `Invalid JSON: ${whereIn(text, error)}` };
   }
   const lossy = inexactNumber(text);
   if (lossy) return { problem: `${lossy} is too large to be sent exactly from a browser: use the CLI or Python.` };

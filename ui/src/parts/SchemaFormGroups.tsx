@@ -148,7 +148,7 @@ function NameField({ name, taken, onRename }: { name: string; taken: DraftObject
           if (!Object.hasOwn(taken, event.target.value)) onRename(event.target.value);
         }}
       />
-      {clash && <div className="field-error">There is an entry of this name.</div>}
+      {clash && <div className="field-error">This name is already used.</div>}
     </div>
   );
 }

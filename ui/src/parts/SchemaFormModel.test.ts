@@ -66,7 +66,7 @@ describe("a schema as a field", () => {
       "Named",
       "tagged",
       "Referred",
-      "text",
+      "string",
       "one of a list",
     ]);
   });
@@ -139,7 +139,7 @@ describe("references", () => {
     };
     expect(field(tree).kind).toBe("object");
     expect(firstDraft(tree, tree)).toHaveProperty("left.left");
-    expect(problems(tree, { left: { left: {} } })).toEqual(["/left/left/left: Needs a value."]);
+    expect(problems(tree, { left: { left: {} } })).toEqual(["/left/left/left: Required"]);
     for (const loop of [{ anyOf: [{ $ref: "#" }] }, { anyOf: [{ $ref: "#" }, { $ref: "#" }] }] as Schema[]) {
       field(loop);
       firstDraft(loop, loop);

@@ -231,21 +231,12 @@ function alternativeLabel(schema: Schema, found: SchemaObject | false, root: Sch
   if (Object.hasOwn(found, "const")) return JSON.stringify(found.const);
   if (Array.isArray(found.enum)) return "one of a list";
   const types = typesOf(found);
-  return types.length > 0 ? types.map((type) => TYPE_WORDS[type] ?? type).join(" or ") : `option ${index + 1}`;
+  return types.length > 0 ? types.map(typeWord).join(" or ") : `option ${index + 1}`;
 }
 
-const TYPE_WORDS: Record<string, string> = {
-  string: "text",
-  integer: "whole number",
-  number: "number",
-  boolean: "yes or no",
-  array: "list",
-  object: "object",
-  null: "nothing",
-};
-
+/** JSON Schema's own words, but for lists. */
 export function typeWord(type: string): string {
-  return TYPE_WORDS[type] ?? type;
+  return type === "array" ? "list" : type;
 }
 
 /** The value of the property that tells the branches of a tagged union apart. */

@@ -6,7 +6,7 @@
  */
 
 import { escapePointer } from "./JsonDiffModel";
-import type { Problem } from "./SchemaFormCheck";
+import { type Problem, REQUIRED } from "./SchemaFormCheck";
 
 export interface Split {
   own: Problem[];
@@ -34,7 +34,7 @@ const MISSING = /^"((?:[^"\\]|\\.)+)" is a required property/;
 export function aimed(problem: Problem): Problem {
   const match = MISSING.exec(problem.message);
   if (!match?.[1]) return problem;
-  return { pointer: `${problem.pointer}/${escapePointer(match[1])}`, message: "Needs a value." };
+  return { pointer: `${problem.pointer}/${escapePointer(match[1])}`, message: REQUIRED };
 }
 
 /** The problems of one part of a request body, as problems of that part alone: `/input/amount` becomes `/amount`. */

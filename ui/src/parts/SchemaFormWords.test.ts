@@ -22,7 +22,7 @@ test("a place is called by its own title, not by that of its type", () => {
 test.each([
   [{ type: "string", minLength: 3, maxLength: 20 }, "3 to 20 characters"],
   [{ type: "string", minLength: 1 }, ""],
-  [{ type: "string", pattern: "^a" }, "fits ^a"],
+  [{ type: "string", pattern: "^a" }, "matches ^a"],
   [{ type: "integer", minimum: 0 }, "0 or more"],
   [{ type: "number", exclusiveMinimum: 0, maximum: 10 }, "at most 10, more than 0"],
   [{ type: "array", minItems: 2 }, "2 or more items"],
@@ -32,11 +32,11 @@ test.each([
 
 describe("types in words", () => {
   test.each([
-    [{ type: "string" }, "text"],
-    [{ type: ["integer", "null"] }, "whole number, or nothing"],
+    [{ type: "string" }, "string"],
+    [{ type: ["integer", "null"] }, "integer or null"],
     [{ type: "array", items: { type: "string", format: "date" } }, "list of date"],
     [{ enum: ["a", "b"] }, 'one of "a", "b"'],
-    [{ type: "object", additionalProperties: { type: "string" } }, "names with text"],
+    [{ type: "object", additionalProperties: { type: "string" } }, "map of string"],
     [{ title: "Cart", type: "object", properties: {} }, "Cart"],
     [{}, "any JSON"],
   ] as [Schema, string][])("%j is %s", (schema, words) => {
@@ -58,7 +58,7 @@ test("a schema is read as lines, with what is inside indented, and ends even if 
     pointer: "/name",
     name: "name",
     depth: 0,
-    type: "text",
+    type: "string",
     required: true,
     text: 'of the node · default "x"',
   });

@@ -23,17 +23,17 @@ export function spoken(name: string): string {
 export function typeText(schema: Schema, root: Schema): string {
   const field = fieldOf(schema, root);
   const text = kindText(field, root);
-  return field.nullable ? `${text}, or nothing` : text;
+  return field.nullable ? `${text} or null` : text;
 }
 
 function kindText(field: Field, root: Schema): string {
   switch (field.kind) {
     case "text":
-      return field.format === "date" ? "date" : field.format === "date-time" ? "date and time" : "text";
+      return field.format === "date" ? "date" : field.format === "date-time" ? "date and time" : "string";
     case "number":
-      return field.integer ? "whole number" : "number";
+      return field.integer ? "integer" : "number";
     case "boolean":
-      return "yes or no";
+      return "boolean";
     case "const":
       return `always ${JSON.stringify(field.value)}`;
     case "choice":
@@ -43,7 +43,7 @@ function kindText(field: Field, root: Schema): string {
     case "object":
       if (typeof field.schema.title === "string") return field.schema.title;
       return field.properties.length === 0 && isObject(field.rest)
-        ? `names with ${kindText(fieldOf(field.rest, root), root)}`
+        ? `map of ${kindText(fieldOf(field.rest, root), root)}`
         : "object";
     case "union":
       return field.alternatives.map(({ label }) => label).join(" or ");
@@ -64,7 +64,7 @@ export function limitsOf(schema: SchemaObject): string {
   const put = (text: string | undefined): void => void (text && out.push(text));
   if (types.includes("string")) {
     put(range(schema.minLength, schema.maxLength, "characters"));
-    if (typeof schema.pattern === "string") put(`fits ${schema.pattern}`);
+    if (typeof schema.pattern === "string") put(`matches ${schema.pattern}`);
   }
   if (types.includes("integer") || types.includes("number")) {
     put(range(schema.minimum, schema.maximum, ""));

@@ -15,7 +15,7 @@ function narrow() {
 
 test("equal texts say so", () => {
   render(<TextDiff a="x" b="x" />);
-  expect(screen.getByText("The two texts are the same.")).toBeTruthy();
+  expect(screen.getByText("No differences.")).toBeTruthy();
 });
 
 test("a wide page has both sides in one row, with their names", () => {

@@ -18,7 +18,7 @@ interface Props {
 export function TextDiff({ a, b, nameA = "before", nameB = "after" }: Props) {
   const parts = useMemo(() => stretches(rowsOf(a, b)), [a, b]);
   const wide = useWide();
-  if (a === b) return <p className="muted textdiff-none">The two texts are the same.</p>;
+  if (a === b) return <p className="muted textdiff-none">No differences.</p>;
   return (
     <div className="textdiff">
       <table className={wide ? "textdiff-table wide" : "textdiff-table"}>

@@ -6,6 +6,6 @@ export async function copyText(text: string, what: string): Promise<void> {
     await navigator.clipboard.writeText(text);
     toast({ kind: "ok", text: `Copied ${what}` });
   } catch {
-    toast({ kind: "info", text: `This page may not use the clipboard. Copy ${what} by hand:`, more: text });
+    toast({ kind: "info", text: `Clipboard access was denied. Copy ${what} manually:`, more: text });
   }
 }

@@ -24,12 +24,12 @@ test("what is missing is shown at what it is missing from", () => {
 test.each([
   ['{"a": 1,}', 8, "a name in quotes"],
   ["{'a': 1}", 1, "a name in quotes"],
-  ['{"a" 1}', 5, "a : is expected"],
-  ['{"a": "x\n"}', 6, "does not end"],
-  ['{"a": tru}', 6, "a value is expected"],
-  ["[1 2]", 3, "a comma or ] is expected"],
-  ["{} x", 3, "more after the end"],
-  ["", 0, "ends too early"],
+  ['{"a" 1}', 5, "expected :"],
+  ['{"a": "x\n"}', 6, "unterminated string"],
+  ['{"a": tru}', 6, "expected a value"],
+  ["[1 2]", 3, "expected a comma or ]"],
+  ["{} x", 3, "unexpected text after the end"],
+  ["", 0, "unexpected end"],
   ["[".repeat(5000), 201, "too deep"],
 ])("%j is broken at %d", (text, offset, words) => {
   const { broken } = jsonPlaces(text);

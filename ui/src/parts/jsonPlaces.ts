@@ -58,24 +58,24 @@ class Scan {
     this.skip();
     this.value("", 0, this.offset);
     this.skip();
-    if (this.offset < this.text.length) throw new Stop("there is more after the end");
+    if (this.offset < this.text.length) throw new Stop("unexpected text after the end");
   }
 
   private value(pointer: string, depth: number, place: number) {
     this.at.set(pointer, place);
-    if (depth > DEEPEST) throw new Stop("it is nested too deep");
+    if (depth > DEEPEST) throw new Stop("nested too deeply");
     const first = this.text[this.offset];
     if (first === "{") this.members(pointer, depth);
     else if (first === "[") this.items(pointer, depth);
     else if (first === '"') this.string();
     else if (this.take(WORD) === undefined)
-      throw new Stop(first === undefined ? "the text ends too early" : "a value is expected");
+      throw new Stop(first === undefined ? "unexpected end of text" : "expected a value");
   }
 
   private members(pointer: string, depth: number) {
     this.list("}", () => {
       const place = this.offset;
-      if (this.text[place] !== '"') throw new Stop('a name in quotes is expected, as in "id"');
+      if (this.text[place] !== '"') throw new Stop('expected a name in quotes, such as "id"');
       const name = JSON.parse(this.string()) as string;
       this.skip();
       this.expect(":");
@@ -101,7 +101,7 @@ class Scan {
       one();
       this.skip();
       if (this.text[this.offset] === end) break;
-      if (this.text[this.offset] !== ",") throw new Stop(`a comma or ${end} is expected`);
+      if (this.text[this.offset] !== ",") throw new Stop(`expected a comma or ${end}`);
       this.offset++;
       this.skip();
     }
@@ -110,12 +110,12 @@ class Scan {
 
   private string(): string {
     const found = this.take(STRING);
-    if (found === undefined) throw new Stop("this string does not end, or has a character that must be escaped");
+    if (found === undefined) throw new Stop("unterminated string, or a character that must be escaped");
     return found;
   }
 
   private expect(character: string) {
-    if (this.text[this.offset] !== character) throw new Stop(`a ${character} is expected`);
+    if (this.text[this.offset] !== character) throw new Stop(`expected ${character}`);
     this.offset++;
   }
 

@@ -8,7 +8,7 @@ export function Help({ onClose }: { onClose: () => void }) {
   const [all] = useState(shortcuts);
   const groups = grouped(all, (one) => one.group);
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <div className="help">
         {[...groups].map(([group, keys]) => (
           <section key={group}>

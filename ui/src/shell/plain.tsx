@@ -17,14 +17,14 @@ export function NotFound() {
     <main className="bare">
       <Empty
         icon="search"
-        title="There is no page here"
+        title="Page not found"
         action={
           <Link className="text" to="/runs">
-            Go to the runs
+            Go to runs
           </Link>
         }
       >
-        The address may be mistyped, or the page may have moved.
+        Check the address, or go back to the list of runs.
       </Empty>
     </main>
   );

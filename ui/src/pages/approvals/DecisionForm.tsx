@@ -31,7 +31,7 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
     <div className="stack">
       {hasForm && <SchemaForm form={form} label="Answer" />}
       {children}
-      <Field label="Comment" hint="Kept with the decision.">
+      <Field label="Comment" hint="Stored with the decision.">
         {(wired) => (
           <textarea
             className="input"
@@ -43,7 +43,7 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
           />
         )}
       </Field>
-      {error && <ErrorBox error={error} title="Not decided" />}
+      {error && <ErrorBox error={error} title="Decision not saved" />}
       <div className="row wrap">
         <Button look="primary" icon="check" onClick={approve} title="Approve (a)">
           Approve
@@ -126,7 +126,7 @@ function LastLook({ approval, decision, send, onClose, onFail, extra }: LastLook
       <p>{approval.title}</p>
       {decision.data !== undefined && <Json value={decision.data} label="answer" />}
       {decision.comment && <blockquote className="muted">{decision.comment}</blockquote>}
-      <p className="muted">The run goes on with this at once; a decision can't be taken back.</p>
+      <p className="muted">The run continues immediately. A decision can't be undone.</p>
     </Dialog>
   );
 }

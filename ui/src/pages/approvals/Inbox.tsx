@@ -9,7 +9,7 @@ export function approvalPath(id: string): string {
 
 export function Inbox({ approvals, selected }: { approvals: Approval[]; selected: string | undefined }) {
   return (
-    <ul className="inbox-list" aria-label="Open questions">
+    <ul className="inbox-list" aria-label="Open approvals">
       {approvals.map((approval) => (
         <li key={approval.id}>
           <Link

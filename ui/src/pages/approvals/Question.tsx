@@ -24,14 +24,14 @@ export function Question({ approval, linked = true, actions }: Props) {
       </header>
       <dl className="facts">
         <div>
-          <dt>Asked</dt>
+          <dt>Requested</dt>
           <dd>
             <Ago at={asked_at} />
           </dd>
         </div>
         <div>
-          <dt>Who is asked</dt>
-          <dd>{by || "anyone who may approve"}</dd>
+          <dt>Assigned to</dt>
+          <dd>{by || "anyone with the approver role"}</dd>
         </div>
         {deadline !== undefined && (
           <div>
@@ -55,7 +55,7 @@ export function Question({ approval, linked = true, actions }: Props) {
       <section className="stack tight" aria-label="Evidence">
         <h3>Evidence</h3>
         {evidence === undefined || evidence === null ? (
-          <p className="faint">The run gives none. {linked && "Its page shows what happened so far."}</p>
+          <p className="faint">None provided. {linked && "See the run for what happened so far."}</p>
         ) : (
           <Json value={evidence} label="evidence" />
         )}

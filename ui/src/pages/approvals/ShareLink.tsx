@@ -37,12 +37,14 @@ export function ShareLink({ approval, onClose }: { approval: Approval; onClose: 
           <span className="grow" />
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" look="primary" icon={url ? "copy" : undefined} busy={busy}>
-            {url ? "Copy the link" : "Make the link"}
+            {url ? "Copy link" : "Create link"}
           </Button>
         </>
       }
     >
-      <p className="muted">Whoever opens it can decide “{approval.title}” without signing in. It works once.</p>
+      <p className="muted">
+        Anyone with this link can decide “{approval.title}” without signing in. It can be used once.
+      </p>
       {link && url ? (
         <TextField
           label="Link"
@@ -52,7 +54,7 @@ export function ShareLink({ approval, onClose }: { approval: Approval; onClose: 
           onFocus={(event) => event.target.select()}
         />
       ) : (
-        <SelectField label="Works for" value={expires} onChange={(event) => setExpires(Number(event.target.value))}>
+        <SelectField label="Expires in" value={expires} onChange={(event) => setExpires(Number(event.target.value))}>
           {SPANS.map(([seconds, words]) => (
             <option key={seconds} value={seconds}>
               {words}

@@ -40,7 +40,7 @@ export default function Approve({ params }: PageProps) {
         <Refused error={late} retry={reload} />
       </Frame>
     );
-  if (!data) return <Loading what="The question" />;
+  if (!data) return <Loading what="Loading the approval" />;
   return (
     <Frame>
       <Asked path={path} approval={data} onDone={setDone} onLate={setLate} />
@@ -88,7 +88,7 @@ function Asked({ path, approval, onDone, onLate }: AskedProps) {
       <DecisionForm approval={approval} send={send}>
         <TextField
           label="Your name"
-          hint="Kept with the decision."
+          hint="Stored with the decision."
           autoComplete="name"
           maxLength={200}
           value={name}
@@ -103,7 +103,7 @@ function Thanks({ decision }: { decision: Decision["decision"] }) {
   return (
     <div className="card pad" role="status">
       <Empty icon="check" title={decision === "approve" ? "Approved. Thank you." : "Rejected. Thank you."}>
-        The run goes on with your decision. This link is used up; you can close the page.
+        The run continues with your decision. This link can't be used again; you can close this page.
       </Empty>
     </div>
   );
@@ -114,8 +114,8 @@ function Refused({ error, retry }: { error: ApiProblem; retry: () => void }) {
     return (
       <div className="card pad">
         <Empty icon="clock" title="This link no longer works">
-          The question was decided, or the time of the link is over. If a decision is still needed, ask the sender for a
-          new link.
+          The approval was decided, or the link has expired. If a decision is still needed, ask the sender for a new
+          link.
           <Told error={error} />
         </Empty>
       </div>
@@ -125,7 +125,7 @@ function Refused({ error, retry }: { error: ApiProblem; retry: () => void }) {
     return (
       <div className="card pad">
         <Empty icon="warning" title="This link is not valid">
-          It may be cut short or mistyped: copy the whole link again, or ask the sender for a new one.
+          It may be incomplete or mistyped. Copy the whole link again, or ask the sender for a new one.
           <Told error={error} />
         </Empty>
       </div>

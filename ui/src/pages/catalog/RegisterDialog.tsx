@@ -63,7 +63,7 @@ export function RegisterDialog({ step, onClose, onDone }: RegisterDialogProps) {
     >
       {!step && (
         <SelectField
-          label="Begin with an example"
+          label="Start from an example"
           defaultValue="script"
           onChange={(event) => setText(JSON.stringify(TEMPLATES[event.target.value], null, 2))}
         >
@@ -72,7 +72,7 @@ export function RegisterDialog({ step, onClose, onDone }: RegisterDialogProps) {
           ))}
         </SelectField>
       )}
-      <JsonEditor label="The step, as JSON" value={text} onChange={setText} problems={told && pointed(told)} />
+      <JsonEditor label="Step (JSON)" value={text} onChange={setText} problems={told && pointed(told)} />
       {told && <ErrorBox error={unlisted(told)} title={step ? "Not updated" : "Not registered"} />}
     </Dialog>
   );

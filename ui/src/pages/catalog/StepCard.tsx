@@ -44,7 +44,7 @@ export const stepLook: Look = {
   spoken: (node: Node) => {
     const { label, kind, place, why, health } = node as StepNode;
     if (place === "init") return `given: ${why}`;
-    if (place === "gap") return `${label}, has to be given`;
+    if (place === "gap") return `${label}, missing input`;
     if (place === "hub") return `attribute ${label}`;
     return [label, kind, health === "unhealthy" ? health : "", place ? PLACE_WORDS[place] : ""]
       .filter(Boolean)

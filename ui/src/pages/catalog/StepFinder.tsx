@@ -63,7 +63,9 @@ export function StepFinder({ catalog, label, placeholder, onPick, without = [] }
         }}
       />
       {listed && <Options id={id} label={label} steps={found} current={current} onPick={pick} />}
-      {open && text.trim() !== "" && found.length === 0 && <div className="finder-list finder-none">No step fits</div>}
+      {open && text.trim() !== "" && found.length === 0 && (
+        <div className="finder-list finder-none">No matching steps</div>
+      )}
     </div>
   );
 }

@@ -38,7 +38,7 @@ export function StepList({ catalog, selected, goals, to, onGoal }: StepListProps
       {found.length === 0 ? (
         <Empty
           icon="search"
-          title="No step fits"
+          title="No matching steps"
           action={<Button onClick={() => setQuery({ q: "", type: "", health: "" })}>Show all</Button>}
         />
       ) : (
@@ -78,7 +78,7 @@ function Tools({ found, all, goals }: { found: number; all: number; goals: reado
       <input
         type="search"
         className="input step-search"
-        placeholder="Find a step by name, label or attribute"
+        placeholder="Search by name, label or attribute"
         aria-label="Find a step"
         value={query.get("q") ?? ""}
         onChange={(event) => setQuery({ q: event.target.value })}
@@ -170,7 +170,7 @@ function RowOf({ step, health, to, selected, goal, onGoal, style }: RowProps) {
       <input
         type="checkbox"
         aria-label={`${name} is a goal`}
-        title="Make it a goal to be planned (x)"
+        title="Add to goals (x)"
         checked={goal}
         onChange={() => onGoal(id)}
       />
@@ -223,6 +223,6 @@ function useRowKeys(onGoal: (id: string) => void) {
       const id = (document.activeElement as HTMLElement | null)?.dataset.stepRow;
       if (id) onGoal(id);
     },
-    { label: "Make it a goal, or no longer", group },
+    { label: "Add or remove goal", group },
   );
 }

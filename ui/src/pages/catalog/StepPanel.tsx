@@ -49,7 +49,7 @@ export function StepPanel({ step, catalog, may, to, onEdit, onRemove, onClose }:
         </div>
         <div className="row wrap small">
           <LinkButton to={planPath([step.id])} look="primary" icon="goal">
-            Plan it
+            Plan
           </LinkButton>
           {may && (
             <>
@@ -65,7 +65,7 @@ export function StepPanel({ step, catalog, may, to, onEdit, onRemove, onClose }:
         <StepAttributes step={step} catalog={catalog} to={to} />
         <StepConfig step={step} to={to} />
         <details>
-          <summary className="muted">The step as JSON</summary>
+          <summary className="muted">JSON</summary>
           <Json value={step} label="step" />
         </details>
       </div>

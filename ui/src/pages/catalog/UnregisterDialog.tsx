@@ -45,7 +45,7 @@ export function UnregisterDialog({ step, catalog, onClose, onDone }: UnregisterD
         </>
       }
     >
-      <p>New runs can no longer use it. Runs that have begun keep it as it is.</p>
+      <p>New runs can't use it any more. Runs that have started keep it.</p>
       {orphans.length === 0 && flows.length === 0 && <p className="muted">No other step depends on it.</p>}
       {orphans.length > 0 && (
         <section className="stack tight" aria-label="Left without a provider">
@@ -53,7 +53,7 @@ export function UnregisterDialog({ step, catalog, onClose, onDone }: UnregisterD
           <ul className="left-without">
             {orphans.map(([name, consumers]) => (
               <li key={name}>
-                <code>{name}</code> <span className="faint">which only it gives, is taken by</span>{" "}
+                <code>{name}</code> <span className="faint">has no other provider and is used by</span>{" "}
                 {consumers.map((id) => (
                   <code key={id} className="chip">
                     {id}

@@ -97,9 +97,9 @@ function initNode(names: string[]): StepNode {
 }
 
 function hubNode(name: string): StepNode {
-  return { id: hubId(name), label: name, kind: "attribute", status: "completed", place: "hub", why: "given by many" };
+  return { id: hubId(name), label: name, kind: "attribute", status: "completed", place: "hub", why: "many providers" };
 }
 
 function gapNode(name: string): StepNode {
-  return { id: gapId(name), label: name, kind: "input", status: "failed", place: "gap", why: "has to be given" };
+  return { id: gapId(name), label: name, kind: "input", status: "failed", place: "gap", why: "missing input" };
 }

@@ -8,12 +8,12 @@ export function stepPath(id: string): string {
 }
 
 export const TYPE_WORDS: { [type: string]: string } = {
-  sync: "calls a web service and waits for its answer",
-  async: "calls a web service, which answers later by webhook",
-  script: "runs a script",
-  flow: "reaches goals in a child run",
-  python: "calls a Python function",
-  run: "starts a run of any dialect as a child",
+  sync: "Calls a web service and waits for the response",
+  async: "Calls a web service that responds later by webhook",
+  script: "Runs a script",
+  flow: "Runs a plan for its goals as a child run",
+  python: "Calls a Python function",
+  run: "Starts a child run of any dialect",
 };
 
 /** "up to 3 retries, after 1 s, doubling to at most 1 min" */
@@ -23,7 +23,7 @@ export function retryWords({ max_retries = 0, init_backoff, max_backoff, backoff
     max_retries < 0
       ? "without limit"
       : max_retries === 0
-        ? "as often as the engine does by default"
+        ? "engine default"
         : `up to ${max_retries} ${max_retries === 1 ? "retry" : "retries"}`;
   if (!init_backoff) return often;
   const grows = { fixed: "", linear: ", growing evenly", exponential: ", doubling" }[backoff_type ?? "exponential"];
@@ -34,11 +34,11 @@ export function retryWords({ max_retries = 0, init_backoff, max_backoff, backoff
 export function collectWords(detail: AttributeDetail): string | undefined {
   switch (detail.collect) {
     case "last":
-      return "the last value, once all providers have ended";
+      return "last value, after all providers have finished";
     case "some":
-      return "a list of all values, at least one";
+      return "list of all values, at least one";
     case "all":
-      return "a list with a value of every provider";
+      return "list with a value from every provider";
     case "none":
       return "only if no provider gives a value";
     default:
@@ -48,7 +48,7 @@ export function collectWords(detail: AttributeDetail): string | undefined {
 
 export function deadlineWords({ deadline = 0 }: AttributeDetail): string | undefined {
   if (deadline === 0) return undefined;
-  return deadline < 0 ? "waited for while a provider can deliver" : `waited for at most ${span(deadline)}`;
+  return deadline < 0 ? "waits as long as a provider can deliver" : `waits at most ${span(deadline)}`;
 }
 
 /** The step as one would write it: what is in it, in the usual order. */

@@ -17,15 +17,11 @@ export function Nodes({ nodes }: { nodes: NodeDiff[] }) {
       <div className="row wrap">
         <h2 id="nodes">Nodes</h2>
         <span className="muted grow">{tally(nodes)}</span>
-        <CheckField
-          label="Also those that are the same"
-          checked={all}
-          onChange={(event) => setAll(event.target.checked)}
-        />
+        <CheckField label="Show identical nodes" checked={all} onChange={(event) => setAll(event.target.checked)} />
       </div>
       {shown.length === 0 ? (
-        <Empty icon="check" title="Every node did the same in both">
-          Times and ids are not compared. Tick the box to see the durations.
+        <Empty icon="check" title="No differences between nodes">
+          Times and IDs are not compared. Show identical nodes to see durations.
         </Empty>
       ) : (
         <NodeTable nodes={shown} />
@@ -100,7 +96,7 @@ function NodeRow({ node }: { node: NodeDiff }) {
 }
 
 function Side({ node }: { node: Node | undefined }) {
-  if (!node) return <span className="faint">not there</span>;
+  if (!node) return <span className="faint">missing</span>;
   const took = tookOf(node);
   return (
     <span className="compare-cell">

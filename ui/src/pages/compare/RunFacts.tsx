@@ -28,7 +28,7 @@ export function RunFacts({ side, run, other }: { side: "A" | "B"; run: Run; othe
         <Fact name="Started">
           <Ago at={run.created_at} />
         </Fact>
-        <Fact name="Took">
+        <Fact name="Duration">
           <Duration from={run.created_at} to={run.ended_at} />
         </Fact>
         {run.labels && (

@@ -50,7 +50,7 @@ function Compared({ a, b }: { a: string; b: string }) {
       </ErrorBox>
     );
   }
-  if (!data) return <Loading what="The two runs" />;
+  if (!data) return <Loading what="Loading both runs" />;
   return (
     <>
       <div className="compare-facts">
@@ -74,7 +74,7 @@ function Values({ a, b, diff }: { a: string; b: string; diff: RunDiff }) {
       {(["input", "output"] as const).map((part) => (
         <section key={part} className="stack tight" aria-label={part}>
           <h2>{part === "input" ? "Input" : "Output"}</h2>
-          {(diff[part] ?? []).length === 0 && <p className="muted">The same in both.</p>}
+          {(diff[part] ?? []).length === 0 && <p className="muted">No differences.</p>}
           {(diff[part] ?? []).length > 0 && left.data && right.data && (
             <JsonDiff a={left.data[part]} b={right.data[part]} />
           )}

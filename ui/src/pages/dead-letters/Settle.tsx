@@ -38,7 +38,7 @@ export function Settle({ letter, verdict, settle, onClose, reload }: Props) {
   const again = verdict === "retry";
   return (
     <Dialog
-      title={again ? "Try it again?" : "Give it up?"}
+      title={again ? "Retry this task?" : "Discard this task?"}
       onClose={onClose}
       // Settled by someone else, when it fails: the list knows.
       onSubmit={() => send(() => settle(letter, verdict), reload)}
@@ -58,10 +58,10 @@ export function Settle({ letter, verdict, settle, onClose, reload }: Props) {
       </p>
       <p className="muted">
         {again
-          ? "The task runs again with fresh attempts and the same idempotency key. A run that failed with it goes on."
-          : "The task is never run again. A rollback that stopped at it goes on without it. This can't be taken back."}
+          ? "The task runs again with a new set of attempts and the same idempotency key. A run that failed because of it continues."
+          : "The task will not run again. A compensation that stopped at it continues without it. This can't be undone."}
       </p>
-      {error && <ErrorBox error={error} title="Not done" />}
+      {error && <ErrorBox error={error} title="Request failed" />}
     </Dialog>
   );
 }

@@ -32,7 +32,7 @@ export default function DeadLetters() {
     <Page
       title="Dead letters"
       actions={
-        <fieldset className="segments" aria-label="Which to show">
+        <fieldset className="segments" aria-label="Filter by status">
           {FILTERS.map(([value, words]) => (
             <button
               key={value}
@@ -47,15 +47,14 @@ export default function DeadLetters() {
       }
     >
       <p className="muted">
-        A task that failed on its last attempt waits here with its error. Retry runs it again with fresh attempts and
-        lets its run go on; discard gives it up.
+        Tasks that failed on their last attempt. Retry runs a task again and lets its run continue; Discard drops it.
       </p>
       {error && (
         <ErrorBox error={error}>
           <Button onClick={reload}>Try again</Button>
         </ErrorBox>
       )}
-      {!data && !error && <Loading what="Dead letters" />}
+      {!data && !error && <Loading what="Loading dead letters" />}
       {data && <Letters letters={data.dead_letters} status={status} reload={reload} />}
     </Page>
   );
@@ -74,19 +73,19 @@ function Letters({ letters, status, reload }: LettersProps) {
     await api.post(settlePath(letter.id, verdict), {}, { namespace: letter.namespace });
     toast({
       kind: "ok",
-      text: `${verdict === "retry" ? "Trying again" : "Discarded"}: ${letter.label || letter.node}`,
+      text: `${verdict === "retry" ? "Retry started" : "Discarded"}: ${letter.label || letter.node}`,
     });
     setAsked(undefined);
     reload();
   };
   if (letters.length === 0) {
     return status === "pending" ? (
-      <Empty icon="check" title="No task has given up">
-        When a task fails on its last attempt it is kept here, with its error and all that is needed to run it again.
+      <Empty icon="check" title="No dead letters">
+        Tasks that fail on their last attempt are listed here, with everything needed to retry them.
       </Empty>
     ) : (
-      <Empty icon="letters" title="There never was a dead letter here">
-        Tasks that fail on their last attempt are kept here, also after they were settled.
+      <Empty icon="letters" title="No dead letters so far">
+        Tasks that fail on their last attempt are listed here, including those already retried or discarded.
       </Empty>
     );
   }

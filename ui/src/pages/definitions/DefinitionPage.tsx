@@ -38,7 +38,7 @@ export function DefinitionPage({ name }: { name: string }) {
         definition && (
           <>
             <LinkButton to={`/runs?definition=${encodeURIComponent(name)}`} icon="runs">
-              Its runs
+              View runs
             </LinkButton>
             {may && definition.loaded && (
               <LinkButton to={`/runs/new?definition=${encodeURIComponent(name)}`} look="primary" icon="play">
@@ -66,15 +66,11 @@ function Body({ definition, onChange }: { definition: Definition; onChange: (nex
       {definition.doc ? (
         <p className="definitions-text">{definition.doc.trim()}</p>
       ) : (
-        <p className="faint">It says nothing about itself: its docstring would stand here.</p>
+        <p className="faint">No description. Add a docstring to show one here.</p>
       )}
       <div className="definitions-schemas">
-        <SchemaTable
-          value={definition.input_schema}
-          title="Input"
-          none="Nothing is said about its input: any JSON is taken."
-        />
-        <SchemaTable value={definition.output_schema} title="Output" none="Nothing is said about its output." />
+        <SchemaTable value={definition.input_schema} title="Input" none="No input schema: any JSON is accepted." />
+        <SchemaTable value={definition.output_schema} title="Output" none="No output schema." />
       </div>
       <Tags definition={definition} onChange={onChange} />
       <Versions definition={definition} />

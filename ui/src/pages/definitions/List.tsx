@@ -25,9 +25,9 @@ export function List() {
           <Button onClick={reload}>Try again</Button>
         </ErrorBox>
       )}
-      {!all && !error && <Loading what="Definitions" />}
+      {!all && !error && <Loading what="Loading definitions" />}
       {all?.length === 0 && (
-        <Empty icon="definitions" title="Nothing is defined yet" command="plait dev yourmodule">
+        <Empty icon="definitions" title="No definitions yet" command="plait dev yourmodule">
           Give the server a module with workflows; each @workflow function in it is listed here.
         </Empty>
       )}
@@ -36,15 +36,15 @@ export function List() {
           <input
             type="search"
             className="input definitions-search"
-            placeholder="Find a definition"
-            aria-label="Find a definition"
+            placeholder="Search definitions"
+            aria-label="Search definitions"
             value={q}
             onChange={(event) => setQuery({ q: event.target.value })}
           />
           {found?.length === 0 ? (
             <Empty
               icon="search"
-              title={`No definition fits “${q}”`}
+              title={`No definitions match “${q}”`}
               action={<Button onClick={() => setQuery({ q: "" })}>Show all</Button>}
             />
           ) : (
@@ -65,10 +65,10 @@ function Table({ definitions }: { definitions: Definition[] }) {
           <tr>
             <th scope="col">Name</th>
             <th scope="col">Dialect</th>
-            <th scope="col">Newest</th>
+            <th scope="col">Latest</th>
             <th scope="col">Versions</th>
             <th scope="col">Tags</th>
-            <th scope="col">Here</th>
+            <th scope="col">Loaded</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>
             </th>

@@ -4,12 +4,12 @@ import "./loaded.css";
 /** Whether this server has the code of it. */
 export function Loaded({ loaded }: { loaded: boolean }) {
   return loaded ? (
-    <span className="loaded" title="This server has it and can run it">
+    <span className="loaded" title="This server can run it">
       <Icon name="check" size={14} />
       loaded
     </span>
   ) : (
-    <span className="faint" title="Known from earlier runs; this server does not have it now">
+    <span className="faint" title="Known from earlier runs; not loaded by this server">
       not loaded
     </span>
   );

@@ -29,7 +29,7 @@ export function SchemaTable({ value, title, none }: Props) {
               <tr>
                 <th scope="col">Field</th>
                 <th scope="col">Type</th>
-                <th scope="col">About</th>
+                <th scope="col">Description</th>
               </tr>
             </thead>
             <tbody>

@@ -117,7 +117,7 @@ function SetTag({ definition, tag: old, onChange, onClose }: DialogProps) {
       {!old && (
         <TextField
           label="Tag"
-          hint="If it exists, it moves."
+          hint="An existing tag is moved."
           placeholder="stable"
           required
           value={tag}
@@ -130,9 +130,9 @@ function SetTag({ definition, tag: old, onChange, onClose }: DialogProps) {
         ))}
       </SelectField>
       <p className="muted">
-        New runs of {`${definition.name}@${tag || "…"}`} start with this version; running ones stay as they are.
+        New runs of {`${definition.name}@${tag || "…"}`} start with this version; existing runs keep theirs.
       </p>
-      {error && <ErrorBox error={error} title="Not set" />}
+      {error && <ErrorBox error={error} title="Could not set the tag" />}
     </Dialog>
   );
 }
@@ -155,9 +155,9 @@ function RemoveTag({ definition, tag, onChange, onClose }: DialogProps) {
       }
     >
       <p>
-        Who starts runs of <code>{`${definition.name}@${tag}`}</code> gets an error from then on.
+        Starting runs of <code>{`${definition.name}@${tag}`}</code> will fail from then on.
       </p>
-      {error && <ErrorBox error={error} title="Not removed" />}
+      {error && <ErrorBox error={error} title="Could not remove the tag" />}
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-/** Signing in: an API key becomes a session of this browser. */
+/** Signing in: an API key becomes browser session. */
 
 import { useState } from "react";
 import { api } from "../../api/client";
@@ -39,7 +39,7 @@ export default function Login() {
         </header>
         <TextField
           label="API key"
-          hint="Stays in this browser as a session; the key itself is not kept."
+          hint="Starts a session in this browser. The key itself is not stored."
           type="password"
           autoComplete="current-password"
           placeholder="plait_…"
@@ -48,7 +48,7 @@ export default function Login() {
           value={key}
           onChange={(event) => setKey(event.target.value)}
         />
-        {error && <ErrorBox error={error} title="Not signed in" />}
+        {error && <ErrorBox error={error} title="Sign-in failed" />}
         <Button type="submit" look="primary" busy={busy} disabled={key.trim() === ""}>
           Sign in
         </Button>
@@ -63,9 +63,9 @@ function Where() {
     <details className="muted">
       <summary>Where do I get a key?</summary>
       <div className="stack tight login-help">
-        <p>Someone with the role admin makes one under Settings. The first one is made on the server:</p>
+        <p>An admin can create one under Settings. Create the first one on the server:</p>
         <code className="login-command">plait keys create me --role admin -n '*'</code>
-        <p>It is shown once. On your own machine, plait dev is open and needs none.</p>
+        <p>It is shown only once. plait dev on your own machine needs no key.</p>
       </div>
     </details>
   );

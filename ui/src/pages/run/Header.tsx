@@ -27,13 +27,13 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
   return (
     <header className="run-head">
       <div className="run-title">
-        <Link to="/runs" className="run-back" aria-label="Back to the runs" title="Back to the runs">
+        <Link to="/runs" className="run-back" aria-label="Back to runs" title="Back to runs">
           <Icon name="left" />
         </Link>
         <h1 className="clip" title={run.id}>
           {run.id}
         </h1>
-        <IconButton icon="copy" label="Copy the id" className="small" onClick={() => void copyText(run.id, "the id")} />
+        <IconButton icon="copy" label="Copy ID" className="small" onClick={() => void copyText(run.id, "the ID")} />
         <Status status={status} />
         <div className="grow" />
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
@@ -111,7 +111,7 @@ function Family({ run }: { run: Run }) {
       ))}
       {found.length > FEW && (
         <Link className="chip" to={`/runs?parent=${encodeURIComponent(run.id)}`}>
-          all children
+          All child runs
         </Link>
       )}
     </>

@@ -18,7 +18,7 @@ export function InOut({ detail }: { detail: RunDetail }) {
         ) : (
           <p className="muted">
             {status === "running"
-              ? "Not yet: the run goes on."
+              ? "None yet: the run is still in progress."
               : `None: the run ${status === "failed" ? "failed" : "was cancelled"}.`}
           </p>
         )}

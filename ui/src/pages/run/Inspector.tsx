@@ -71,7 +71,7 @@ function Facts({ node }: { node: Node }) {
           <dd title={absolute(node.started_at)}>
             <Ago at={node.started_at} />
           </dd>
-          <dt>{node.ended_at === undefined ? "For" : "Took"}</dt>
+          <dt>{node.ended_at === undefined ? "Running for" : "Duration"}</dt>
           <dd>
             <Duration from={node.started_at} to={node.ended_at} />
           </dd>
@@ -119,7 +119,7 @@ function NodeActions({ node, detail, past, onAction }: Omit<InspectorProps, "onC
       )}
       {past === undefined && actions.includes("rewind") && (
         <Button icon="rewind" className="small" onClick={() => onAction({ action: "rewind", node })}>
-          Retry from here
+          Re-run from here
         </Button>
       )}
     </div>
@@ -140,7 +140,7 @@ const FEW = 200;
 
 function NodeLogs({ node, detail }: { node: Node; detail: RunDetail }) {
   const { lines = [], problem } = useLogs(detail.run.id, node.id, detail.run.status === "running", detail.seq);
-  if (problem) return <ErrorBox error={problem} title="The log can't be read" />;
+  if (problem) return <ErrorBox error={problem} title="Could not load the log" />;
   if (lines.length === 0) return null;
   return (
     <section className="stack tight">

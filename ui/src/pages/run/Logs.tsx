@@ -60,7 +60,7 @@ export function Logs({ id, seq, running, view }: LogsProps) {
         <input
           type="search"
           className="input logs-search"
-          aria-label="Search the log"
+          aria-label="Search logs"
           placeholder="Search"
           value={text}
           onChange={(event) => setText(event.target.value)}
@@ -71,7 +71,7 @@ export function Logs({ id, seq, running, view }: LogsProps) {
       </div>
       {problem && <ErrorBox error={problem} />}
       {lines && lines.length === 0 && (
-        <Empty icon="runs" title="Nothing was logged" command='step_log("charged the card")'>
+        <Empty icon="runs" title="No log lines" command='step_log("charged the card")'>
           Steps write here with plait.step_log, or with Python's logging.
         </Empty>
       )}

@@ -32,7 +32,7 @@ export function TimeSlider({ at, last, onAt }: SliderProps) {
         min={1}
         max={last}
         value={shown}
-        aria-label="Show the run as it was after event"
+        aria-label="Show the run at event"
         aria-valuetext={at === undefined ? "now" : `event ${shown} of ${last}`}
         style={{ "--part": (shown - 1) / (last - 1) } as React.CSSProperties}
         onChange={(event) => go(Number(event.target.value))}
@@ -67,7 +67,7 @@ export function PastBanner({ at, point, last, onFork, onLive }: BannerProps) {
     <div className="past-banner" role="status">
       <Icon name="clock" />
       <span className="grow">
-        You see the run <strong>as it was after event {at}</strong> of {last}
+        Showing the run <strong>at event {at}</strong> of {last}
         {point?.seq === at && (
           <span className="muted" title={absolute(point.at)}>
             , <code>{point.type}</code> at {clock(point.at)}

@@ -43,8 +43,8 @@ export function Waiting({ detail, onNode, onAction }: WaitingProps) {
   }
   if (waiting.length === 0) return null;
   return (
-    <section className="waiting" aria-label="Why is it waiting">
-      <h2 className="visually-hidden">Why is it waiting</h2>
+    <section className="waiting" aria-label="Why it is waiting">
+      <h2 className="visually-hidden">Why it is waiting</h2>
       <ul>
         {waiting.slice(0, FEW).map((reason) => (
           <Why
@@ -79,7 +79,7 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
       {kind === "approval" && <Decide run={detail.run.id} node={node} />}
       {kind === "message" && detail.actions.includes("message") && (
         <Button look="ghost" className="small" onClick={() => onAction({ action: "message", name: messageName(text) })}>
-          Send it
+          Send message
         </Button>
       )}
     </li>

@@ -52,14 +52,14 @@ function Missing({ id, run }: { id: string; run: RunState }) {
       {run.problem.status === 404 ? (
         <Empty
           icon="search"
-          title={`There is no run ${id}`}
+          title={`Run ${id} not found`}
           action={
             <Link className="text" to="/runs">
-              Go to the runs
+              Go to runs
             </Link>
           }
         >
-          It may be in another namespace, or its history was removed.
+          It may be in another namespace, or its history was deleted.
         </Empty>
       ) : (
         <ErrorBox error={run.problem} />

@@ -81,7 +81,7 @@ function Search({ filter, onFilter }: FiltersProps) {
   return (
     <label className="search">
       <Icon name="search" />
-      <span className="visually-hidden">Search the runs</span>
+      <span className="visually-hidden">Search runs</span>
       <input
         ref={field}
         type="search"
@@ -134,7 +134,7 @@ function Labels({ filter, onFilter }: FiltersProps) {
       <form onSubmit={add}>
         <input
           className="label-input"
-          aria-label="Only runs with this label, as key:value; Enter adds it"
+          aria-label="Filter by label (key:value)"
           placeholder="label:value ↵"
           value={text}
           spellCheck={false}

@@ -57,7 +57,7 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
           type="checkbox"
           checked={selected}
           onChange={() => onToggle(run.id)}
-          aria-label={`Select ${run.id} for comparing`}
+          aria-label={`Select ${run.id} to compare`}
         />
       </td>
       <td className="c-status">
@@ -85,7 +85,7 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
               key={key}
               type="button"
               className="chip runs-label"
-              title={`Only runs with ${key}:${value}`}
+              title={`Filter by ${key}:${value}`}
               onClick={() => onLabel(`${key}:${value}`)}
             >
               <span className="faint">{key}</span>

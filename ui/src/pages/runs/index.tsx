@@ -92,10 +92,10 @@ function NoRuns({ filter, onFilter, mayStart }: NoRunsProps) {
     return (
       <Empty
         icon="search"
-        title="No run fits this filter"
+        title="No runs match this filter"
         action={<Button onClick={() => onFilter(NO_FILTER)}>Show all runs</Button>}
       >
-        Runs that come to fit appear here by themselves.
+        New matches appear here automatically.
       </Empty>
     );
   }
@@ -112,7 +112,7 @@ function NoRuns({ filter, onFilter, mayStart }: NoRunsProps) {
       }
       command="plait run app.py:my_workflow --input '{}'"
     >
-      A run appears here the moment it starts, from this page, the command line or your program.
+      Runs appear here as soon as they start, from this page, the command line or your code.
     </Empty>
   );
 }

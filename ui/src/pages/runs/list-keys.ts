@@ -30,6 +30,6 @@ export function useListKeys(toggle: (id: string) => void): void {
       const id = (document.activeElement as HTMLElement | null)?.dataset.runRow;
       if (id) toggle(id);
     },
-    { label: "Select for comparing", group },
+    { label: "Select to compare", group },
   );
 }

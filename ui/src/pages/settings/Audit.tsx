@@ -46,11 +46,9 @@ export function Audit() {
         </Button>
       </header>
       {problem && <ErrorBox error={problem} />}
-      {!first.data && !problem && <Loading what="The audit log" />}
+      {!first.data && !problem && <Loading what="Loading the audit log" />}
       {first.data && entries.length === 0 && (
-        <Empty title="Nothing is recorded yet">
-          Each change that someone makes, and each one refused, is listed here.
-        </Empty>
+        <Empty title="No entries yet">Changes and refused requests are listed here.</Empty>
       )}
       {entries.length > 0 && <Entries entries={entries} />}
       {next !== undefined && (
@@ -70,10 +68,10 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
       <table className="table">
         <thead>
           <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Did</th>
-            <th scope="col">To</th>
+            <th scope="col">Time</th>
+            <th scope="col">User</th>
+            <th scope="col">Action</th>
+            <th scope="col">Target</th>
             <th scope="col">Outcome</th>
           </tr>
         </thead>

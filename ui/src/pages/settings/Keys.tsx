@@ -33,13 +33,13 @@ export function Keys({ open }: { open: boolean }) {
       </header>
       {open && (
         <p className="muted">
-          This server is open, because it listens to this machine only. Keys are asked for by <code>plait serve</code>.
+          This server accepts local connections only and requires no keys. <code>plait serve</code> requires them.
         </p>
       )}
       {error && <ErrorBox error={error} />}
-      {!data && !error && <Loading what="Keys" />}
+      {!data && !error && <Loading what="Loading keys" />}
       {data?.keys.length === 0 && (
-        <Empty title="There is no key yet">Make one for each person and each program that talks to this server.</Empty>
+        <Empty title="No keys yet">Create one for each person and program that uses this server.</Empty>
       )}
       {data && data.keys.length > 0 && <KeyTable keys={data.keys} onRevoke={setRevoking} />}
       {making && <NewKeyDialog onClose={() => setMaking(false)} onMade={reload} />}
@@ -57,8 +57,8 @@ function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => voi
             <th scope="col">Name</th>
             <th scope="col">Role</th>
             <th scope="col">Namespace</th>
-            <th scope="col">Made</th>
-            <th scope="col">Used</th>
+            <th scope="col">Created</th>
+            <th scope="col">Last used</th>
             <th scope="col">Expires</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>
@@ -115,7 +115,7 @@ function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void;
   };
   return (
     <Dialog
-      title="Revoke the key?"
+      title="Revoke this key?"
       onClose={onClose}
       onSubmit={() => send(revoke)}
       footer={
@@ -130,7 +130,7 @@ function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void;
       }
     >
       <p>
-        <strong>{target.name}</strong> stops working at once, everywhere, and can't be brought back.
+        <strong>{target.name}</strong> stops working immediately. This can't be undone.
       </p>
       {error && <ErrorBox error={error} />}
     </Dialog>

@@ -19,8 +19,8 @@ export function Picker({ definitions, missing, onPick }: Props) {
   const first = found[0];
   return (
     <section className="stack tight start-picker" aria-labelledby="pick">
-      <h2 id="pick">What should run?</h2>
-      {missing && <p className="field-error">There is no definition called {missing}.</p>}
+      <h2 id="pick">Choose a definition</h2>
+      {missing && <p className="field-error">Definition {missing} not found.</p>}
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -30,8 +30,8 @@ export function Picker({ definitions, missing, onPick }: Props) {
         <input
           type="search"
           className="input"
-          placeholder="Find a definition, Enter takes the first"
-          aria-label="Find a definition"
+          placeholder="Search definitions"
+          aria-label="Search definitions"
           // biome-ignore lint/a11y/noAutofocus: choosing is the one thing to do here
           autoFocus
           value={text}
@@ -39,7 +39,7 @@ export function Picker({ definitions, missing, onPick }: Props) {
         />
       </form>
       {found.length === 0 ? (
-        <Empty icon="search" title={`No definition fits “${text}”`} />
+        <Empty icon="search" title={`No definitions match “${text}”`} />
       ) : (
         <ul className="card start-list">
           {found.map((definition) => (

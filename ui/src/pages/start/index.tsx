@@ -26,19 +26,17 @@ export default function Start() {
   return (
     <Page title="New run">
       {!allows(me, "operator") && (
-        <p className="muted">
-          Your role is {me.role}: to start runs takes a key with the role operator, editor or admin.
-        </p>
+        <p className="muted">Your role is {me.role}. Starting runs requires the operator, editor or admin role.</p>
       )}
       {error && (
         <ErrorBox error={error}>
           <Button onClick={reload}>Try again</Button>
         </ErrorBox>
       )}
-      {!data && !error && <Loading what="Definitions" />}
+      {!data && !error && <Loading what="Loading definitions" />}
       {data && !definition && (
         <p className="muted">
-          To reach a goal instead, <Link to="/catalog?tab=plan">plan it</Link> from the catalog of steps.
+          To run a goal instead, <Link to="/catalog?tab=plan">plan it</Link> from the catalog of steps.
         </p>
       )}
       {data && data.definitions.length === 0 && <NothingToStart />}
@@ -67,7 +65,7 @@ function parted(wanted: string, definitions: Definition[]): [string, string] {
 
 function NothingToStart() {
   return (
-    <Empty icon="definitions" title="There is nothing to start" command="plait dev yourmodule">
+    <Empty icon="definitions" title="No definitions yet" command="plait dev yourmodule">
       Give the server a module with workflows; each @workflow function in it can be started here.
     </Empty>
   );

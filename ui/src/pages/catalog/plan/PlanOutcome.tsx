@@ -30,7 +30,7 @@ export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: I
       <PlanSteps plan={plan} catalog={catalog} />
       {unmet > 0 && (
         <p className="faint">
-          {unmet.toLocaleString("en")} other {unmet === 1 ? "step is" : "steps are"} not met.
+          {unmet.toLocaleString("en")} other {unmet === 1 ? "step is" : "steps are"} not related.
         </p>
       )}
     </>
@@ -51,7 +51,7 @@ function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
     return (
       <p className="plan-verdict ok" role="status">
         <Icon name="check" />
-        <strong>{count === 0 ? "Nothing has to run: all is given" : `${steps} would run`}</strong>
+        <strong>{count === 0 ? "Nothing to run: all outputs are given" : `${steps} would run`}</strong>
       </p>
     );
   }
@@ -59,15 +59,15 @@ function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
     <div className="plan-verdict" role="status">
       <Icon name="warning" />
       <div>
-        <strong>It can't run yet</strong>
         {required.length > 0 && (
-          <p>
-            Has to be given: <Names names={required} />
-          </p>
+          <strong>
+            Missing inputs: <Names names={required} />
+          </strong>
         )}
         {gaps.map(({ step, names }) => (
           <p key={step}>
-            The child of <StepLink id={step} /> needs <Names names={names} />: make it an input of the flow step
+            The child run of <StepLink id={step} /> is missing <Names names={names} />: add it to the inputs of that
+            step
           </p>
         ))}
       </div>
@@ -99,14 +99,14 @@ function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: Indexed }) {
           />
         </section>
       )}
-      <Left title="Not needed" words="given already:" steps={satisfied} />
-      <Left title="Would not run" words="lacks" steps={missing} />
-      <Left title="Blocked" words="must not have, but is given:" steps={blocked} />
+      <Left title="Not needed" words="already given:" steps={satisfied} />
+      <Left title="Would not run" words="missing" steps={missing} />
+      <Left title="Blocked" words="excluded by" steps={blocked} />
       {Object.entries(plan.children ?? {}).map(([id, child]) => (
         <details key={id} className="plan-child">
           <summary>
             The child run of <code>{id}</code>: {Object.keys(child.steps).length} steps
-            {child.required?.length ? <span className="field-error"> lacks {child.required.join(", ")}</span> : ""}
+            {child.required?.length ? <span className="field-error"> missing {child.required.join(", ")}</span> : ""}
           </summary>
           <PlanSteps plan={child} catalog={catalog} />
         </details>

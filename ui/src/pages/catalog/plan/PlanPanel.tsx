@@ -53,11 +53,11 @@ export function PlanPanel({ catalog, asked, onChange, input, problems, state }: 
           <StepFinder
             catalog={catalog}
             label="Add a goal"
-            placeholder={goals.length === 0 ? "Which step should be reached?" : "Another goal"}
+            placeholder={goals.length === 0 ? "Choose a goal" : "Another goal"}
             without={goals}
             onPick={(id) => onChange(toggled(asked, id))}
           />
-          {goals.length === 0 && <p className="muted">Find a step here, or click one in the graph.</p>}
+          {goals.length === 0 && <p className="muted">Search for a step, or click one in the graph.</p>}
         </section>
         {goals.length > 0 && (
           <>
@@ -68,8 +68,8 @@ export function PlanPanel({ catalog, asked, onChange, input, problems, state }: 
               problems={problems}
               onChange={(given) => onChange({ ...asked, given })}
             />
-            {problem && <ErrorBox error={problem} title="There is no plan" />}
-            {!planned && !problem && <Loading what="The plan" />}
+            {problem && <ErrorBox error={problem} title="Planning failed" />}
+            {!planned && !problem && <Loading what="Loading the plan" />}
             {planned && <PlanOutcome planned={planned} catalog={catalog} />}
           </>
         )}
@@ -97,7 +97,7 @@ function RunBar({ goals, input, ready }: { goals: string[]; input: Input; ready:
     });
   return (
     <footer className="plan-foot">
-      {error && <ErrorBox error={error} title="It can't be started" />}
+      {error && <ErrorBox error={error} title="Could not start the run" />}
       <div className="row wrap">
         <Button look="primary" icon="play" busy={busy} disabled={!ready || !may} onClick={run}>
           Run
@@ -106,7 +106,7 @@ function RunBar({ goals, input, ready }: { goals: string[]; input: Input; ready:
         <CopyAs
           up
           action={runCopy(goals, input, namespace)}
-          others={{ "Only the plan": planCopy(goals, input, namespace) }}
+          others={{ "Plan only": planCopy(goals, input, namespace) }}
         />
       </div>
     </footer>

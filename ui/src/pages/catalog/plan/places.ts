@@ -11,15 +11,15 @@ export interface Place {
   why: string;
 }
 
-const UNMET: Place = { name: "unmet", why: "not met" };
+const UNMET: Place = { name: "unmet", why: "not related" };
 
 export function placesOf(plan: GoalsPlan): (id: string) => Place {
   const goals = new Set(plan.goals);
   const { missing = {}, satisfied = {}, blocked = {} } = plan.excluded ?? {};
   return (id) => {
     if (id in plan.steps) return goals.has(id) ? { name: "goal", why: "goal" } : { name: "planned", why: "would run" };
-    if (id in missing) return { name: "missing", why: `lacks ${named(missing[id])}` };
-    if (id in satisfied) return { name: "satisfied", why: `${named(satisfied[id])} given` };
+    if (id in missing) return { name: "missing", why: `missing ${named(missing[id])}` };
+    if (id in satisfied) return { name: "satisfied", why: `${named(satisfied[id])} already given` };
     if (id in blocked) return { name: "blocked", why: `blocked by ${named(blocked[id])}` };
     return UNMET;
   };
@@ -32,10 +32,10 @@ function named(names: string[] | undefined): string {
 export const PLACE_WORDS: { [place in PlaceName]: string } = {
   goal: "goal",
   planned: "would run",
-  missing: "would not run: an input is missing",
-  satisfied: "not needed: its outputs are given",
-  blocked: "would not run: an input that it must not have is given",
-  unmet: "not met",
+  missing: "would not run: missing input",
+  satisfied: "not needed: outputs are given",
+  blocked: "would not run: blocked by a given input",
+  unmet: "not related",
 };
 
 /** The steps that would run, each after those it gets something from; a tie goes by name. */

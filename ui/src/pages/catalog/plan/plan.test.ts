@@ -73,7 +73,7 @@ test("every step has a place in the plan, with the reason", () => {
     "missing",
     "unmet",
   ]);
-  expect(place("cached").why).toBe("lacks session");
+  expect(place("cached").why).toBe("missing session");
 });
 
 test("what would run is listed in the order in which it could", () => {

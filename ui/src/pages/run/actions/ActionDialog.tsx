@@ -36,18 +36,18 @@ function CancelDialog(props: ActionProps) {
       action={cancelling(run, reason, compensate)}
       confirm="Cancel the run"
       danger
-      done={() => `${run.id} is told to end`}
+      done={() => `${run.id} is being cancelled`}
     >
-      <p className="muted">Steps under way are cancelled, children too. What has been done stays done.</p>
+      <p className="muted">Running steps and child runs are cancelled. Completed work is not undone.</p>
       <TextField
         label="Reason"
-        hint="Kept with the run."
+        hint="Stored with the run."
         value={reason}
         onChange={(event) => setReason(event.target.value)}
       />
       <CheckField
         label="Compensate first"
-        hint="Undo what the steps did, newest first, where they say how."
+        hint="Run the compensations of completed steps, newest first."
         checked={compensate}
         onChange={(event) => setCompensate(event.target.checked)}
       />
@@ -63,12 +63,12 @@ function RetryDialog({ resume, ...props }: ActionProps & { resume: boolean }) {
       title={resume ? "Resume this run" : "Retry this run"}
       action={retrying(run)}
       confirm={resume ? "Resume" : "Retry"}
-      done={() => `${run.id} ${resume ? "is tried again" : "goes on"}`}
+      done={() => (resume ? "Run resumed" : "Retry started")}
     >
       <p className="muted">
         {resume
-          ? "It is tried again where it got blocked. If the cause is still there it will be blocked again; nothing is lost."
-          : "What failed is tried again. What succeeded is kept and not done a second time."}
+          ? "Continues where the run was blocked. If the cause persists, it will be blocked again; nothing is lost."
+          : "Failed steps are retried. Completed steps keep their results and don't run again."}
       </p>
     </ActionForm>
   );
@@ -79,11 +79,11 @@ function RewindDialog({ node, ...props }: ActionProps & { node: string }) {
   return (
     <ActionForm
       {...props}
-      title="Retry from here"
+      title="Re-run from here"
       action={retrying(run, node)}
-      confirm="Retry from here"
+      confirm="Re-run from here"
       danger
-      done={() => `${run.id} goes on from ${node}`}
+      done={() => `Re-running from ${node}`}
     >
       <p className="muted">
         The run is taken back to before <code>{node}</code>; it and all after it are done again. What they did outside
@@ -100,13 +100,12 @@ function CompensateDialog(props: ActionProps) {
       {...props}
       title="Compensate this run"
       action={compensating(run)}
-      confirm="Undo what was done"
+      confirm="Compensate"
       danger
-      done={() => `${run.id} undoes what it did`}
+      done={() => "Compensation started"}
     >
       <p className="muted">
-        The compensators of the steps that succeeded are run, newest first. A run that has undone its work can't be
-        retried, only forked.
+        Runs the compensations of completed steps, newest first. A compensated run can't be retried, only forked.
       </p>
     </ActionForm>
   );
@@ -123,12 +122,12 @@ function MessageDialog({ name: given = "", ...props }: ActionProps & { name?: st
       title="Send a message"
       action={name.trim() && body.ok ? messaging(run, name.trim(), body.value) : undefined}
       confirm="Send"
-      done={() => `Message ${name.trim()} is sent`}
+      done={() => `Message ${name.trim()} sent`}
     >
-      <p className="muted">It is kept until the run listens for it.</p>
+      <p className="muted">It is delivered when the run waits for it.</p>
       <TextField label="Name" value={name} required onChange={(event) => setName(event.target.value)} />
       <TextArea
-        label="Body, as JSON"
+        label="Body (JSON)"
         placeholder="null"
         value={text}
         error={body.ok ? undefined : body.error}

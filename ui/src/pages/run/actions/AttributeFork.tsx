@@ -41,8 +41,8 @@ function AnotherValue({ values, onChange }: AnotherValueProps) {
   return (
     <>
       <CheckField
-        label="Give an attribute another value"
-        hint="The steps that are done again get it."
+        label="Change the value of an attribute"
+        hint="Re-run steps use the new value."
         checked={name !== undefined}
         onChange={(event) => choose(event.target.checked ? names[0] : undefined)}
       />
@@ -54,7 +54,7 @@ function AnotherValue({ values, onChange }: AnotherValueProps) {
             ))}
           </SelectField>
           <TextArea
-            label="Its value, as JSON"
+            label="Value (JSON)"
             rows={6}
             value={text}
             error={value.ok ? undefined : value.error}

@@ -7,7 +7,7 @@ export function parsed(text: string): Parsed {
   try {
     return { ok: true, value: JSON.parse(text) as Json };
   } catch {
-    const word = /^[\w-]+$/.test(text.trim()) ? `; a string is written "${text.trim()}"` : "";
-    return { ok: false, error: `this is not JSON${word}` };
+    const word = /^[\w-]+$/.test(text.trim()) ? `; write a string as "${text.trim()}"` : "";
+    return { ok: false, error: `Not valid JSON${word}` };
   }
 }

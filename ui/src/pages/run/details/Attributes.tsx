@@ -24,8 +24,8 @@ export default function Attributes({ details, onNode }: AttributesProps) {
   const names = namesOf(details, text);
   if (all.length === 0) {
     return (
-      <Empty icon="clock" title="No attribute has a value yet">
-        Values appear here as they are given, or as steps provide them.
+      <Empty icon="clock" title="No attributes yet">
+        Values appear here as steps provide them.
       </Empty>
     );
   }
@@ -35,8 +35,8 @@ export default function Attributes({ details, onNode }: AttributesProps) {
         <input
           type="search"
           className="input attributes-search"
-          aria-label="Find an attribute"
-          placeholder="Find by name or provider"
+          aria-label="Search attributes"
+          placeholder="Search by name or provider"
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
@@ -44,7 +44,7 @@ export default function Attributes({ details, onNode }: AttributesProps) {
           {names.length === all.length ? `${all.length} attributes` : `${names.length} of ${all.length} attributes`}
         </span>
       </div>
-      {names.length === 0 && <p className="muted">No attribute fits.</p>}
+      {names.length === 0 && <p className="muted">No matching attributes.</p>}
       {names.slice(0, shown).map((name) => (
         <section key={name} className="card attribute" aria-label={`Attribute ${name}`}>
           <h2 className="mono">{name}</h2>
@@ -82,13 +82,13 @@ function Value({ name, one, mark, onNode }: ValueProps) {
       <div className="attribute-from">
         <Provider step={one.step} onNode={onNode} />
         {mark === "winner" && (
-          <span className="chip attribute-winner" title="This is the value that steps get">
+          <span className="chip attribute-winner" title="Steps use this value">
             <Icon name="check" size={12} />
             taken
           </span>
         )}
         {mark === "late" && (
-          <span className="chip" title="Another value was there first; this one is kept but not used">
+          <span className="chip" title="Another value came first; this one is not used">
             late
           </span>
         )}
@@ -104,20 +104,20 @@ function Value({ name, one, mark, onNode }: ValueProps) {
 function Provider({ step, onNode }: { step: string | undefined; onNode: (id: string) => void }) {
   if (step === undefined) {
     return (
-      <span className="chip" title="Given at the start">
+      <span className="chip" title="Input of the run">
         init
       </span>
     );
   }
   if (step === "patch") {
     return (
-      <span className="chip" title="Set by a patch while it ran">
+      <span className="chip" title="Set by a patch">
         patch
       </span>
     );
   }
   return (
-    <button type="button" className="why-node" title={`Look at ${step}`} onClick={() => onNode(step)}>
+    <button type="button" className="why-node" title={`Show ${step}`} onClick={() => onNode(step)}>
       {step}
     </button>
   );

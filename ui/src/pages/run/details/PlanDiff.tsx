@@ -21,17 +21,17 @@ export default function PlanDiff({ detail, details, onNode }: PlanDiffProps) {
     <div className="plan-diff">
       <div className="row wrap">
         <p className="grow">
-          {all.length === 0 ? "Nothing had to run: all was given." : `${all.length} planned: ${tallied(all)}`}
+          {all.length === 0 ? "Nothing to run: all outputs were given." : `${all.length} planned: ${tallied(all)}`}
         </p>
         <LinkButton to={planPath(goals, given(detail.input))} icon="goal">
-          Plan it again
+          Plan again
         </LinkButton>
       </div>
-      {required.length > 0 && <p className="field-error">Was not given: {required.join(", ")}</p>}
+      {required.length > 0 && <p className="field-error">Missing inputs: {required.join(", ")}</p>}
       {all.length > 0 && <Planned all={all} onNode={onNode} />}
-      <Left title="Not needed" words="was given already:" steps={excluded.satisfied} />
-      <Left title="Left out" words="lacked" steps={excluded.missing} />
-      <Left title="Blocked" words="must not have, but was given:" steps={excluded.blocked} />
+      <Left title="Not needed" words="already given:" steps={excluded.satisfied} />
+      <Left title="Could not run" words="missing" steps={excluded.missing} />
+      <Left title="Blocked" words="excluded by" steps={excluded.blocked} />
       {warnings.length > 0 && (
         <section className="stack tight" aria-label="Warnings">
           <h2>Warnings</h2>

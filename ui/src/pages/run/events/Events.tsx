@@ -51,8 +51,8 @@ export default function Events({ id, live, at }: EventsProps) {
         <input
           type="search"
           className="input events-search"
-          aria-label="Search the events"
-          placeholder="Search the events"
+          aria-label="Search events"
+          placeholder="Search events"
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
@@ -77,7 +77,7 @@ export default function Events({ id, live, at }: EventsProps) {
       )}
       <div className={shown ? "events-split open" : "events-split"}>
         {events.length === 0 ? (
-          <Empty icon="search" title={live.events.length ? "No event fits this filter" : "No events yet"} />
+          <Empty icon="search" title={live.events.length ? "No events match this filter" : "No events yet"} />
         ) : (
           <Window
             ref={list}
@@ -123,7 +123,7 @@ interface Points {
 
 function Points({ a, b, onClear }: Points & { onClear: () => void }) {
   if (a === undefined && b === undefined) {
-    return <span className="faint events-hint">Mark two events A and B to compare the run at those points.</span>;
+    return <span className="faint events-hint">Mark two events A and B to compare the run at those events.</span>;
   }
   return (
     <span className="row">
@@ -187,7 +187,7 @@ function EventDetail({ event, onClose, onAt }: DetailProps) {
         <span className="faint">{event.seq}</span>
         <span className="grow" />
         <Button look="ghost" className="small" icon="clock" onClick={onAt}>
-          The run then
+          Run at this event
         </Button>
         <IconButton icon="close" className="small" label="Close the event" onClick={onClose} />
       </div>

@@ -36,8 +36,8 @@ export default function Graph(props: GraphProps) {
   return (
     <section ref={box} className="graph" aria-label={props.label ?? "Graph of the run"}>
       {empty && (
-        <Empty icon="clock" title="Nothing has begun yet">
-          Nodes appear here as the run reaches them.
+        <Empty icon="clock" title="Not started yet">
+          Nodes appear here as they start.
         </Empty>
       )}
       {!empty && room && (

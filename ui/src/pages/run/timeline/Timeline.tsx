@@ -55,7 +55,7 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
   if (!data) return <Loading what="Loading the timeline" />;
   if (all.length === 0) {
     return (
-      <Empty icon="clock" title="Nothing has begun yet">
+      <Empty icon="clock" title="Not started yet">
         Each node gets a row here when it starts.
       </Empty>
     );
@@ -86,7 +86,7 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
       <Window
         ref={list}
         className="gantt-rows"
-        label="Timeline, a row a node"
+        label="Timeline by node"
         count={all.length}
         rowHeight={ROW}
         width={`calc(var(--names) + (100% - var(--names)) * ${zoom})`}
@@ -179,7 +179,7 @@ function PieceBar({ piece, span }: { piece: Piece; span: Span }) {
   );
 }
 
-const NAMES = { queue: "in the queue", backoff: "waiting to try again", wait: "waiting", scope: "" } as const;
+const NAMES = { queue: "queued", backoff: "waiting to retry", wait: "waiting", scope: "" } as const;
 
 function told(piece: Piece): string {
   const time = `${spanWords(piece.to - piece.from)}, ${clock(piece.from)} to ${"open" in piece && piece.open ? "now" : clock(piece.to)}`;
@@ -217,9 +217,9 @@ function Legend() {
   const kinds = [
     ["try completed", "attempt"],
     ["try failed", "failed attempt"],
-    ["backoff", "wait for the next"],
+    ["backoff", "waiting to retry"],
     ["queue", "queue"],
-    ["wait", "wait for others"],
+    ["wait", "waiting"],
     ["scope", "scope"],
   ] as const;
   return (
