@@ -33,7 +33,7 @@ from plait.kernel.events import (
 from plait.kernel.ids import Millis
 from plait.kernel.machine import RunInfo
 from plait.kernel.observer import Observer
-from plait.kernel.worker import Job
+from plait.kernel.task import Attempt
 
 from .families import Snapshot, families
 from .http_meter import OTHER, HttpMeter
@@ -114,7 +114,7 @@ class Metrics(Observer):
         if step in _ENDS:
             self.durations[step].add((at - run.created_at) / 1000)
 
-    def attempting(self, job: Job) -> AbstractContextManager[object]:
+    def attempting(self, attempt: Attempt) -> AbstractContextManager[object]:
         return self._around
 
     def grouped(self, writes: int, seconds: float) -> None:
