@@ -1,8 +1,8 @@
 import type { Approval, DeadLetter } from "../api/types";
-import { useResource } from "../api/use";
-import { Icon, type IconName } from "../parts/Icon";
-import { usePoll } from "./poll";
+import { useResource } from "../api/use-resource";
+import { Icon, type IconName } from "../components/Icon";
 import { Link, useLocation } from "./router";
+import { usePoll } from "./use-poll";
 
 interface Item {
   to: string;

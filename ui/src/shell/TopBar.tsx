@@ -1,7 +1,7 @@
 import { useConnection } from "../api/connection";
 import { currentNamespace, keepNamespace } from "../api/namespace";
 import type { Connection } from "../api/sse";
-import { IconButton } from "../parts/Button";
+import { IconButton } from "../components/Button";
 import { useMe } from "./me";
 import { useQuery } from "./router";
 import { type Theme, useTheme } from "./theme";

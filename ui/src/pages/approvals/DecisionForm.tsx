@@ -3,17 +3,17 @@
 import { type ReactNode, useState } from "react";
 import type { ApiProblem } from "../../api/client";
 import type { Approval } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Field } from "../../parts/Field";
-import { Json } from "../../parts/Json";
-import { SchemaForm, useSchemaForm } from "../../parts/SchemaForm";
-import { schemaOf } from "../../parts/SchemaFormModel";
-import { within } from "../../parts/SchemaFormProblems";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Field } from "../../components/Field";
+import { Json } from "../../components/Json";
+import { SchemaForm, useSchemaForm } from "../../components/SchemaForm";
+import { schemaOf } from "../../components/SchemaFormModel";
+import { within } from "../../components/SchemaFormProblems";
 import { useKey } from "../../shell/keys";
-import type { Decision } from "./copies";
-import { useSending } from "./sending";
+import type { Decision } from "./decision";
 
 interface Props {
   approval: Approval;
@@ -53,7 +53,7 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
         </Button>
       </div>
       {asked && (
-        <LastLook
+        <ConfirmDialog
           approval={approval}
           decision={asked}
           send={send}
@@ -95,7 +95,7 @@ function useDecision(approval: Approval) {
   return { form, hasForm, comment, setComment, asked, close: () => setAsked(undefined), error, approve, reject, fail };
 }
 
-interface LastLookProps {
+interface ConfirmDialogProps {
   approval: Approval;
   decision: Decision;
   send: (decision: Decision) => Promise<void>;
@@ -104,8 +104,8 @@ interface LastLookProps {
   extra: ReactNode;
 }
 
-function LastLook({ approval, decision, send, onClose, onFail, extra }: LastLookProps) {
-  const sending = useSending();
+function ConfirmDialog({ approval, decision, send, onClose, onFail, extra }: ConfirmDialogProps) {
+  const sending = useRequest();
   const yes = decision.decision === "approve";
   return (
     <Dialog

@@ -3,13 +3,13 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Approval, SignedLink } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { copyText } from "../../parts/clipboard";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { SelectField, TextField } from "../../parts/Field";
-import { absolute } from "../../parts/format";
-import { useSending } from "./sending";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { copyText } from "../../components/clipboard";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { SelectField, TextField } from "../../components/Field";
+import { absolute } from "../../components/format";
 
 const HOUR = 3600;
 const SPANS: [number, string][] = [
@@ -21,7 +21,7 @@ const SPANS: [number, string][] = [
 export function ShareLink({ approval, onClose }: { approval: Approval; onClose: () => void }) {
   const [expires, setExpires] = useState(24 * HOUR);
   const [link, setLink] = useState<SignedLink>();
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const make = async () => {
     const path = `/approvals/${encodeURIComponent(approval.id)}/link`;
     setLink(await api.post<SignedLink>(path, { expires_in: expires }, { namespace: approval.namespace }));

@@ -3,22 +3,22 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client";
 import type { Approval } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button, LinkButton } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button, LinkButton } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { useKey } from "../../shell/keys";
 import { allows, useMe } from "../../shell/me";
 import { Page, type PageProps } from "../../shell/page";
-import { Loading } from "../../shell/plain";
-import { usePoll } from "../../shell/poll";
 import { Link, navigate, useQuery } from "../../shell/router";
 import { toast } from "../../shell/toasts";
-import { type Decision, decisionCopy, decisionPath } from "./copies";
+import { usePoll } from "../../shell/use-poll";
+import { ApprovalDetail } from "./ApprovalDetail";
+import { ApprovalList, approvalPath } from "./ApprovalList";
 import { DecisionForm } from "./DecisionForm";
-import { approvalPath, Inbox } from "./Inbox";
-import { Question } from "./Question";
+import { type Decision, decisionCopy, decisionPath } from "./decision";
 import { ShareLink } from "./ShareLink";
 import "./approvals.css";
 
@@ -46,7 +46,7 @@ export default function Approvals({ params }: PageProps) {
       {list && (list.length > 0 || approval || params.id !== undefined) && (
         <div className={params.id === undefined ? "inbox" : "inbox chosen"}>
           <div className="inbox-side">
-            <Inbox approvals={list} selected={selected} />
+            <ApprovalList approvals={list} selected={selected} />
           </div>
           <section className="inbox-main" aria-label="Approval">
             <Link className="text inbox-back" to="/approvals">
@@ -120,7 +120,7 @@ function Open({ approval, gone, next, reload, onAnswered }: OpenProps) {
   };
   return (
     <div className="card pad stack">
-      <Question
+      <ApprovalDetail
         approval={approval}
         actions={
           may &&

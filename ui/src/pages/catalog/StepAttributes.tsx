@@ -3,13 +3,13 @@
 import type { ReactNode } from "react";
 import type { Step } from "../../api/goals";
 import { Link } from "../../shell/router";
-import { type Indexed, type Port, ports } from "./indexed";
+import { type CatalogIndex, type Port, ports } from "./catalog-index";
+import { collectWords, deadlineWords } from "./descriptions";
 import { ScriptText } from "./ScriptText";
-import { collectWords, deadlineWords } from "./words";
 
 interface StepAttributesProps {
   step: Step;
-  catalog: Indexed;
+  catalog: CatalogIndex;
   to: (id: string) => string;
 }
 

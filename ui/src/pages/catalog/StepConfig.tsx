@@ -2,11 +2,11 @@
 
 import type { ReactNode } from "react";
 import type { Step } from "../../api/goals";
-import { span } from "../../parts/format";
-import { Json } from "../../parts/Json";
+import { span } from "../../components/format";
+import { Json } from "../../components/Json";
 import { Link } from "../../shell/router";
+import { retryWords, TYPE_WORDS } from "./descriptions";
 import { ScriptText } from "./ScriptText";
-import { retryWords, TYPE_WORDS } from "./words";
 
 type Fact = [string, ReactNode];
 

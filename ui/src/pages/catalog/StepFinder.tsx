@@ -2,12 +2,12 @@
 
 import { type KeyboardEvent, useId, useState } from "react";
 import type { Step } from "../../api/goals";
-import { best, type Indexed } from "./indexed";
+import { best, type CatalogIndex } from "./catalog-index";
 
 const FEW = 8;
 
 interface StepFinderProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   label: string;
   placeholder: string;
   onPick: (id: string) => void;

@@ -2,20 +2,20 @@
 
 import { type CSSProperties, memo, useDeferredValue, useMemo } from "react";
 import type { Health as HealthState, Step } from "../../api/goals";
-import { Button, LinkButton } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { Window } from "../../parts/Window";
+import { Button, LinkButton } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { VirtualList } from "../../components/VirtualList";
 import { useKey } from "../../shell/keys";
 import { Link, useQuery } from "../../shell/router";
+import { type CatalogIndex, search, wires } from "./catalog-index";
 import { Health } from "./Health";
-import { type Indexed, search, wires } from "./indexed";
-import { askedOf, planPath } from "./plan/asked";
+import { askedOf, planPath } from "./plan/plan-query";
 
 const ROW = 52;
 const TYPES = ["sync", "async", "script", "flow", "python", "run"];
 
 interface StepListProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   selected: string | undefined;
   goals: readonly string[];
   /** The address of the page with that step open. */
@@ -42,7 +42,7 @@ export function StepList({ catalog, selected, goals, to, onGoal }: StepListProps
           action={<Button onClick={() => setQuery({ q: "", type: "", health: "" })}>Show all</Button>}
         />
       ) : (
-        <Window
+        <VirtualList
           className="step-rows"
           label="Steps, by id"
           role="list"

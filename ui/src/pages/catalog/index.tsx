@@ -2,18 +2,18 @@
 
 import { useState } from "react";
 import type { Step } from "../../api/goals";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link, location, useLocation, useQuery } from "../../shell/router";
 import { CatalogGraph } from "./CatalogGraph";
-import type { Indexed } from "./indexed";
-import { isStep } from "./picture";
-import { askedOf, queryOf, toggled } from "./plan/asked";
+import type { CatalogIndex } from "./catalog-index";
+import { isStep } from "./graph-view";
 import { PlanTab } from "./plan/PlanTab";
+import { askedOf, queryOf, toggled } from "./plan/plan-query";
 import { RegisterDialog } from "./RegisterDialog";
 import { StepList } from "./StepList";
 import { StepPanel } from "./StepPanel";
@@ -80,7 +80,7 @@ export default function CatalogPage() {
 
 interface ChangingProps {
   open: Open;
-  catalog: Indexed;
+  catalog: CatalogIndex;
   onClose: () => void;
   /** With the step that is shown then. */
   onDone: (id: string | undefined) => void;
@@ -118,7 +118,7 @@ function withTab(search: string, tab: Tab): string {
 }
 
 interface StepsProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   tab: Tab;
   may: boolean;
   onOpen: (open: Open) => void;

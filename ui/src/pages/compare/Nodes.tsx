@@ -2,12 +2,12 @@
 
 import { Fragment, useId, useState } from "react";
 import type { Node, NodeDiff } from "../../api/types";
-import { Empty } from "../../parts/Empty";
-import { CheckField } from "../../parts/Field";
-import { span } from "../../parts/format";
-import { JsonDiff } from "../../parts/JsonDiff";
-import { StatusIcon } from "../../parts/Status";
-import { CHANGE_WORDS, compared, slower, tally, tookOf } from "./words";
+import { Empty } from "../../components/Empty";
+import { CheckField } from "../../components/Field";
+import { span } from "../../components/format";
+import { JsonDiff } from "../../components/JsonDiff";
+import { StatusIcon } from "../../components/Status";
+import { CHANGE_WORDS, compared, slower, tally, tookOf } from "./labels";
 
 export function Nodes({ nodes }: { nodes: NodeDiff[] }) {
   const [all, setAll] = useState(false);

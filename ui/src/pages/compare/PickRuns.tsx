@@ -2,9 +2,9 @@
 
 import { useState } from "react";
 import type { RunPage } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { TextField } from "../../parts/Field";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { TextField } from "../../components/Field";
 import { Link } from "../../shell/router";
 
 interface Props {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Run } from "../../api/types";
-import { Status, shownStatus } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { Status, shownStatus } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { Link } from "../../shell/router";
 
 /** The header facts of one run; what differs from the other one is marked. */

@@ -1,12 +1,12 @@
 /** Two runs side by side: facts, input, output, and what each node did in both. */
 
 import type { RunDetail, RunDiff } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { JsonDiff } from "../../parts/JsonDiff";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { JsonDiff } from "../../components/JsonDiff";
+import { Loading } from "../../shell/fallbacks";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { useQuery } from "../../shell/router";
 import { Nodes } from "./Nodes";
 import { PickRuns } from "./PickRuns";

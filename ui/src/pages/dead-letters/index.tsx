@@ -3,18 +3,18 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { DeadLetter } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
-import { usePoll } from "../../shell/poll";
 import { useQuery } from "../../shell/router";
 import { toast } from "../../shell/toasts";
-import { Letter } from "./Letter";
-import { Settle, settlePath, type Verdict } from "./Settle";
+import { usePoll } from "../../shell/use-poll";
+import { DeadLetterCard } from "./DeadLetterCard";
+import { type Resolution, ResolveDialog, resolvePath } from "./ResolveDialog";
 import "./dead-letters.css";
 
 const EVERY = 5000;
@@ -68,12 +68,12 @@ interface LettersProps {
 
 function Letters({ letters, status, reload }: LettersProps) {
   const may = allows(useMe(), "operator");
-  const [asked, setAsked] = useState<{ letter: DeadLetter; verdict: Verdict }>();
-  const settle = async (letter: DeadLetter, verdict: Verdict) => {
-    await api.post(settlePath(letter.id, verdict), {}, { namespace: letter.namespace });
+  const [asked, setAsked] = useState<{ letter: DeadLetter; resolution: Resolution }>();
+  const resolve = async (letter: DeadLetter, resolution: Resolution) => {
+    await api.post(resolvePath(letter.id, resolution), {}, { namespace: letter.namespace });
     toast({
       kind: "ok",
-      text: `${verdict === "retry" ? "Retry started" : "Discarded"}: ${letter.label || letter.node}`,
+      text: `${resolution === "retry" ? "Retry started" : "Discarded"}: ${letter.label || letter.node}`,
     });
     setAsked(undefined);
     reload();
@@ -94,11 +94,11 @@ function Letters({ letters, status, reload }: LettersProps) {
       <ul className="letters">
         {letters.map((letter) => (
           <li key={letter.id}>
-            <Letter letter={letter} may={may} onSettle={(verdict) => setAsked({ letter, verdict })} />
+            <DeadLetterCard letter={letter} may={may} onResolve={(resolution) => setAsked({ letter, resolution })} />
           </li>
         ))}
       </ul>
-      {asked && <Settle {...asked} onClose={() => setAsked(undefined)} settle={settle} reload={reload} />}
+      {asked && <ResolveDialog {...asked} onClose={() => setAsked(undefined)} resolve={resolve} reload={reload} />}
     </>
   );
 }

@@ -2,14 +2,14 @@
 
 import { useState } from "react";
 import type { Definition } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button, LinkButton } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button, LinkButton } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link } from "../../shell/router";
-import { Loaded } from "./Loaded";
+import { LoadedBadge } from "./LoadedBadge";
 import { SchemaTable } from "./SchemaTable";
 import { Tags } from "./Tags";
 import { Versions } from "./Versions";
@@ -31,7 +31,7 @@ export function DefinitionPage({ name }: { name: string }) {
           <span className="faint">/</span>
           <h1 className="clip">{name}</h1>
           {definition && <span className="chip">{definition.dialect}</span>}
-          {definition && <Loaded loaded={definition.loaded} />}
+          {definition && <LoadedBadge loaded={definition.loaded} />}
         </div>
       }
       actions={

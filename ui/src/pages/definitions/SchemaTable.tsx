@@ -2,10 +2,10 @@
 
 import { useMemo } from "react";
 import type { Json as JsonValue } from "../../api/types";
-import { Json } from "../../parts/Json";
-import "../../parts/SchemaForm.css";
-import { schemaOf } from "../../parts/SchemaFormModel";
-import { linesOfSchema, typeText } from "../../parts/SchemaFormWords";
+import { Json } from "../../components/Json";
+import "../../components/SchemaForm.css";
+import { schemaOf } from "../../components/SchemaFormModel";
+import { linesOfSchema, typeText } from "../../components/SchemaFormWords";
 
 interface Props {
   /** What the API has as the schema, if anything. */

@@ -1,19 +1,19 @@
 /** The versions of a definition, the source of one, and the difference of two. The URL says which. */
 
 import type { Definition, DefinitionVersion, Version } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { copyText } from "../../parts/clipboard";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Json } from "../../parts/Json";
-import { JsonDiff } from "../../parts/JsonDiff";
-import { TextDiff } from "../../parts/TextDiff";
-import { Ago } from "../../parts/Time";
-import { Loading } from "../../shell/plain";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { copyText } from "../../components/clipboard";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Json } from "../../components/Json";
+import { JsonDiff } from "../../components/JsonDiff";
+import { TextDiff } from "../../components/TextDiff";
+import { Ago } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 import { useQuery } from "../../shell/router";
-import { Loaded } from "./Loaded";
-import { asJson, tagsOf, versionKey, versionsOf } from "./words";
+import { LoadedBadge } from "./LoadedBadge";
+import { asJson, tagsOf, versionKey, versionsOf } from "./versions";
 
 export function Versions({ definition }: { definition: Definition }) {
   const [query, setQuery] = useQuery();
@@ -66,7 +66,7 @@ function Table({ definition, keys, shown, onShow, onCompare }: TableProps) {
           <tr>
             <th scope="col">Version</th>
             <th scope="col">First seen</th>
-            <th scope="col">Loaded</th>
+            <th scope="col">LoadedBadge</th>
             <th scope="col">Tags</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>
@@ -109,7 +109,7 @@ function Row({ version, tags, shown, onShow, onCompare }: RowProps) {
         <Ago at={version.created_at} />
       </td>
       <td>
-        <Loaded loaded={version.loaded} />
+        <LoadedBadge loaded={version.loaded} />
       </td>
       <td>
         <span className="row wrap">

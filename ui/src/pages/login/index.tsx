@@ -4,12 +4,12 @@ import { useState } from "react";
 import { api } from "../../api/client";
 import { keepNamespace } from "../../api/namespace";
 import type { Me } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { TextField } from "../../parts/Field";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { TextField } from "../../components/Field";
 import { useTitle } from "../../shell/page";
 import { navigate, useQuery } from "../../shell/router";
-import { useSending } from "../approvals/sending";
 import { safeNext } from "./next";
 import "./login.css";
 
@@ -17,7 +17,7 @@ export default function Login() {
   useTitle("Sign in");
   const [query] = useQuery();
   const [key, setKey] = useState("");
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const signIn = async () => {
     await api.post<Me>("/session", { key: key.trim() }, { namespace: null });
     // The namespace that someone else looked at here may not be this key's.

@@ -1,16 +1,16 @@
 import { withQuery } from "../../api/namespace";
 import type { Run, RunDetail, RunPage } from "../../api/types";
-import { useResource } from "../../api/use";
-import { IconButton } from "../../parts/Button";
-import { copyText } from "../../parts/clipboard";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { shortId } from "../../parts/format";
-import { Icon } from "../../parts/Icon";
-import { Status, StatusIcon, shownStatus } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { useResource } from "../../api/use-resource";
+import { IconButton } from "../../components/Button";
+import { copyText } from "../../components/clipboard";
+import { ErrorBox } from "../../components/ErrorBox";
+import { shortId } from "../../components/format";
+import { Icon } from "../../components/Icon";
+import { Status, StatusIcon, shownStatus } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { Link } from "../../shell/router";
 import { ActionButtons } from "./actions/ActionButtons";
-import type { Asked } from "./actions/describe";
+import type { Asked } from "./actions/requests";
 import { detailsOf } from "./details/details";
 
 interface HeaderProps {

@@ -1,17 +1,17 @@
 /** All about one node: what went in, what came out, what went wrong, and what can be done from here. */
 
 import type { Node, RunDetail } from "../../api/types";
-import { Button, IconButton } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { absolute, span } from "../../parts/format";
-import { Icon } from "../../parts/Icon";
-import { Json } from "../../parts/Json";
-import { Status } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { Button, IconButton } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { absolute, span } from "../../components/format";
+import { Icon } from "../../components/Icon";
+import { Json } from "../../components/Json";
+import { Status } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { useKey } from "../../shell/keys";
 import { Link } from "../../shell/router";
-import type { Asked } from "./actions/describe";
 import { canFork } from "./actions/ForkForm";
+import type { Asked } from "./actions/requests";
 import { LogLines, useLogs } from "./Logs";
 
 interface InspectorProps {

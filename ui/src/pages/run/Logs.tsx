@@ -4,13 +4,13 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { type ApiProblem, api } from "../../api/client";
 import { withQuery } from "../../api/namespace";
 import type { Level, LogLine, LogPage, View } from "../../api/types";
-import { asProblem } from "../../api/use";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { absolute, clock } from "../../parts/format";
-import { Window } from "../../parts/Window";
-import { usePoll } from "../../shell/poll";
+import { asProblem } from "../../api/use-resource";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { absolute, clock } from "../../components/format";
+import { VirtualList } from "../../components/VirtualList";
 import { useQuery } from "../../shell/router";
+import { usePoll } from "../../shell/use-poll";
 import { runPath } from "./use-run";
 
 export const LEVELS: readonly Level[] = ["debug", "info", "warning", "error"];
@@ -82,7 +82,7 @@ export function Logs({ id, seq, running, view }: LogsProps) {
 
 export function LogLines({ lines, withNode, follow }: { lines: LogLine[]; withNode: boolean; follow: boolean }) {
   return (
-    <Window
+    <VirtualList
       className="loglines"
       label="Log lines"
       count={lines.length}

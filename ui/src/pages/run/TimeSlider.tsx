@@ -1,9 +1,9 @@
 /** Time travel: a slider over the events. What is shown is the run as it was after the chosen one. */
 
 import type { Event } from "../../api/types";
-import { Button, IconButton } from "../../parts/Button";
-import { absolute, clock } from "../../parts/format";
-import { Icon } from "../../parts/Icon";
+import { Button, IconButton } from "../../components/Button";
+import { absolute, clock } from "../../components/format";
+import { Icon } from "../../components/Icon";
 import { useKey } from "../../shell/keys";
 
 interface SliderProps {

@@ -2,33 +2,33 @@
 
 import { useState } from "react";
 import type { Node, RunDetail } from "../../api/types";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Json } from "../../parts/Json";
-import { FrozenTime } from "../../parts/Time";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Json } from "../../components/Json";
+import { FrozenTime } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 import { useKey } from "../../shell/keys";
-import { later } from "../../shell/later";
+import { lazy } from "../../shell/lazy";
 import { type PageProps, useTitle } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link, location, useQuery } from "../../shell/router";
 import { ActionDialog } from "./actions/ActionDialog";
-import type { Asked } from "./actions/describe";
+import type { Asked } from "./actions/requests";
 import { detailsOf } from "./details/details";
 import { Header } from "./Header";
-import { InOut } from "./InOut";
+import { InputOutput } from "./InputOutput";
 import { Inspector } from "./Inspector";
 import { Logs } from "./Logs";
 import { PastBanner, TimeSlider } from "./TimeSlider";
 import { hasTab, type Tab, TabBar, tabOf } from "./tabs";
 import { type RunState, useRun } from "./use-run";
-import { Waiting } from "./Waiting";
+import { WaitingReasons } from "./WaitingReasons";
 import "./run.css";
 
-const Graph = later(() => import("./graph/Graph"));
-const Timeline = later(() => import("./timeline/Timeline"));
-const Events = later(() => import("./events/Events"));
-const Attributes = later(() => import("./details/Attributes"));
-const PlanDiff = later(() => import("./details/PlanDiff"));
+const Graph = lazy(() => import("./graph/Graph"));
+const Timeline = lazy(() => import("./timeline/Timeline"));
+const Events = lazy(() => import("./events/Events"));
+const Attributes = lazy(() => import("./details/Attributes"));
+const PlanDiff = lazy(() => import("./details/PlanDiff"));
 // The tab that nearly everyone sees first: fetched along with the page, not after it.
 if (tabOf(new URLSearchParams(location().search).get("tab")) === "graph") void Graph.preload();
 
@@ -100,7 +100,7 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
           onLive={() => setQuery({ at: undefined })}
         />
       ) : (
-        <Waiting detail={now} onNode={(one) => setQuery({ node: one })} onAction={setAsked} />
+        <WaitingReasons detail={now} onNode={(one) => setQuery({ node: one })} onAction={setAsked} />
       )}
       <TabBar tab={tab} details={details} />
       {WITH_SLIDER.has(tab) && <TimeSlider at={at} last={now.seq} onAt={(next) => setQuery({ at: next })} />}
@@ -117,7 +117,7 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
             {tab === "attributes" && details.attributes && <Attributes details={details} onNode={select} />}
             {tab === "plan" && hasTab(tab, details) && <PlanDiff detail={shown} details={details} onNode={select} />}
             {tab === "details" && details.other && <Json value={details.other} label="details" />}
-            {tab === "io" && <InOut detail={shown} />}
+            {tab === "io" && <InputOutput detail={shown} />}
           </div>
           {node && tab !== "io" && (
             <Inspector node={node} detail={now} past={at} onAction={setAsked} onClose={() => select(undefined)} />

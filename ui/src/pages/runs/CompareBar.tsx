@@ -1,5 +1,5 @@
-import { Button } from "../../parts/Button";
-import { shortId } from "../../parts/format";
+import { Button } from "../../components/Button";
+import { shortId } from "../../components/format";
 import { useKey } from "../../shell/keys";
 import { navigate } from "../../shell/router";
 

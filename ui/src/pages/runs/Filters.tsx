@@ -1,8 +1,8 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import type { Definition } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Icon } from "../../parts/Icon";
-import { STATUS_WORDS, StatusIcon } from "../../parts/Status";
+import { useResource } from "../../api/use-resource";
+import { Icon } from "../../components/Icon";
+import { STATUS_WORDS, StatusIcon } from "../../components/Status";
 import { useKey } from "../../shell/keys";
 import { useQuery } from "../../shell/router";
 import { type Filter, isLabel, STATUSES, toggled } from "./filter";

@@ -1,8 +1,8 @@
 import { memo } from "react";
 import type { Run } from "../../api/types";
-import { shortId } from "../../parts/format";
-import { Status, shownStatus } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { shortId } from "../../components/format";
+import { Status, shownStatus } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { Link } from "../../shell/router";
 
 interface TableProps {

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { Button, IconButton } from "../../parts/Button";
-import { Dialog } from "../../parts/Dialog";
-import { TextField } from "../../parts/Field";
+import { Button, IconButton } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { TextField } from "../../components/Field";
 import { type Filter, sameFilter } from "./filter";
-import { BUILT_IN, useViews } from "./views";
+import { BUILT_IN, useViews } from "./saved-views";
 
 interface ViewTabsProps {
   filter: Filter;

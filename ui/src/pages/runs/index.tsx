@@ -3,19 +3,19 @@
 import { useMemo, useState } from "react";
 import { useLiveRuns } from "../../api/live";
 import type { Run } from "../../api/types";
-import { Button, LinkButton } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { Button, LinkButton } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { useQuery } from "../../shell/router";
 import { CompareBar } from "./CompareBar";
 import { Filters } from "./Filters";
 import { type Filter, fromUrl, isEmpty, NO_FILTER, toApi, toUrl } from "./filter";
-import { useListKeys } from "./list-keys";
-import { merged, PAGE, useOlder } from "./older";
 import { RunTable } from "./RunTable";
+import { useListKeys } from "./use-list-keys";
+import { merged, PAGE, useOlder } from "./use-older-runs";
 import { ViewTabs } from "./ViewTabs";
 import "./runs.css";
 

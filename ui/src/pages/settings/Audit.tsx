@@ -4,14 +4,14 @@ import { useState } from "react";
 import { api } from "../../api/client";
 import { withQuery } from "../../api/namespace";
 import type { AuditEntry, AuditPage } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Icon } from "../../parts/Icon";
-import { Ago } from "../../parts/Time";
-import { Loading } from "../../shell/plain";
-import { useSending } from "../approvals/sending";
+import { useRequest } from "../../api/use-request";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Icon } from "../../components/Icon";
+import { Ago } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 
 const PAGE = 50;
 
@@ -22,7 +22,7 @@ function path(cursor?: string): string {
 export function Audit() {
   const first = useResource<AuditPage>(path(), { namespace: null });
   const [older, setOlder] = useState<AuditPage[]>([]);
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const pages = first.data ? [first.data, ...older] : [];
   const next = pages.at(-1)?.next;
   const more = async (cursor: string) => {

@@ -3,17 +3,17 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Key } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { sh } from "../../parts/copy";
-import { Dialog } from "../../parts/Dialog";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Ago, useNow } from "../../parts/Time";
-import { Loading } from "../../shell/plain";
+import { useRequest } from "../../api/use-request";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { sh } from "../../components/copy";
+import { Dialog } from "../../components/Dialog";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Ago, useNow } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 import { toast } from "../../shell/toasts";
-import { useSending } from "../approvals/sending";
 import { NewKeyDialog } from "./NewKeyDialog";
 
 /** `open`: nobody is asked for a key here, but the ones made now are good elsewhere. */
@@ -105,7 +105,7 @@ function KeyRow({ entry, onRevoke }: { entry: Key; onRevoke: (key: Key) => void 
 }
 
 function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void; onDone: () => void }) {
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const path = `/keys/${encodeURIComponent(target.id)}`;
   const revoke = async () => {
     await api.delete(path, { namespace: null });

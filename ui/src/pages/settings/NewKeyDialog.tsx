@@ -3,15 +3,15 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { FieldProblem, NewKey, Role } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { copyText } from "../../parts/clipboard";
-import { sh } from "../../parts/copy";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { SelectField, TextField } from "../../parts/Field";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { copyText } from "../../components/clipboard";
+import { sh } from "../../components/copy";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { SelectField, TextField } from "../../components/Field";
 import { useMe } from "../../shell/me";
-import { useSending } from "../approvals/sending";
 import { ROLE_WORDS, ROLES } from "./roles";
 
 const DAY = 86_400;
@@ -51,7 +51,7 @@ function Ask({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) =
   const me = useMe();
   const namespace = me.namespace === "*" ? "default" : me.namespace;
   const [wanted, setWanted] = useState<Wanted>({ name: "", role: "operator", namespace, expires: 90 * DAY });
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const { expires, ...rest } = wanted;
   const body = { ...rest, expires_in: expires || undefined };
   const make = async () => onMade(await api.post<NewKey>("/keys", body, { namespace: null }));

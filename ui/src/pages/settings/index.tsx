@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Me } from "../../api/types";
-import { Button } from "../../parts/Button";
+import { Button } from "../../components/Button";
 import { Help } from "../../shell/Help";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";

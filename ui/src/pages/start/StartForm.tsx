@@ -3,17 +3,17 @@
 import type { ApiProblem } from "../../api/client";
 import { currentNamespace } from "../../api/namespace";
 import type { Definition } from "../../api/types";
-import { Button, LinkButton } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { TextField } from "../../parts/Field";
-import { SchemaForm } from "../../parts/SchemaForm";
-import type { Schema } from "../../parts/SchemaFormModel";
+import { Button, LinkButton } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { ErrorBox } from "../../components/ErrorBox";
+import { TextField } from "../../components/Field";
+import { SchemaForm } from "../../components/SchemaForm";
+import type { Schema } from "../../components/SchemaFormModel";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
-import { Loading } from "../../shell/plain";
 import { Link } from "../../shell/router";
-import { definitionPath, usualReference, versionKey, versionsOf } from "../definitions/words";
-import { PlanView } from "./PlanView";
+import { definitionPath, usualReference, versionKey, versionsOf } from "../definitions/versions";
+import { CheckResult } from "./CheckResult";
 import { startCopy } from "./request";
 import { type Options, useInputSchema, useStart, type Wrong } from "./use-start";
 
@@ -62,7 +62,7 @@ function Filled({ schema, ...chosen }: Props & { schema: Schema }) {
           <CopyAs up action={startCopy(request, currentNamespace())} />
         </div>
       </form>
-      {plan && <PlanView plan={plan} />}
+      {plan && <CheckResult plan={plan} />}
     </div>
   );
 }

@@ -2,16 +2,16 @@
 
 import { useMemo } from "react";
 import type { Definition } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link, useQuery } from "../../shell/router";
-import { usualReference } from "../definitions/words";
-import { Picker } from "./Picker";
+import { usualReference } from "../definitions/versions";
+import { DefinitionPicker } from "./DefinitionPicker";
 import { StartForm } from "./StartForm";
 import "./start.css";
 
@@ -41,7 +41,7 @@ export default function Start() {
       )}
       {data && data.definitions.length === 0 && <NothingToStart />}
       {data && data.definitions.length > 0 && !definition && (
-        <Picker definitions={data.definitions} missing={wanted} onPick={pick} />
+        <DefinitionPicker definitions={data.definitions} missing={wanted} onPick={pick} />
       )}
       {definition && (
         <StartForm

@@ -2,7 +2,7 @@
 
 import { withQuery } from "../../api/namespace";
 import type { Json, StartRun } from "../../api/types";
-import { type CopyAction, py, sh } from "../../parts/copy";
+import { type CopyAction, py, sh } from "../../components/copy";
 
 export interface Request {
   definition: string;

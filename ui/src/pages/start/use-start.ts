@@ -3,13 +3,13 @@
 import { useRef, useState } from "react";
 import { type ApiProblem, api } from "../../api/client";
 import type { Definition, DefinitionVersion, Plan, Started } from "../../api/types";
-import { useResource } from "../../api/use";
-import { type FormState, useSchemaForm } from "../../parts/SchemaForm";
-import { type Schema, schemaOf } from "../../parts/SchemaFormModel";
-import { within } from "../../parts/SchemaFormProblems";
+import { useRequest } from "../../api/use-request";
+import { useResource } from "../../api/use-resource";
+import { type FormState, useSchemaForm } from "../../components/SchemaForm";
+import { type Schema, schemaOf } from "../../components/SchemaFormModel";
+import { within } from "../../components/SchemaFormProblems";
 import { navigate } from "../../shell/router";
 import { toast } from "../../shell/toasts";
-import { useSending } from "../approvals/sending";
 import { bodyOf, idProblem, parseLabels, type Request, secondsOf } from "./request";
 
 export type Options = Pick<Request, "id" | "labels" | "deadline">;
@@ -32,7 +32,7 @@ export function useStart(definition: Definition, reference: string, schema: Sche
   const form = useSchemaForm(schema);
   const [options, setOptions] = useState<Options>({ id: "", labels: "", deadline: "" });
   const [plan, setPlan] = useState<Plan>();
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const name = reference ? `${definition.name}@${reference}` : definition.name;
   const request: Request = { definition: name, dialect: definition.dialect, input: form.now, ...options };
   const wrong = wrongIn(options);

@@ -2,12 +2,12 @@
 
 import { type FormEvent, useId, useState } from "react";
 import type { GoalsPlan } from "../../../api/goals";
-import { Button, IconButton } from "../../../parts/Button";
-import { type Indexed, typeOf } from "../indexed";
-import { fieldId, type Given } from "./asked";
+import { Button, IconButton } from "../../../components/Button";
+import { type CatalogIndex, typeOf } from "../catalog-index";
+import { fieldId, type Given } from "./plan-query";
 
 interface PlanInputsProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   plan: GoalsPlan | undefined;
   given: readonly Given[];
   problems: { [name: string]: string };

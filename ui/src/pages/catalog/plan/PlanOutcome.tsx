@@ -2,14 +2,14 @@
 
 import type { ReactNode } from "react";
 import type { GoalsPlan, Planned } from "../../../api/goals";
-import { Icon } from "../../../parts/Icon";
+import { Icon } from "../../../components/Icon";
 import { Link } from "../../../shell/router";
+import type { CatalogIndex } from "../catalog-index";
+import { stepPath } from "../descriptions";
 import { Health } from "../Health";
-import type { Indexed } from "../indexed";
-import { stepPath } from "../words";
-import { childGaps, inOrder } from "./places";
+import { childGaps, inOrder } from "./step-status";
 
-export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: Indexed }) {
+export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: CatalogIndex }) {
   const { plan } = planned;
   const notes = [...new Set([...(planned.notes ?? []), ...(plan.warnings ?? [])])];
   const met = Object.keys(plan.steps).length + excludedCount(plan);
@@ -76,7 +76,7 @@ function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
 }
 
 /** Also of a child: its plan has the same shape. */
-function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: Indexed }) {
+function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: CatalogIndex }) {
   const order = inOrder(plan);
   const goals = new Set(plan.goals);
   const { missing = {}, satisfied = {}, blocked = {} } = plan.excluded ?? {};

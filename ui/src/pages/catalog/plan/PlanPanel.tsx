@@ -3,23 +3,23 @@
 import { api } from "../../../api/client";
 import { currentNamespace } from "../../../api/namespace";
 import type { Started } from "../../../api/types";
-import { Button, IconButton } from "../../../parts/Button";
-import { CopyAs } from "../../../parts/CopyAs";
-import { ErrorBox } from "../../../parts/ErrorBox";
+import { useRequest } from "../../../api/use-request";
+import { Button, IconButton } from "../../../components/Button";
+import { CopyAs } from "../../../components/CopyAs";
+import { ErrorBox } from "../../../components/ErrorBox";
+import { Loading } from "../../../shell/fallbacks";
 import { allows, useMe } from "../../../shell/me";
-import { Loading } from "../../../shell/plain";
 import { navigate } from "../../../shell/router";
 import { toast } from "../../../shell/toasts";
-import { useSending } from "../../approvals/sending";
-import type { Indexed } from "../indexed";
+import type { CatalogIndex } from "../catalog-index";
 import { StepFinder } from "../StepFinder";
-import { type Asked, bodyOf, type Input, planCopy, runCopy, toggled } from "./asked";
 import { PlanInputs } from "./PlanInputs";
 import { PlanOutcome } from "./PlanOutcome";
+import { type Asked, bodyOf, type Input, planCopy, runCopy, toggled } from "./plan-query";
 import type { PlanState } from "./use-plan";
 
 interface PlanPanelProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   asked: Asked;
   onChange: (asked: Asked) => void;
   input: Input;
@@ -87,7 +87,7 @@ export function PlanPanel({ catalog, asked, onChange, input, problems, state }: 
 
 function RunBar({ goals, input, ready }: { goals: string[]; input: Input; ready: boolean }) {
   const may = allows(useMe(), "operator");
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const namespace = currentNamespace();
   const run = () =>
     send(async () => {

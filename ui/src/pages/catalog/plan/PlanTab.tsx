@@ -1,22 +1,22 @@
 /** What would run for some goals, given some inputs: seen at once, before anything runs. */
 
 import { useMemo, useState } from "react";
-import { Empty } from "../../../parts/Empty";
+import { Empty } from "../../../components/Empty";
 import { useKey } from "../../../shell/keys";
 import { useLocation, useQuery } from "../../../shell/router";
 import { StepGraph } from "../CatalogGraph";
-import { type Indexed, typeOf } from "../indexed";
+import { type CatalogIndex, typeOf } from "../catalog-index";
+import { catalogPicture, gapOf, isStep, planPicture } from "../graph-view";
 import { WHOLE } from "../neighbours";
-import { catalogPicture, gapOf, isStep, planPicture } from "../picture";
-import { type Asked, askedOf, fieldId, inputOf, queryOf, toggled } from "./asked";
 import { PlanPanel } from "./PlanPanel";
+import { type Asked, askedOf, fieldId, inputOf, queryOf, toggled } from "./plan-query";
 import { usePlan } from "./use-plan";
 import "./plan.css";
 
 /** Up to this many steps those that planning never came to are shown too, greyed out. */
 const FEW = 60;
 
-export function PlanTab({ catalog, sequence }: { catalog: Indexed; sequence: number }) {
+export function PlanTab({ catalog, sequence }: { catalog: CatalogIndex; sequence: number }) {
   const [query, setQuery] = useQuery();
   const { search } = useLocation();
   const asked = useMemo(() => askedOf(new URLSearchParams(search)), [search]);

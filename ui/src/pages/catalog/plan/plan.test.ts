@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { GoalsPlan } from "../../../api/goals";
-import { indexed } from "../indexed";
+import { indexed } from "../catalog-index";
+import { planPicture, type StepNode } from "../graph-view";
 import { cart, letter, order, sell, total } from "../order.example";
-import { planPicture, type StepNode } from "../picture";
-import { askedOf, inputOf, planCopy, planPath, queryOf, runCopy, textOf, toggled } from "./asked";
-import { childGaps, inOrder, placesOf } from "./places";
+import { askedOf, inputOf, planCopy, planPath, queryOf, runCopy, textOf, toggled } from "./plan-query";
+import { childGaps, inOrder, placesOf } from "./step-status";
 
 const plan: GoalsPlan = {
   goals: ["letter"],

@@ -1,11 +1,11 @@
 /** A dialog for each action: it says what will happen and asks for what is missing. */
 
 import { useState } from "react";
-import { CheckField, TextArea, TextField } from "../../../parts/Field";
+import { CheckField, TextArea, TextField } from "../../../components/Field";
+import { parseJson } from "../../../components/parse-json";
 import { ActionForm, type ActionProps } from "./ActionForm";
-import { type Asked, cancelling, compensating, messaging, retrying } from "./describe";
 import { ForkDialog } from "./ForkDialog";
-import { parsed } from "./parsed";
+import { type Asked, cancelRequest, compensateRequest, messageRequest, retryRequest } from "./requests";
 
 export function ActionDialog({ asked, ...props }: ActionProps & { asked: Asked }) {
   switch (asked.action) {
@@ -33,7 +33,7 @@ function CancelDialog(props: ActionProps) {
     <ActionForm
       {...props}
       title="Cancel this run"
-      action={cancelling(run, reason, compensate)}
+      action={cancelRequest(run, reason, compensate)}
       confirm="Cancel the run"
       danger
       done={() => `${run.id} is being cancelled`}
@@ -61,7 +61,7 @@ function RetryDialog({ resume, ...props }: ActionProps & { resume: boolean }) {
     <ActionForm
       {...props}
       title={resume ? "Resume this run" : "Retry this run"}
-      action={retrying(run)}
+      action={retryRequest(run)}
       confirm={resume ? "Resume" : "Retry"}
       done={() => (resume ? "Run resumed" : "Retry started")}
     >
@@ -80,7 +80,7 @@ function RewindDialog({ node, ...props }: ActionProps & { node: string }) {
     <ActionForm
       {...props}
       title="Re-run from here"
-      action={retrying(run, node)}
+      action={retryRequest(run, node)}
       confirm="Re-run from here"
       danger
       done={() => `Re-running from ${node}`}
@@ -99,7 +99,7 @@ function CompensateDialog(props: ActionProps) {
     <ActionForm
       {...props}
       title="Compensate this run"
-      action={compensating(run)}
+      action={compensateRequest(run)}
       confirm="Compensate"
       danger
       done={() => "Compensation started"}
@@ -115,12 +115,12 @@ function MessageDialog({ name: given = "", ...props }: ActionProps & { name?: st
   const { run } = props.detail;
   const [name, setName] = useState(given);
   const [text, setText] = useState("");
-  const body = parsed(text || "null");
+  const body = parseJson(text || "null");
   return (
     <ActionForm
       {...props}
       title="Send a message"
-      action={name.trim() && body.ok ? messaging(run, name.trim(), body.value) : undefined}
+      action={name.trim() && body.ok ? messageRequest(run, name.trim(), body.value) : undefined}
       confirm="Send"
       done={() => `Message ${name.trim()} sent`}
     >

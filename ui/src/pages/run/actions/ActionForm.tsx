@@ -3,12 +3,12 @@
 import { type ReactNode, useState } from "react";
 import { api } from "../../../api/client";
 import type { RunDetail } from "../../../api/types";
-import { asProblem } from "../../../api/use";
-import { Button } from "../../../parts/Button";
-import { CopyAs } from "../../../parts/CopyAs";
-import type { CopyAction } from "../../../parts/copy";
-import { Dialog } from "../../../parts/Dialog";
-import { ErrorBox } from "../../../parts/ErrorBox";
+import { asProblem } from "../../../api/use-resource";
+import { Button } from "../../../components/Button";
+import { CopyAs } from "../../../components/CopyAs";
+import type { CopyAction } from "../../../components/copy";
+import { Dialog } from "../../../components/Dialog";
+import { ErrorBox } from "../../../components/ErrorBox";
 import { toast } from "../../../shell/toasts";
 
 export interface ActionProps {

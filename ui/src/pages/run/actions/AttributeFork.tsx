@@ -2,11 +2,11 @@
 
 import { useState } from "react";
 import type { Json } from "../../../api/types";
-import { CheckField, SelectField, TextArea } from "../../../parts/Field";
+import { CheckField, SelectField, TextArea } from "../../../components/Field";
+import { parseJson } from "../../../components/parse-json";
 import type { AttributeValues } from "../details/details";
 import type { ActionProps } from "./ActionForm";
 import { type ForkAsked, ForkForm } from "./ForkForm";
-import { parsed } from "./parsed";
 
 type Attributes = { [name: string]: Json };
 
@@ -29,11 +29,11 @@ function AnotherValue({ values, onChange }: AnotherValueProps) {
   const names = Object.keys(values).sort();
   const [name, setName] = useState<string>();
   const [text, setText] = useState("");
-  const value = parsed(text);
+  const value = parseJson(text);
   const change = (next: string | undefined, typed: string) => {
     setName(next);
     setText(typed);
-    const read = parsed(typed);
+    const read = parseJson(typed);
     onChange(next === undefined ? {} : read.ok ? { [next]: read.value } : undefined);
   };
   const choose = (next: string | undefined) =>

@@ -2,10 +2,10 @@
 
 import { type ReactNode, useState } from "react";
 import type { Node, Started } from "../../../api/types";
-import { SelectField, TextField } from "../../../parts/Field";
+import { SelectField, TextField } from "../../../components/Field";
 import { navigate } from "../../../shell/router";
 import { ActionForm, type ActionProps } from "./ActionForm";
-import { type Asked, type Fork, forking } from "./describe";
+import { type Asked, type Fork, forkRequest } from "./requests";
 
 export type ForkAsked = Extract<Asked, { action: "fork" }>;
 type Edits = Pick<Fork, "edits" | "attributes">;
@@ -30,7 +30,7 @@ export function ForkForm({ asked, at, edits, children, ...props }: Props) {
     <ActionForm<Started>
       {...props}
       title="Fork this run"
-      action={ready ? forking(run, { at: chosen, ...edits, id: id.trim() || undefined }) : undefined}
+      action={ready ? forkRequest(run, { at: chosen, ...edits, id: id.trim() || undefined }) : undefined}
       confirm="Fork"
       done={(made) => `Forked as ${made.id}`}
       then={(made) => navigate(`/runs/${encodeURIComponent(made.id)}`)}

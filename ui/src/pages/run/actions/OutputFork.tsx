@@ -3,12 +3,12 @@
 import { useEffect, useState } from "react";
 import { api } from "../../../api/client";
 import type { Json, Node, RunDetail } from "../../../api/types";
-import { CheckField, SelectField, TextArea } from "../../../parts/Field";
+import { CheckField, SelectField, TextArea } from "../../../components/Field";
+import { parseJson } from "../../../components/parse-json";
 import { runPath } from "../use-run";
 import type { ActionProps } from "./ActionForm";
-import { closingEvent } from "./closing";
+import { completionEvent } from "./completion-event";
 import { type ForkAsked, ForkForm } from "./ForkForm";
-import { parsed } from "./parsed";
 
 export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
   const { asked } = props;
@@ -18,8 +18,8 @@ export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
   const [text, setText] = useState(() => JSON.stringify(asked.node?.output ?? null, null, 2));
   const anywhere = typeof asked.at !== "number";
   // A node stays in the new run's history, with the new output, only if the cut is right after it.
-  const closing = useClosing(run.id, seq, editing && anywhere ? edited : undefined);
-  const value = parsed(text);
+  const closing = useCompletionEvent(run.id, seq, editing && anywhere ? edited : undefined);
+  const value = parseJson(text);
   const edits: { [node: string]: Json } = editing && edited && value.ok ? { [edited.id]: value.value } : {};
   const ready = !editing || (value.ok && edited !== undefined);
   const completed = view.nodes.filter((node) => node.status === "completed");
@@ -61,14 +61,14 @@ export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
   );
 }
 
-function useClosing(id: string, last: number, node: Node | undefined): number | undefined {
+function useCompletionEvent(id: string, last: number, node: Node | undefined): number | undefined {
   const [found, setFound] = useState<{ node: string; seq: number }>();
   const wanted = node?.id;
   useEffect(() => {
     if (wanted === undefined) return;
     let current = true;
     const look = async (at: number) => (await api.get<RunDetail>(runPath(id, `?at=${at}`))).view.nodes;
-    closingEvent(wanted, last, look)
+    completionEvent(wanted, last, look)
       .then((seq) => current && setFound({ node: wanted, seq }))
       .catch(() => current && setFound(undefined));
     return () => {

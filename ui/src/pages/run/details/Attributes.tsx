@@ -1,13 +1,13 @@
 /** The attributes of a run: every value of each name, who gave it and when, and which one counts. */
 
 import { useState } from "react";
-import { Button } from "../../../parts/Button";
-import { Empty } from "../../../parts/Empty";
-import { absolute, clock } from "../../../parts/format";
-import { Icon } from "../../../parts/Icon";
-import { Json } from "../../../parts/Json";
+import { Button } from "../../../components/Button";
+import { Empty } from "../../../components/Empty";
+import { absolute, clock } from "../../../components/format";
+import { Icon } from "../../../components/Icon";
+import { Json } from "../../../components/Json";
 import type { AttributeValue, Details } from "./details";
-import { type Mark, markOf, namesOf } from "./marks";
+import { type Mark, markOf, namesOf } from "./outcomes";
 import "./details.css";
 
 const PORTION = 100;

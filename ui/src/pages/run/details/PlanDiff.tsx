@@ -1,11 +1,11 @@
 /** What was planned and what became of it: which steps ran, which were skipped and why, which the plan left out. */
 
 import type { Json, RunDetail } from "../../../api/types";
-import { LinkButton } from "../../../parts/Button";
-import { Status } from "../../../parts/Status";
-import { planPath, textOf } from "../../catalog/plan/asked";
+import { LinkButton } from "../../../components/Button";
+import { Status } from "../../../components/Status";
+import { planPath, textOf } from "../../catalog/plan/plan-query";
 import type { Details } from "./details";
-import { type Outcome, outcomes, tallied } from "./marks";
+import { type Outcome, outcomes, tallied } from "./outcomes";
 import "./details.css";
 
 interface PlanDiffProps {

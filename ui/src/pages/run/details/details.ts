@@ -5,7 +5,7 @@
 
 import type { Excluded } from "../../../api/goals";
 import type { Json, Millis, View } from "../../../api/types";
-import { isObject } from "../../../parts/SchemaFormModel";
+import { isObject } from "../../../components/SchemaFormModel";
 
 export interface AttributeValue {
   value: Json;

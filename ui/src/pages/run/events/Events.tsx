@@ -3,12 +3,12 @@
 import { type CSSProperties, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { LiveEvents } from "../../../api/live";
 import type { Event } from "../../../api/types";
-import { Button, IconButton } from "../../../parts/Button";
-import { Empty } from "../../../parts/Empty";
-import { ErrorBox } from "../../../parts/ErrorBox";
-import { absolute, clock } from "../../../parts/format";
-import { Json } from "../../../parts/Json";
-import { Window, type WindowHandle } from "../../../parts/Window";
+import { Button, IconButton } from "../../../components/Button";
+import { Empty } from "../../../components/Empty";
+import { ErrorBox } from "../../../components/ErrorBox";
+import { absolute, clock } from "../../../components/format";
+import { Json } from "../../../components/Json";
+import { VirtualList, type VirtualListHandle } from "../../../components/VirtualList";
 import { useKey } from "../../../shell/keys";
 import { useQuery } from "../../../shell/router";
 import { chosenEvents, summary, typesOf } from "./filter";
@@ -32,7 +32,7 @@ export default function Events({ id, live, at }: EventsProps) {
   const events = useMemo(() => chosenEvents(live.events, type, wanted), [live.events, type, wanted]);
   const points = { a: Number(query.get("a")) || undefined, b: Number(query.get("b")) || undefined };
   const shown = live.events.find((event) => event.seq === open);
-  const list = useRef<WindowHandle>(null);
+  const list = useRef<VirtualListHandle>(null);
   const select = (seq: number | undefined) => setQuery({ event: seq });
   const step = (by: number) => () => {
     const from = events.findIndex((event) => event.seq === open);
@@ -79,7 +79,7 @@ export default function Events({ id, live, at }: EventsProps) {
         {events.length === 0 ? (
           <Empty icon="search" title={live.events.length ? "No events match this filter" : "No events yet"} />
         ) : (
-          <Window
+          <VirtualList
             ref={list}
             className="events-list"
             label="Events"

@@ -2,18 +2,18 @@
 
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from "react";
 import type { RunStatus, Timeline as TimelineData } from "../../../api/types";
-import { useResource } from "../../../api/use";
-import { Button, IconButton } from "../../../parts/Button";
-import { Empty } from "../../../parts/Empty";
-import { ErrorBox } from "../../../parts/ErrorBox";
-import { clock, span as spanWords } from "../../../parts/format";
-import { StatusIcon } from "../../../parts/Status";
-import { useNow } from "../../../parts/Time";
-import { Window, type WindowHandle } from "../../../parts/Window";
+import { useResource } from "../../../api/use-resource";
+import { Button, IconButton } from "../../../components/Button";
+import { Empty } from "../../../components/Empty";
+import { ErrorBox } from "../../../components/ErrorBox";
+import { clock, span as spanWords } from "../../../components/format";
+import { StatusIcon } from "../../../components/Status";
+import { useNow } from "../../../components/Time";
+import { VirtualList, type VirtualListHandle } from "../../../components/VirtualList";
+import { Loading } from "../../../shell/fallbacks";
 import { useKey } from "../../../shell/keys";
-import { Loading } from "../../../shell/plain";
-import { usePoll } from "../../../shell/poll";
-import { distinctNames } from "../names";
+import { usePoll } from "../../../shell/use-poll";
+import { distinctNames } from "../distinct-names";
 import { runPath } from "../use-run";
 import { extent, type Piece, percent, type Row, rows, type Span, ticks } from "./gantt";
 import "./timeline.css";
@@ -38,7 +38,7 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
   const names = useMemo(() => distinctNames((data?.bars ?? []).map((bar) => ({ ...bar, id: bar.node }))), [data]);
   const span = useMemo(() => extent(all, now, live), [all, now, live]);
   const [zoom, setZoom] = useState(1);
-  const list = useRef<WindowHandle>(null);
+  const list = useRef<VirtualListHandle>(null);
   const chosen = all.findIndex((row) => row.bar.node === selected);
   useKey("+", () => setZoom((old) => Math.min(old * 2, MOST_ZOOM)), { label: "Zoom in", group: "Timeline" });
   useKey("-", () => setZoom((old) => Math.max(old / 2, 1)), { label: "Zoom out", group: "Timeline" });
@@ -83,7 +83,7 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
           Fit
         </Button>
       </div>
-      <Window
+      <VirtualList
         ref={list}
         className="gantt-rows"
         label="Timeline by node"
