@@ -21,6 +21,8 @@ class Me(Shape, frozen=True, kw_only=True):
     """Of the server."""
     namespaces: list[str]
     """Those he can see anything in."""
+    dialects: list[str]
+    """What this server can run."""
 
 
 async def me_of(site: Site, caller: Caller) -> Me:
@@ -33,6 +35,7 @@ async def me_of(site: Site, caller: Caller) -> Me:
         mode=caller.mode,
         version=plait.__version__,
         namespaces=sorted(seen),
+        dialects=site.engine.dialects,
     )
 
 

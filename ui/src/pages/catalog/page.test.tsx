@@ -20,7 +20,8 @@ class FakeApi {
   problem?: Problem;
 
   answer(method: string, path: string, body: Asked["body"]): unknown {
-    if (path === "/me") return { name: "x", role: "admin", namespace: "*", mode: "open", version: "0", namespaces: [] };
+    if (path === "/me")
+      return { name: "x", role: "admin", namespace: "*", mode: "open", version: "0", namespaces: [], dialects: [] };
     if (method === "GET" && path === "/catalog") return this.catalog;
     if (path === "/plan") return this.plan(body as { input: object });
     if (path === "/runs") return { id: "r-1", namespace: "default", status: "running" };
