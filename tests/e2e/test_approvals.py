@@ -19,7 +19,7 @@ def asked(server: Server, name: str) -> str:
 
 
 def question(page: Page) -> Locator:
-    return page.get_by_role("region", name="Question")
+    return page.get_by_role("region", name="Approval", exact=True)
 
 
 def confirm(page: Page, word: str) -> None:

@@ -54,7 +54,7 @@ def test_the_help_lists_the_keys_and_keeps_the_others_off(page: Page, waiting: s
     open_run(page, waiting)
     expect(node(page, "go, message, waiting")).to_be_visible()
     page.keyboard.press("?")
-    box = dialog(page, "Keys")
+    box = dialog(page, "Keyboard shortcuts")
     for label in ("Search", "Go to runs", "One event back", "Fold or unfold the scope", "Show keyboard shortcuts"):
         expect(box).to_contain_text(label)
     page.keyboard.press("n")

@@ -140,4 +140,4 @@ def test_runs_of_other_dialects_have_no_such_tabs(page: Page, ordered: str) -> N
     expect(page.get_by_role("link", name="Timeline")).to_be_visible()
     expect(page.get_by_role("link", name="Attributes")).to_have_count(0)
     open_run(page, ordered, "?tab=plan")
-    expect(page.get_by_role("heading", name="This run has no attributes")).to_be_visible()
+    expect(page.get_by_role("heading", name="This run has no plan")).to_be_visible()

@@ -111,7 +111,7 @@ def test_a_value_that_can_not_be_read_is_told_at_its_field(page: Page, order: st
     _plan(page, order, f"&goal=letter&{GIVEN}&in=total=twelve")
     field = _given(page, "total")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_text("this is not JSON")).to_be_visible()
+    expect(page.get_by_text("Not valid JSON")).to_be_visible()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
     field.fill("12")
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
@@ -146,7 +146,7 @@ def test_the_plan_of_a_child_is_shown_inside(page: Page, server: Server, order: 
 def test_what_a_child_lacks_is_told_at_its_flow_step(page: Page, server: Server, order: str) -> None:
     register(server, [_sell(email=need("string"))], order)
     _plan(page, order, f"&goal=sell&in=email={quote(ADA)}")
-    expect(page.get_by_text("Missing inputs:")).to_be_visible()
+    expect(page.get_by_text("Missing inputs in child runs")).to_be_visible()
     expect(page.get_by_role("complementary", name="Plan")).to_contain_text("The child run of sell is missing card")
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
 

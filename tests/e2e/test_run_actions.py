@@ -66,7 +66,7 @@ def test_a_message_ends_the_wait(page: Page, server: Server, waiting: str) -> No
     expect(box.get_by_label("Name")).to_have_value("go")
     body = box.get_by_label("Body (JSON)")
     body.fill("hello")
-    expect(box).to_contain_text('a string is written "hello"')
+    expect(box).to_contain_text('write a string as "hello"')
     expect(box.get_by_role("button", name="Send", exact=True)).to_be_disabled()
     body.fill('{"by": "me"}')
     box.get_by_role("button", name="Send", exact=True).click()
@@ -101,7 +101,7 @@ def test_fork_from_a_node_with_another_output(page: Page, server: Server, ordere
 
 def test_fork_from_the_past(page: Page, server: Server, ordered: str) -> None:
     open_run(page, ordered, "?at=4")
-    page.get_by_role("status").filter(has_text="as it was").get_by_role("button", name="Fork from here").click()
+    page.get_by_role("status").filter(has_text="Showing the run").get_by_role("button", name="Fork from here").click()
     box = dialog(page, "Fork this run")
     expect(box).to_contain_text("up to event 4")
     box.get_by_label("ID of the new run").fill(f"{ordered}-past")

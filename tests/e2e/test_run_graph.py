@@ -150,7 +150,7 @@ def test_a_waiting_approval_leads_to_its_question(page: Page, server: Server, na
     open_run(page, second)
     page.get_by_role("region", name="Why it is waiting").get_by_role("link", name="Decide").click()
     expect(
-        page.get_by_role("region", name="Question").get_by_role("heading", name=f"May {second} go on?")
+        page.get_by_role("region", name="Approval", exact=True).get_by_role("heading", name=f"May {second} go on?")
     ).to_be_visible()
 
 

@@ -98,7 +98,7 @@ def test_labels_filter_by_typing_and_by_a_click_on_a_chip(page: Page, three: str
     expect(rows(page)).to_have_count(1)
     page.get_by_role("button", name="Remove the filter tier:gold").click()
     expect(rows(page)).to_have_count(3)
-    field = page.get_by_role("textbox", name="Only runs with this label")
+    field = page.get_by_role("textbox", name="Filter by label")
     field.fill("team:red")
     field.press("Enter")
     expect(rows(page)).to_have_count(2)

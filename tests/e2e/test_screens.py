@@ -36,7 +36,7 @@ def _dialog(action: str, title: str) -> Callable[[Page], None]:
 
 def _help(page: Page) -> None:
     page.get_by_role("button", name="Keyboard shortcuts (?)").click()
-    dialog(page, "Keys")
+    dialog(page, "Keyboard shortcuts")
 
 
 def _select(page: Page) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from plait.dialects.goals.catalogs.cluster import StepHealth
-from plait.dialects.goals.planning.plan import Links
+from plait.dialects.goals.planning.plan import Links, Plan
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.ids import Millis
 
@@ -80,6 +80,7 @@ ROUTES = (
         handler=list_steps,
         query=ListSteps,
         replies=(Reply(200, Catalog, "The catalog, or those of its steps that have the labels."),),
+        also=(Plan,),
     ),
     Route(
         method="GET",

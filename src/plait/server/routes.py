@@ -139,6 +139,8 @@ class Route(Generic[Q, B]):
     """What the id in the path names; one that can't be seen is answered as one that does not exist."""
     streams: Any = None
     """The shape of one frame, if the route can stream."""
+    also: tuple[Any, ...] = ()
+    """Shapes that other routes carry as any JSON, such as a dialect's plan: listed in the OpenAPI document."""
     bare: bool = False
     audited: bool = True
     """False: what the handler calls keeps the entry of its success, or there is nothing to keep."""

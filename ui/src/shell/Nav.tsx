@@ -30,7 +30,7 @@ export function Nav() {
   ];
   return (
     <nav className="nav" aria-label="Main">
-      <Link className="nav-brand" to="/runs" aria-label="Plait, go to runs">
+      <Link className="nav-brand" to="/runs" aria-label="Plait">
         <img src="/icon.svg" alt="" width={24} height={24} />
         <span>Plait</span>
       </Link>

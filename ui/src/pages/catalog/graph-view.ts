@@ -48,15 +48,15 @@ export function planPicture(catalog: CatalogIndex, plan: GoalsPlan, given: reado
   const planned = Object.values(plan.steps);
   const { edges, hubs } = wiring(steps, catalog.links);
   const fromInit = wired(planned, given, () => INIT);
-  const fromGaps = wired(planned, plan.required ?? [], gapId);
+  const fromGaps = wired(planned, plan.required, gapId);
   if (fromInit.length > 0) nodes.unshift(initNode(fromInit.map(({ label }) => label ?? "")));
   nodes.push(...hubs.map(hubNode));
-  nodes.unshift(...(plan.required ?? []).map(gapNode));
+  nodes.unshift(...plan.required.map(gapNode));
   return { nodes, edges: [...fromGaps, ...fromInit, ...edges] };
 }
 
 function metSteps(catalog: CatalogIndex, plan: GoalsPlan): Step[] {
-  const { missing = {}, satisfied = {}, blocked = {} } = plan.excluded ?? {};
+  const { missing, satisfied, blocked } = plan.excluded;
   const left = [...Object.keys(missing), ...Object.keys(satisfied), ...Object.keys(blocked)];
   return [...Object.values(plan.steps), ...left.flatMap((id) => catalog.byId.get(id) ?? [])];
 }

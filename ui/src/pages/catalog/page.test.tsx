@@ -37,7 +37,9 @@ class FakeApi {
       steps: { letter, total },
       attributes: { total: { providers: ["total"], consumers: ["letter"] } },
       required,
-      excluded: { missing: { cached: ["session"] } },
+      excluded: { missing: { cached: ["session"] }, satisfied: {}, blocked: {} },
+      children: {},
+      warnings: [],
     };
     return { dialect: "goals", definition: "letter", valid: required.length === 0, notes: ["mind the gap"], plan };
   }

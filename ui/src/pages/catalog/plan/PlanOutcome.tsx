@@ -11,7 +11,7 @@ import { childGaps, inOrder } from "./step-status";
 
 export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: CatalogIndex }) {
   const { plan } = planned;
-  const notes = [...new Set([...(planned.notes ?? []), ...(plan.warnings ?? [])])];
+  const notes = [...new Set([...planned.notes, ...plan.warnings])];
   const met = Object.keys(plan.steps).length + excludedCount(plan);
   const unmet = catalog.steps.length - met;
   return (
@@ -37,15 +37,14 @@ export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: C
   );
 }
 
-function excludedCount({ excluded = {} }: GoalsPlan): number {
-  const { missing = {}, satisfied = {}, blocked = {} } = excluded;
+function excludedCount({ excluded: { missing, satisfied, blocked } }: GoalsPlan): number {
   return [missing, satisfied, blocked].reduce((sum, one) => sum + Object.keys(one).length, 0);
 }
 
 function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
   const count = Object.keys(plan.steps).length;
   const steps = count === 1 ? "1 step" : `${count} steps`;
-  const required = plan.required ?? [];
+  const { required } = plan;
   const gaps = childGaps(plan);
   if (valid) {
     return (
@@ -59,11 +58,10 @@ function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
     <div className="plan-verdict" role="status">
       <Icon name="warning" />
       <div>
-        {required.length > 0 && (
-          <strong>
-            Missing inputs: <Names names={required} />
-          </strong>
-        )}
+        <strong>
+          {required.length === 0 ? "Missing inputs in child runs" : "Missing inputs: "}
+          <Names names={required} />
+        </strong>
         {gaps.map(({ step, names }) => (
           <p key={step}>
             The child run of <StepLink id={step} /> is missing <Names names={names} />: add it to the inputs of that
@@ -79,7 +77,7 @@ function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
 function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: CatalogIndex }) {
   const order = inOrder(plan);
   const goals = new Set(plan.goals);
-  const { missing = {}, satisfied = {}, blocked = {} } = plan.excluded ?? {};
+  const { missing, satisfied, blocked } = plan.excluded;
   return (
     <>
       {order.length > 0 && (
@@ -102,11 +100,11 @@ function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: CatalogIndex }
       <Left title="Not needed" words="already given:" steps={satisfied} />
       <Left title="Would not run" words="missing" steps={missing} />
       <Left title="Blocked" words="excluded by" steps={blocked} />
-      {Object.entries(plan.children ?? {}).map(([id, child]) => (
+      {Object.entries(plan.children).map(([id, child]) => (
         <details key={id} className="plan-child">
           <summary>
             The child run of <code>{id}</code>: {Object.keys(child.steps).length} steps
-            {child.required?.length ? <span className="field-error"> missing {child.required.join(", ")}</span> : ""}
+            {child.required.length > 0 && <span className="field-error"> missing {child.required.join(", ")}</span>}
           </summary>
           <PlanSteps plan={child} catalog={catalog} />
         </details>

@@ -6,7 +6,17 @@ import { cart, letter, order, sell, total } from "../order.example";
 import { askedOf, inputOf, planCopy, planPath, queryOf, runCopy, textOf, toggled } from "./plan-query";
 import { childGaps, inOrder, placesOf } from "./step-status";
 
+const none: GoalsPlan = {
+  goals: [],
+  steps: {},
+  attributes: {},
+  required: [],
+  excluded: { missing: {}, satisfied: {}, blocked: {} },
+  children: {},
+  warnings: [],
+};
 const plan: GoalsPlan = {
+  ...none,
   goals: ["letter"],
   steps: { cart, letter, total },
   attributes: {
@@ -16,7 +26,7 @@ const plan: GoalsPlan = {
     email: { providers: [], consumers: ["letter"] },
   },
   required: ["email"],
-  excluded: { satisfied: { find: ["customer"] }, missing: { cached: ["session"] } },
+  excluded: { satisfied: { find: ["customer"] }, missing: { cached: ["session"] }, blocked: {} },
 };
 
 test("the address holds goals and inputs, and gives them back", () => {
@@ -93,11 +103,9 @@ test("the picture has what is given and what is missing as nodes of their own", 
 });
 
 test("gaps of children are told with their flow step, however deep", () => {
-  const inner: GoalsPlan = { goals: ["letter"], steps: { letter }, required: ["cvv"] };
-  const middle: GoalsPlan = { goals: ["sell"], steps: { sell }, children: { sell: inner } };
-  expect(childGaps({ goals: ["top"], steps: {}, children: { top: middle } })).toEqual([
-    { step: "sell", names: ["cvv"] },
-  ]);
+  const inner: GoalsPlan = { ...none, goals: ["letter"], steps: { letter }, required: ["cvv"] };
+  const middle: GoalsPlan = { ...none, goals: ["sell"], steps: { sell }, children: { sell: inner } };
+  expect(childGaps({ ...none, goals: ["top"], children: { top: middle } })).toEqual([{ step: "sell", names: ["cvv"] }]);
 });
 
 test("a plan and a run can be copied for other tools", () => {

@@ -15,7 +15,7 @@ const UNMET: Place = { name: "unmet", why: "not related" };
 
 export function placesOf(plan: GoalsPlan): (id: string) => Place {
   const goals = new Set(plan.goals);
-  const { missing = {}, satisfied = {}, blocked = {} } = plan.excluded ?? {};
+  const { missing, satisfied, blocked } = plan.excluded;
   return (id) => {
     if (id in plan.steps) return goals.has(id) ? { name: "goal", why: "goal" } : { name: "planned", why: "would run" };
     if (id in missing) return { name: "missing", why: `missing ${named(missing[id])}` };
@@ -41,7 +41,7 @@ export const PLACE_WORDS: { [place in PlaceName]: string } = {
 /** The steps that would run, each after those it gets something from; a tie goes by name. */
 export function inOrder(plan: GoalsPlan): string[] {
   const before = new Map<string, Set<string>>(Object.keys(plan.steps).map((id) => [id, new Set()]));
-  for (const { providers, consumers } of Object.values(plan.attributes ?? {})) {
+  for (const { providers, consumers } of Object.values(plan.attributes)) {
     for (const id of consumers) for (const from of providers) if (from !== id) before.get(id)?.add(from);
   }
   const order: string[] = [];
@@ -60,8 +60,8 @@ export function inOrder(plan: GoalsPlan): string[] {
 
 /** Gaps of child plans: they are mended at the flow step, not by an input. */
 export function childGaps(plan: GoalsPlan): { step: string; names: string[] }[] {
-  return Object.entries(plan.children ?? {}).flatMap(([step, child]) => [
-    ...(child.required?.length ? [{ step, names: child.required }] : []),
+  return Object.entries(plan.children).flatMap(([step, child]) => [
+    ...(child.required.length > 0 ? [{ step, names: child.required }] : []),
     ...childGaps(child),
   ]);
 }

@@ -16,7 +16,7 @@ interface PlanDiffProps {
 
 export default function PlanDiff({ detail, details, onNode }: PlanDiffProps) {
   const all = outcomes(details, detail.view.nodes);
-  const { goals = [], excluded = {}, required = [], warnings = [] } = details.plan ?? {};
+  const { goals = [], excluded, required = [], warnings = [] } = details.plan ?? {};
   return (
     <div className="plan-diff">
       <div className="row wrap">
@@ -29,9 +29,9 @@ export default function PlanDiff({ detail, details, onNode }: PlanDiffProps) {
       </div>
       {required.length > 0 && <p className="field-error">Missing inputs: {required.join(", ")}</p>}
       {all.length > 0 && <Planned all={all} onNode={onNode} />}
-      <Left title="Not needed" words="already given:" steps={excluded.satisfied} />
-      <Left title="Could not run" words="missing" steps={excluded.missing} />
-      <Left title="Blocked" words="excluded by" steps={excluded.blocked} />
+      <Left title="Not needed" words="already given:" steps={excluded?.satisfied} />
+      <Left title="Could not run" words="missing" steps={excluded?.missing} />
+      <Left title="Blocked" words="excluded by" steps={excluded?.blocked} />
       {warnings.length > 0 && (
         <section className="stack tight" aria-label="Warnings">
           <h2>Warnings</h2>

@@ -3,7 +3,7 @@
  * to show get a tab of their own, and what remains is shown as JSON.
  */
 
-import type { Excluded } from "../../../api/goals";
+import type { GoalsPlan } from "../../../api/goals";
 import type { Json, Millis, View } from "../../../api/types";
 import { isObject } from "../../../components/SchemaFormModel";
 
@@ -23,12 +23,7 @@ export interface PlanDiff {
   winners?: { [name: string]: string };
   late?: { [name: string]: string[] };
 }
-export interface PlanSummary {
-  goals?: string[];
-  excluded?: Excluded;
-  required?: string[];
-  warnings?: string[];
-}
+export type PlanSummary = Partial<Pick<GoalsPlan, "goals" | "excluded" | "required" | "warnings">>;
 export interface Details {
   /** Every value of each name, the one that counts first. */
   attributes?: AttributeValues;
