@@ -86,7 +86,7 @@ def test_what_was_decided_elsewhere_is_said(page: Page, server: Server, watch: W
     confirm(page, "Approve")
     expect(page.get_by_text("No longer open.").or_(page.get_by_role("alert"))).to_be_visible()
     expect(page.get_by_text("No longer open.")).to_be_visible()
-    page.get_by_role("link", name="See the run").click()
+    page.get_by_role("link", name="View run").click()
     expect(page.get_by_role("heading", level=1, name="ask-1")).to_be_visible()
 
 

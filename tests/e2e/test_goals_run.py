@@ -125,7 +125,7 @@ def test_a_fork_gives_an_attribute_another_value(page: Page, server: Server, sol
     expect(page.get_by_role("button", name="Re-run from here")).to_have_count(0)
     page.get_by_role("button", name="Fork from here").click()
     box = dialog(page, "Fork this run")
-    expect(box.get_by_label("Re-run from here")).to_have_value("charge")
+    expect(box.get_by_label("Re-run from")).to_have_value("charge")
     box.get_by_label("Change the value of an attribute").check()
     box.get_by_label("Attribute", exact=True).select_option("card")
     box.get_by_label("Value (JSON)").fill('"amex"')

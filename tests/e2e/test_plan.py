@@ -67,11 +67,11 @@ def test_what_would_not_run_is_told_with_the_reason(page: Page, order: str) -> N
     _plan(page, order, f"&goal=letter&{GIVEN}&in=customer_id=c-1")
     expect(page.get_by_role("region", name="Not needed")).to_contain_text("find-customer already given: customer_id")
     expect(page.get_by_role("region", name="Would not run")).to_contain_text("cached-cart missing session")
-    expect(page.get_by_text("other steps are not related")).to_be_visible()
+    expect(page.get_by_text("other steps are unrelated")).to_be_visible()
     expect(_step(page, "Find the customer, script, not needed: outputs are given")).to_be_visible()
-    expect(_step(page, "Say hello, script, not related")).to_be_visible()
+    expect(_step(page, "Say hello, script, unrelated")).to_be_visible()
     page.get_by_label("Show unrelated steps").uncheck()
-    expect(_step(page, "Say hello, script, not related")).to_have_count(0)
+    expect(_step(page, "Say hello, script, unrelated")).to_have_count(0)
 
 
 def test_a_given_value_makes_the_plan_smaller_at_once(page: Page, order: str) -> None:

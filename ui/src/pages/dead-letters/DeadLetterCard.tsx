@@ -1,5 +1,6 @@
 import type { DeadLetter } from "../../api/types";
 import { Button } from "../../components/Button";
+import { CodeText } from "../../components/CodeText";
 import { ErrorBox } from "../../components/ErrorBox";
 import { Ago } from "../../components/Time";
 import { Link } from "../../shell/router";
@@ -19,7 +20,7 @@ export function DeadLetterCard({ letter, may, onResolve }: Props) {
       <header className="letter-head">
         <div className="grow">
           <h2 className="clip" title={node}>
-            {name}
+            <CodeText text={name} />
           </h2>
           <p className="letter-facts muted">
             <span>

@@ -4,6 +4,7 @@ import { withQuery } from "../../api/namespace";
 import type { DeadLetter } from "../../api/types";
 import { useRequest } from "../../api/use-request";
 import { Button } from "../../components/Button";
+import { CodeText } from "../../components/CodeText";
 import { CopyAs } from "../../components/CopyAs";
 import { type CopyAction, py, sh } from "../../components/copy";
 import { Dialog } from "../../components/Dialog";
@@ -54,7 +55,10 @@ export function ResolveDialog({ letter, resolution, resolve, onClose, reload }: 
       }
     >
       <p>
-        <strong>{letter.label || letter.node}</strong> of run <code>{letter.run_id}</code>
+        <strong>
+          <CodeText text={letter.label || letter.node} />
+        </strong>{" "}
+        of run <code>{letter.run_id}</code>
       </p>
       <p className="muted">
         {again

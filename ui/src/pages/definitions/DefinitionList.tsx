@@ -68,7 +68,7 @@ function Table({ definitions }: { definitions: Definition[] }) {
             <th scope="col">Latest</th>
             <th scope="col">Versions</th>
             <th scope="col">Tags</th>
-            <th scope="col">LoadedBadge</th>
+            <th scope="col">Loaded</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>
             </th>

@@ -66,7 +66,7 @@ function Table({ definition, keys, shown, onShow, onCompare }: TableProps) {
           <tr>
             <th scope="col">Version</th>
             <th scope="col">First seen</th>
-            <th scope="col">LoadedBadge</th>
+            <th scope="col">Loaded</th>
             <th scope="col">Tags</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>

@@ -94,7 +94,7 @@ function Chosen({ definition, reference, onReference, onOther }: Props) {
         </select>
       </label>
       <Button look="ghost" onClick={onOther}>
-        Other
+        Change
       </Button>
     </header>
   );

@@ -30,7 +30,7 @@ export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: C
       <PlanSteps plan={plan} catalog={catalog} />
       {unmet > 0 && (
         <p className="faint">
-          {unmet.toLocaleString("en")} other {unmet === 1 ? "step is" : "steps are"} not related.
+          {unmet.toLocaleString("en")} other {unmet === 1 ? "step is" : "steps are"} unrelated.
         </p>
       )}
     </>

@@ -11,7 +11,7 @@ export interface Place {
   why: string;
 }
 
-const UNMET: Place = { name: "unmet", why: "not related" };
+const UNMET: Place = { name: "unmet", why: "unrelated" };
 
 export function placesOf(plan: GoalsPlan): (id: string) => Place {
   const goals = new Set(plan.goals);
@@ -35,7 +35,7 @@ export const PLACE_WORDS: { [place in PlaceName]: string } = {
   missing: "would not run: missing input",
   satisfied: "not needed: outputs are given",
   blocked: "would not run: blocked by a given input",
-  unmet: "not related",
+  unmet: "unrelated",
 };
 
 /** The steps that would run, each after those it gets something from; a tie goes by name. */

@@ -35,14 +35,14 @@ export function ForkForm({ asked, at, edits, children, ...props }: Props) {
       done={(made) => `Forked as ${made.id}`}
       then={(made) => navigate(`/runs/${encodeURIComponent(made.id)}`)}
     >
-      <p className="muted">Starts a new run with the same history up to this point. This run does not change.</p>
+      <p className="muted">Starts a new run with the same history. This run does not change.</p>
       {fixed !== undefined && (
         <p>
           The history is shared up to <strong>event {fixed}</strong>.
         </p>
       )}
       {fixed === undefined && at === undefined && (
-        <SelectField label="Re-run from here" value={node} onChange={(event) => setNode(event.target.value)}>
+        <SelectField label="Re-run from" value={node} onChange={(event) => setNode(event.target.value)}>
           {view.nodes.filter(canFork).map((one) => (
             <option key={one.id} value={one.id}>
               {one.id} ({one.status})

@@ -12,7 +12,7 @@ import { type Box, type Layout, type Line, type Point, shortLabel } from "./layo
 import type { GraphView } from "./model";
 import { edgePath } from "./path";
 
-type NodeRenderer = "past" | "now" | "ahead" | "won";
+type EdgeLook = "past" | "now" | "ahead" | "won";
 
 interface EdgesProps {
   view: GraphView;
@@ -51,7 +51,7 @@ interface PathProps {
   from: Box | undefined;
   to: Box | undefined;
   across: boolean;
-  look: NodeRenderer;
+  look: EdgeLook;
   /** Where its label stands, if it is shown. */
   label: Point | undefined;
   /** Leads to or from what is selected. */
@@ -73,11 +73,11 @@ const EdgePath = memo(function EdgePath({ line, from, to, across, look, label, n
   );
 });
 
-export function looksOf(view: GraphView, lines: readonly Line[]): Map<Line, NodeRenderer> {
+export function looksOf(view: GraphView, lines: readonly Line[]): Map<Line, EdgeLook> {
   const status = new Map(view.nodes.map((node) => [node.id, node.status]));
   const races = racesOf(view);
   return new Map(
-    lines.map((line): [Line, NodeRenderer] => {
+    lines.map((line): [Line, EdgeLook] => {
       const target = status.get(line.target);
       if (target === "running" || target === "retrying") return [line, "now"];
       const race = races.get(wayOf(line));
