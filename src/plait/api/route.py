@@ -120,6 +120,8 @@ class Route(Generic[H, Q, B]):
     body_optional: bool = False
     example: Any = None
     """A body that works."""
+    also: tuple[Any, ...] = ()
+    """Shapes that other routes carry as any JSON, such as a dialect's plan: listed in the OpenAPI document."""
 
     @property
     def full_path(self) -> str:

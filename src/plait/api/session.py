@@ -21,6 +21,8 @@ class Me(Shape, frozen=True, kw_only=True):
     version: str
     """Of the server."""
     namespaces: list[str]
+    dialects: list[str]
+    """What this server can run."""
     """Those the caller can see."""
 
 

@@ -93,7 +93,7 @@ def _schemas(routes: list[AnyRoute]) -> tuple[dict[str, Any], dict[Any, Any]]:
     """All shapes, and for each type how it is referred to."""
     types: list[Any] = [Problem]
     for route in routes:
-        found = [route.body, route.streams, *(reply.shape for reply in route.replies)]
+        found = [route.body, route.streams, *(reply.shape for reply in route.replies), *route.also]
         types += [each for each in found if each is not None and not isinstance(each, str) and each not in types]
     made, components = msgspec.json.schema_components(types, ref_template=_REF)
     return _tidy(components), dict(zip(types, made, strict=True))

@@ -9,6 +9,7 @@ from plait.api.noun import Noun
 from plait.api.route import Answer, Reply, Route
 from plait.api.shape import Query, Scoped, label_pair
 from plait.dialects.goals.catalogs.step_catalog import StepCatalog
+from plait.dialects.goals.planning.plan import Plan
 
 from .shapes import CatalogDetail, ListSteps, RemovedStep, StepDetail
 
@@ -63,6 +64,7 @@ ROUTES = (
         handler=list_steps,
         query=ListSteps,
         replies=(Reply(200, CatalogDetail, "The catalog, or those of its steps that have the labels."),),
+        also=(Plan,),
     ),
     Route(
         method="GET",
