@@ -16,7 +16,7 @@ from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
 from plait.kernel.unit_of_work import UnitOfWork
-from tests.kernel.toy import Calls, Move, ToyMachine
+from tests.kernel.toy import Move, ToyMachine
 
 NOW = Millis(1_700_000_000_000)
 
@@ -26,12 +26,9 @@ def info(run_id: str = "run", **changes: Any) -> RunInfo:
     return RunInfo(run_id=RunId(run_id), **(facts | changes))
 
 
-def fresh(
-    machine: Machine | None = None, *, limits: Limits | None = None, calls: Calls | None = None, **of: Any
-) -> Run:
+def fresh(machine: Machine | None = None, *, limits: Limits | None = None, **of: Any) -> Run:
     about = info(**of)
-    machine = machine or ToyMachine(about, {} if calls is None else calls)
-    return Run(about, machine, ids=Ids(seed=7), limits=limits or Limits(), epoch=Epoch(1))
+    return Run(about, machine or ToyMachine(about), ids=Ids(seed=7), limits=limits or Limits(), epoch=Epoch(1))
 
 
 def start(*program: Move, **changes: Any) -> Start:

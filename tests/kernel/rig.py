@@ -84,7 +84,7 @@ class Rig:
         self.kernel = Kernel(
             self.store,
             {self.dialect.name: self.dialect},
-            LocalWorker(self.clock),
+            LocalWorker(self.clock, executors=getattr(self.dialect, "executors", ())),
             clock=self.clock,
             ids=Ids(seed=7),
             limits=limits or Limits(),

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from plait.kernel import values
-from plait.kernel.effects import Decision, RunTask
+from plait.kernel.effects import Decision
 from plait.kernel.errors import PlaitError
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId
 from plait.kernel.inputs import Cancel, ChildFinished, Message, Resume, TaskResult, TimerFired
 from plait.kernel.machine import RunInfo
 from plait.kernel.store import RunFilter
+from plait.kernel.task import Task
 from tests.kernel.builders import add
 from tests.kernel.rig import Rig, rig
 from tests.kernel.toy import Calls, Counted, Move, ToyDialect, ToyMachine, child, count, nap, task
@@ -37,7 +38,7 @@ class BuggyDialect(ToyDialect):
 
 class BuggyMachine(ToyMachine):
     def __init__(self, info: RunInfo, dialect: BuggyDialect) -> None:
-        super().__init__(info, dialect.calls)
+        super().__init__(info)
         self.dialect = dialect
 
     def decide(self, input: Any, now: Millis) -> Decision:
@@ -61,7 +62,7 @@ class BuggyMachine(ToyMachine):
         self.dialect.check("pending", self.info)
         return super().pending(now, recovered=recovered)
 
-    def compensations(self) -> list[RunTask]:
+    def compensations(self) -> list[Task]:
         self.dialect.check("compensations", self.info)
         return super().compensations()
 

@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from plait.kernel.apply_effects import RETRY
-from plait.kernel.effects import Decision, Effect, FailTask, Finish, RetryTask, RunTask, SetTimer
+from plait.kernel.effects import Decision, Effect, FailTask, Finish, RetryTask, SetTimer
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import Message, Patch, Resume, RetryDue, TaskResult, TimerFired
 from plait.kernel.retry import Retry
 from plait.kernel.run import Run
+from plait.kernel.task import Policy, Task
 from tests.kernel.builders import NOW, add, done, failed, fresh, give, info, start, tokens, types
 from tests.kernel.toy import Counted, ToyMachine
 
@@ -23,10 +24,10 @@ class Told(ToyMachine):
     accepts_late_results = gates_retries = True
 
     def __init__(self, *decisions: Sequence[Effect]) -> None:
-        super().__init__(info(), {})
+        super().__init__(info())
         self.decisions = list(decisions)
         self.heard: list[Any] = []
-        self.undoable: list[RunTask] = []
+        self.undoable: list[Task] = []
 
     def evolve(self, event: Event, at: Millis) -> None:
         return None
@@ -36,15 +37,15 @@ class Told(ToyMachine):
         effects = list(self.decisions.pop(0)) if self.decisions else []
         return Decision([Counted(f"heard {len(self.heard)}", 0)], effects)
 
-    def compensations(self) -> list[RunTask]:
+    def compensations(self) -> list[Task]:
         return self.undoable
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         return [work("a")]
 
 
-def work(token: str, attempts: int = 1) -> RunTask:
-    return RunTask(TaskToken(token), token, lambda _: None, Retry(max_attempts=attempts, first=1.0))
+def work(token: str, attempts: int = 1) -> Task:
+    return Task(TaskToken(token), token, "toy", None, Policy(Retry(max_attempts=attempts, first=1.0)), "key")
 
 
 def told(*decisions: Sequence[Effect]) -> tuple[Run, Told]:

@@ -260,7 +260,7 @@ def test_while_a_run_undoes_its_work_nothing_makes_it_work_again(input: Any):
             asked.append(input)
             return super().decide(input, now)
 
-    run = fresh(Machine(fresh().info, {}))
+    run = fresh(Machine(fresh().info))
     advance(run, start(task("pay", undo="refund"), count(1), task("never")))
     advance(run, done("move:0"))
     give(run, Cancel("enough", compensate=True))
@@ -282,7 +282,7 @@ def test_a_task_the_machine_forgot_to_revoke_does_not_pass_for_a_compensator():
         def pending(self, now: Millis, *, recovered: bool) -> list[Any]:
             return []
 
-    run = fresh(Forgetful(fresh().info, {}))
+    run = fresh(Forgetful(fresh().info))
     advance(run, start(task("pay", undo="refund"), task("slow")))
     advance(run, done("move:0"))
     draft = give(run, add(1))

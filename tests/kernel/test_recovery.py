@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from plait.kernel import values
-from plait.kernel.effects import RunTask
 from plait.kernel.errors import PlaitError
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken
@@ -14,6 +13,7 @@ from plait.kernel.inputs import Resume, TimerFired
 from plait.kernel.limits import Limits
 from plait.kernel.machine import RunInfo
 from plait.kernel.store import SUSPECT_AFTER
+from plait.kernel.task import Policy, Task
 from plait.testing import VirtualClock
 from tests.kernel.builders import NOW, add, done, failed, fresh, give, row, start, started, tokens, types
 from tests.kernel.rig import CountingStore, Rig, rig
@@ -91,12 +91,12 @@ def test_at_the_bound_itself_it_still_gets_its_chance():
 
 def test_a_task_may_say_that_interrupted_means_failed():
     class Fragile(ToyMachine):
-        def _task(self, token: TaskToken, move: Move) -> RunTask:
+        def _task(self, token: TaskToken, move: Move) -> Task:
             found = super()._task(token, move)
-            found.recoveries = 0
+            found.policy = Policy(recoveries=0)
             return found
 
-    run = fresh(Fragile(fresh().info, {}))
+    run = fresh(Fragile(fresh().info))
     machine = started(task("a")).machine
     run.machine.restore(machine.snapshot())  # pyright: ignore[reportAttributeAccessIssue]
     run.state.started = True

@@ -2,18 +2,18 @@
 
 import pytest
 
-from plait.kernel.effects import RunTask
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import RollbackStarted, RollbackStep, RunCancelled, RunCompleted, RunFailed
 from plait.kernel.ids import TaskToken
 from plait.kernel.retry import ONCE
 from plait.kernel.rollback import Rollback
+from plait.kernel.task import Policy, Task
 
 ERROR = ErrorInfo("task.failed", "no luck")
 
 
-def undo(name: str) -> RunTask:
-    return RunTask(TaskToken(name), name, lambda attempt: None, ONCE)
+def undo(name: str) -> Task:
+    return Task(TaskToken(name), name, "toy", None, Policy(ONCE), "key")
 
 
 ALL = [undo("reserve"), undo("pay"), undo("ship")]

@@ -207,7 +207,7 @@ def test_a_second_attempt_that_succeeds_tells_the_machine_how_many_it_took():
             return super().decide(input, now)
 
     about = fresh().info
-    run = fresh(Machine(about, {}))
+    run = fresh(Machine(about))
     advance(run, start(task("a", attempts=3)))
     give(run, failed("move:0"))
     give(run, TimerFired(TaskToken("~retry:move:0")), now=NOW + 1_000)
@@ -287,7 +287,7 @@ def test_a_machine_that_raises_over_an_ended_run_leaves_it_as_it_ended():
                 raise RuntimeError("no")
             return super().decide(input, now)
 
-    run = fresh(Broken(fresh().info, {}))
+    run = fresh(Broken(fresh().info))
     advance(run, start())
     with pytest.raises(RuntimeError) as caught:
         give(run, Resume("retry"), key="k")
@@ -314,7 +314,7 @@ def test_a_machine_that_raises_when_it_is_cancelled_is_cancelled_all_the_same(ca
                 raise RuntimeError("no")
             return super().decide(input, now)
 
-    run = fresh(Clinging(fresh().info, {}))
+    run = fresh(Clinging(fresh().info))
     advance(run, start(task("a")))
     draft = give(run, Cancel("enough"))
     assert run.state.status == "cancelled"
@@ -323,7 +323,7 @@ def test_a_machine_that_raises_when_it_is_cancelled_is_cancelled_all_the_same(ca
 
 
 def test_a_run_that_is_blocked_from_its_first_moment_is_stored_so():
-    machine = Blocking(fresh().info, {})
+    machine = Blocking(fresh().info)
     machine.reason = ErrorInfo("CODE_NOT_LOADED", "no code", kind="blocked")
     run = fresh(machine)
     run.create = row(run)
@@ -342,7 +342,7 @@ class Refusing(ToyMachine):
 
 
 def test_a_machine_that_refuses_to_start_fails_its_run():
-    run = fresh(Refusing(fresh().info, {}))
+    run = fresh(Refusing(fresh().info))
     draft = give(run, start(task("a")))
     assert types(draft.events) == ["run.started", "run.failed"]
     assert draft.patch is not None
@@ -377,7 +377,7 @@ class Wide(ToyMachine):
 
 
 def test_too_many_effects_of_one_decision_end_the_run():
-    run = fresh(Wide(fresh().info, {}), limits=Limits(max_effects=10))
+    run = fresh(Wide(fresh().info), limits=Limits(max_effects=10))
     advance(run, start(count(1)))
     draft = give(run, add(11))
     assert "11 effects in one decision; the limit is 10" in failure(run).message
@@ -385,7 +385,7 @@ def test_too_many_effects_of_one_decision_end_the_run():
 
 
 def test_many_small_decisions_that_are_written_together_break_no_limit():
-    run = fresh(Wide(fresh().info, {}), limits=Limits(max_effects=10))
+    run = fresh(Wide(fresh().info), limits=Limits(max_effects=10))
     advance(run, start(count(1)))
     give(run, *(add(10, f"m-{number}") for number in range(20)))
     assert run.state.status == "running"
@@ -444,7 +444,7 @@ def test_a_run_with_too_many_messages_says_that_it_is_full_and_that_it_is_not_an
         def backlog(self) -> int:
             return self.waiting_for
 
-    machine = Full(fresh().info, {})
+    machine = Full(fresh().info)
     run = fresh(machine, limits=Limits(max_queued_messages=3))
     advance(run, start(count(99)))
     machine.waiting_for = 3
@@ -469,7 +469,7 @@ def test_a_snapshot_that_would_be_larger_than_what_it_saves_is_not_taken():
         def weight(self) -> int:
             return 5_000
 
-    run = fresh(Heavy(fresh().info, {}))
+    run = fresh(Heavy(fresh().info))
     advance(run, start(count(100_000)))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
     assert run.advance(NOW).snapshot is None
@@ -497,7 +497,7 @@ class Blocking(ToyMachine):
 
 def test_a_run_that_is_loaded_again_is_blocked_only_if_its_machine_says_so_again():
     """The code that was missing may be there now."""
-    machine = Blocking(fresh().info, {})
+    machine = Blocking(fresh().info)
     run = fresh(machine)
     advance(run, start(count(1)))
     stored = row(run)
@@ -510,7 +510,7 @@ def test_a_run_that_is_loaded_again_is_blocked_only_if_its_machine_says_so_again
 
 
 def test_a_run_that_is_still_blocked_when_it_is_loaded_again_stays_so():
-    machine = Blocking(fresh().info, {})
+    machine = Blocking(fresh().info)
     run = fresh(machine)
     advance(run, start(count(1)))
     machine.reason = ErrorInfo("CODE_NOT_LOADED", "no code", kind="blocked")
@@ -527,7 +527,7 @@ def test_finish_is_the_last_word_of_a_decision():
         def decide(self, input: Any, now: Millis) -> Decision:
             return Decision(effects=[Finish("completed"), SetTimer(TaskToken("t"), now)])
 
-    run = fresh(Eager(fresh().info, {}))
+    run = fresh(Eager(fresh().info))
     give(run, start())
     assert run.state.status == "completed"
 

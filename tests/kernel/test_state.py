@@ -7,7 +7,6 @@ import msgspec
 from hypothesis import strategies as st
 
 from plait.kernel import values
-from plait.kernel.effects import RunTask
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import (
     Event,
@@ -24,8 +23,8 @@ from plait.kernel.events import (
     TaskRetryScheduled,
 )
 from plait.kernel.ids import Millis, TaskToken
-from plait.kernel.retry import ONCE
 from plait.kernel.state import KernelState, RunState
+from plait.kernel.task import Policy, Task
 from tests.kernel.builders import NOW
 
 ERROR = ErrorInfo("task.failed", "no luck")
@@ -70,7 +69,7 @@ def test_a_reopened_run_tries_its_tasks_from_the_first_attempt():
         RunFailed(ERROR),
         RunReopened("retry"),
     )
-    assert state.tasks.open(RunTask(PAY, "pay", lambda attempt: None, ONCE), NOW) == 1
+    assert state.tasks.open(Task(PAY, "pay", "toy", None, Policy(), "key"), NOW) == 1
 
 
 def test_a_run_is_rolling_back_from_the_start_of_it_to_its_end():

@@ -3,12 +3,12 @@
 import pytest
 
 from plait.kernel import values
-from plait.kernel.effects import RunTask
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import TaskRetryScheduled
 from plait.kernel.ids import Ids, Millis, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.retry import ONCE, Retry
+from plait.kernel.task import Policy, Task
 from plait.kernel.tasks import Again, Final, Late, TaskBook
 from tests.kernel.builders import NOW, done, failed
 
@@ -17,8 +17,8 @@ THRICE = Retry(max_attempts=3, backoff="fixed", first=2.0)
 ERROR = ErrorInfo("task.failed", "no luck")
 
 
-def pay(retry: Retry = THRICE) -> RunTask:
-    return RunTask(PAY, "step `pay`", lambda attempt: None, retry)
+def pay(retry: Retry = THRICE) -> Task:
+    return Task(PAY, "step `pay`", "toy", None, Policy(retry), "key")
 
 
 def judge(book: TaskBook, result: TaskResult, now: int = NOW) -> Late | Again | Final:

@@ -31,7 +31,6 @@ from plait.kernel.effects import (
     Decision,
     Effect,
     Finish,
-    RunTask,
     SendMessage,
     SetTimer,
     StartChild,
@@ -53,6 +52,7 @@ from plait.kernel.inputs import (
 )
 from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo, TaskFacts
 from plait.kernel.retry import ONCE, Retry
+from plait.kernel.task import Attempt, Policy, Task
 from plait.kernel.view import Edge, Node, Reason
 
 MoveKind = Literal["task", "nap", "count", "ask", "child", "tell", "fail", "crash"]
@@ -133,6 +133,24 @@ ToyEvent = MoveBegun | MoveEnded | Counted | Patched | Again | Forked
 
 Calls = dict[str, Callable[..., Any]]
 
+KIND = "toy"
+
+
+class ToyExecutor:
+    """Calls functions by name; an unknown name is its own result."""
+
+    kinds = (KIND,)
+
+    def __init__(self, calls: Calls | None = None) -> None:
+        self.calls: Calls = {} if calls is None else calls
+
+    async def execute(self, task: Task, attempt: Attempt) -> Any:
+        found = self.calls.get(task.input)
+        if found is None:
+            return task.input
+        result = found()
+        return await result if hasattr(result, "__await__") else result
+
 
 class _State(msgspec.Struct):
     program: list[Move] = []
@@ -152,9 +170,8 @@ class _State(msgspec.Struct):
 class ToyMachine:
     accepts_late_results = gates_retries = reload_on_takeover = False
 
-    def __init__(self, info: RunInfo, calls: Calls) -> None:
+    def __init__(self, info: RunInfo) -> None:
         self.info = info
-        self.calls = calls
         self.state = _State()
         self.closed = False
 
@@ -339,17 +356,13 @@ class ToyMachine:
             case _:
                 return []
 
-    def _task(self, token: TaskToken, move: Move) -> RunTask:
+    def _task(self, token: TaskToken, move: Move) -> Task:
         retry = ONCE if move.attempts == 1 else Retry(max_attempts=move.attempts, backoff="fixed", first=1.0)
-        return RunTask(token, f"task `{move.name}`", self._call(move.name), retry)
+        return Task(token, f"task `{move.name}`", KIND, move.name, Policy(retry), token)
 
-    def _call(self, name: str) -> Callable[..., Any]:
-        found = self.calls.get(name)
-        return (lambda attempt: name) if found is None else lambda attempt: found()
-
-    def compensations(self) -> list[RunTask]:
+    def compensations(self) -> list[Task]:
         return [
-            RunTask(TaskToken(f"undo:{number}"), f"undo `{name}`", self._call(name), ONCE)
+            Task(TaskToken(f"undo:{number}"), f"undo `{name}`", KIND, name, Policy(), f"undo:{number}")
             for number, name in self.state.undo
         ]
 
@@ -401,6 +414,7 @@ class ToyDialect:
 
     def __init__(self, calls: Calls | None = None) -> None:
         self.calls: Calls = {} if calls is None else calls
+        self.executors = [ToyExecutor(self.calls)]
 
     def accepts(self, definition: object) -> bool:
         return isinstance(definition, list)
@@ -421,7 +435,7 @@ class ToyDialect:
         return []
 
     def machine(self, info: RunInfo) -> ToyMachine:
-        return ToyMachine(info, self.calls)
+        return ToyMachine(info)
 
     def restore(self, info: RunInfo, snapshot: Raw) -> ToyMachine:
         machine = self.machine(info)

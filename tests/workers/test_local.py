@@ -14,16 +14,28 @@ from typing import Any
 import pytest
 
 from plait.kernel import values
-from plait.kernel.effects import Attempt, RunTask
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
-from plait.kernel.retry import ONCE, Retry
-from plait.kernel.worker import Job
+from plait.kernel.retry import Retry
+from plait.kernel.task import CALL, Attempt, Policy, Task, current_attempt
 from plait.testing import VirtualClock
 from plait.workers.local import LocalWorker
 from tests.kernel.rig import until
 
 RUN = RunId("run")
+
+
+class Bound:
+    """A function that gets its attempt."""
+
+    def __init__(self, function: Callable[[Attempt], Any], threaded: bool) -> None:
+        self._function = function
+        self.threaded = threaded
+
+    def __call__(self) -> Any:
+        attempt = current_attempt.get()
+        assert attempt is not None
+        return self._function(attempt)
 
 
 class Bench:
@@ -34,8 +46,9 @@ class Bench:
         self.came = asyncio.Event()
 
     def start(self, call: Callable[[Attempt], Any], *, token: str = "t", attempt: int = 1, **options: Any) -> None:
-        task = RunTask(TaskToken(token), f"step `{token}`", call, options.pop("retry", ONCE), **options)
-        self.worker.start(Job(RUN, task, attempt, values.encode("last time"), self._report, lambda *_: None))
+        bound = Bound(call, options.pop("threaded", False))
+        task = Task(TaskToken(token), f"step `{token}`", CALL, bound, Policy(**options), token)
+        self.worker.start(Attempt(RUN, task, attempt, values.encode("last time"), self._report, lambda *_: None))
 
     def _report(self, run_id: RunId, result: TaskResult) -> None:
         assert run_id == RUN
@@ -96,7 +109,7 @@ async def test_a_step_in_a_thread_sees_the_context_of_its_run():
 
 async def test_a_step_knows_its_attempt_and_what_the_last_one_left():
     async with bench() as on:
-        result = await on.result(lambda attempt: [attempt.number, values.decode(attempt.last_progress)], attempt=3)
+        result = await on.result(lambda attempt: [attempt.number, values.decode(attempt.progress)], attempt=3)
         assert (result.attempt, output(result)) == (3, [3, "last time"])
 
 
@@ -273,7 +286,9 @@ async def test_a_step_that_beats_lives_on_and_leaves_its_progress_when_it_stops(
     beats: list[Callable[[Any], None]] = []
 
     async def step(attempt: Attempt) -> None:
-        beats.append(lambda page: attempt.beat(values.encode({"page": page})))
+        assert attempt.beat is not None
+        beat = attempt.beat
+        beats.append(lambda page: beat(values.encode({"page": page})))
         await asyncio.Event().wait()
 
     async with bench() as on:
@@ -296,6 +311,7 @@ async def test_a_heartbeat_from_a_thread_counts():
 
     def step(attempt: Attempt) -> str:
         gate.wait(5)
+        assert attempt.beat is not None
         attempt.beat(values.encode(1))
         done.set()
         return "ok"

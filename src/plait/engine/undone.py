@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from plait.kernel.effects import RunTask
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.kernel.rollback import Rollback
 from plait.kernel.run import Run
+from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, NodeStatus
 
 _STATUS: dict[str, NodeStatus] = {"completed": "completed", "failed": "failed", "discarded": "skipped"}
@@ -44,7 +44,7 @@ def _steps(events: Iterable[Recorded]) -> tuple[Millis | None, dict[str, Recorde
     return begun, steps
 
 
-def _node(task: RunTask, step: Recorded | None, begun: Millis | None, run: Run, rollback: Rollback) -> Node:
+def _node(task: Task, step: Recorded | None, begun: Millis | None, run: Run, rollback: Rollback) -> Node:
     under_way = run.state.tasks.get(task.token)
     ended = step is not None and step.data["status"] in _STATUS
     node = Node(

@@ -15,7 +15,6 @@ from .effects import (
     FailTask,
     Finish,
     RetryTask,
-    RunTask,
     SendMessage,
     SetTimer,
     StartChild,
@@ -25,6 +24,7 @@ from .errors import ErrorInfo
 from .ids import TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message, Start
 from .store import DeadLetter, InboxRow, NewChild, Question, RunRow
+from .task import Task
 from .unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ RETRY = "~retry:"
 
 def apply(effects: list[Effect], run: Run, draft: UnitOfWork) -> None:
     for effect in effects:
-        if type(effect) is RunTask:  # by far the most common
+        if type(effect) is Task:  # by far the most common
             attempt = run.state.tasks.open(effect, draft.at)
             if attempt is not None:
                 draft.tasks.append((effect, attempt))
@@ -70,7 +70,7 @@ def _apply(effect: Effect, run: Run, draft: UnitOfWork) -> None:
             draft.answered = [*(draft.answered or ()), effect.token]
         case Block():
             run.block(effect.error)
-        case RunTask():
+        case Task():
             raise AssertionError("tasks are opened by apply()")
         case _:
             assert_never(effect)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -11,45 +11,8 @@ from msgspec import Raw
 from .errors import ErrorInfo
 from .events import Event
 from .ids import Millis, RunId, TaskToken
-from .retry import Retry
+from .task import Task
 from .values import ABSENT, NULL
-
-
-class Attempt(msgspec.Struct, gc=False):
-    """What a task's code may know of the try it is in."""
-
-    number: int
-    last_progress: Raw
-    """What the attempt before this one last reported."""
-    beat: Callable[[Raw], None]
-    """Says that the attempt is alive, and how far it got."""
-
-
-Call = Callable[[Attempt], Any | Awaitable[Any]]
-
-
-class RunTask(msgspec.Struct, gc=False):
-    """One unit of outside work, done by the owner itself. `call` is bound by the machine for this process only.
-
-    Like other values of which one is made for every step, it is a struct that the garbage collector does not
-    look at: it is quicker to build, and can't be part of a circle.
-    """
-
-    token: TaskToken
-    label: str
-    call: Call
-    retry: Retry
-    timeout: float | None = None
-    retry_on_timeout: bool = False
-    heartbeat: float | None = None
-    threaded: bool = False
-    """Plain functions run in a thread, so that they can't hold up the event loop."""
-    recoveries: int | None = None
-    """How often it may be started again after its process died; None is the engine's limit."""
-    node: str = ""
-    """The node of the run's picture that it belongs to, where that is not its token."""
-    unbound: ErrorInfo | None = None
-    """Why a compensator can't be called with the code that is loaded: the run is blocked instead."""
 
 
 class CancelTask(msgspec.Struct, frozen=True, gc=False):
@@ -60,7 +23,7 @@ class FailTask(msgspec.Struct, frozen=True, gc=False):
     """A task that had ended well turns out to have failed, for example because what it asked for never came: its
     attempt counts as failed, and its policy says what follows."""
 
-    task: RunTask
+    task: Task
     attempt: int
     error: ErrorInfo
 
@@ -136,7 +99,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
 
 
 Effect = (
-    RunTask
+    Task
     | CancelTask
     | FailTask
     | RetryTask

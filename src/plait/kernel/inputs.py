@@ -39,6 +39,8 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     attempts: int = 1
     queued: Millis = Millis(0)
     """How long the attempt waited for a worker."""
+    later: bool = False
+    """The work was accepted; its result will come as a message."""
 
 
 class TimerFired(Input, frozen=True, tag="timer_fired"):

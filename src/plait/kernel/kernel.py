@@ -35,10 +35,10 @@ from .run_cache import RunCache, Unreadable
 from .store import InboxRow, RunRow, Store, Taken, TimerRow, Verdict, Write
 from .subscriptions import Subscriptions
 from .takeover import Recovery
+from .task import Attempt, Worker
 from .task_logs import TaskLogs
 from .timers import Timers
 from .unit_of_work import UnitOfWork
-from .worker import Job, Worker
 
 log = logging.getLogger("plait.kernel")
 
@@ -352,7 +352,7 @@ class Kernel:
         for task, attempt in draft.tasks:
             current = run.state.tasks.get(task.token)
             if current is not None and current.attempt == attempt and current.retry_at is None:
-                self._worker.start(Job(run.id, task, attempt, current.progress, self.report, self.task_logs.note))
+                self._worker.start(Attempt(run.id, task, attempt, current.progress, self.report, self.task_logs.note))
         if draft.more:
             self.loop.post(run, Resume("continue"))
         if not run.mailbox and not run.state.tasks.running:

@@ -19,11 +19,12 @@ import msgspec
 from msgspec import Raw
 
 from .definitions import Description, Plan
-from .effects import Decision, Effect, RunTask
+from .effects import Decision, Effect
 from .errors import ErrorInfo
 from .events import Event
 from .ids import Millis, RunId, TaskToken
 from .inputs import Start
+from .task import Task
 from .view import Edge, Node, Reason
 
 
@@ -76,7 +77,7 @@ class Machine(Protocol):
         """What must be under way. `recovered`: another process had it before, and may have died."""
         ...
 
-    def compensations(self) -> list[RunTask]:
+    def compensations(self) -> list[Task]:
         """Compensators of succeeded tasks that have not run, in order of completion of those tasks."""
         ...
 

@@ -16,12 +16,12 @@ from .errors import PlaitError
 from .events import Event
 from .ids import Millis
 from .machine import RunInfo
-from .worker import Job
+from .task import Attempt
 
 log = logging.getLogger("plait.kernel")
 
 P = ParamSpec("P")
-Around = Callable[[Job], AbstractContextManager[object]]
+Around = Callable[[Attempt], AbstractContextManager[object]]
 
 
 class Observer(Protocol):
@@ -29,7 +29,7 @@ class Observer(Protocol):
         """A decision is on disk. It may have no events."""
         ...
 
-    def attempting(self, job: Job) -> AbstractContextManager[object] | None:
+    def attempting(self, attempt: Attempt) -> AbstractContextManager[object] | None:
         """An attempt begins. What is returned is entered around it, in a context of its own: context variables set
         there are seen by the step, also in its thread. It sees the exception that ends a failed attempt, and
         `CancelledError` for one that is stopped or timed out."""
@@ -85,11 +85,11 @@ class Observers:
         except Exception:
             self._complain(method.__qualname__)
 
-    def _around(self, job: Job) -> AbstractContextManager[object]:
+    def _around(self, attempt: Attempt) -> AbstractContextManager[object]:
         found: list[AbstractContextManager[object]] = []
         for observer in self._observers:
             try:
-                context = observer.attempting(job)
+                context = observer.attempting(attempt)
             except Exception:
                 self._complain(type(observer).__qualname__)
             else:

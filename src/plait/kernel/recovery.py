@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import apply_effects, lifecycle
-from .effects import RunTask
 from .errors import ErrorInfo
 from .ids import TaskToken
 from .inputs import Resume, TaskResult
+from .task import Task
 from .unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def take_up(resume: Resume, run: Run, draft: UnitOfWork) -> None:
     if run.blocked != known:
         run.row_is_stale()
     for effect in run.machine.pending(draft.at, recovered=resume.mode == "recover"):
-        if isinstance(effect, RunTask):
+        if isinstance(effect, Task):
             start_again(effect, run, draft)
         else:
             apply_effects.apply([effect], run, draft)
@@ -37,10 +37,10 @@ def take_up(resume: Resume, run: Run, draft: UnitOfWork) -> None:
         state.tasks.forget_past()
 
 
-def start_again(task: RunTask, run: Run, draft: UnitOfWork) -> None:
+def start_again(task: Task, run: Run, draft: UnitOfWork) -> None:
     """What was under way when its owner went; unless it keeps killing its process, as far as one can tell."""
     tasks = run.state.tasks
-    bound = run.limits.max_recoveries if task.recoveries is None else task.recoveries
+    bound = run.limits.max_recoveries if task.policy.recoveries is None else task.policy.recoveries
     attempt = tasks.open(task, draft.at, paced=run.machine.gates_retries and not run.state.rolling_back)
     if attempt is not None and run.recoveries > bound:
         _interrupted(task, attempt, run, draft)
@@ -50,7 +50,7 @@ def start_again(task: RunTask, run: Run, draft: UnitOfWork) -> None:
         draft.set_timer(TaskToken(apply_effects.RETRY + task.token), waiting.retry_at)
 
 
-def _interrupted(task: RunTask, attempt: int, run: Run, draft: UnitOfWork) -> None:
+def _interrupted(task: Task, attempt: int, run: Run, draft: UnitOfWork) -> None:
     error = ErrorInfo(
         "kernel.task_interrupted",
         f"{task.label} was under way each of the last {run.recoveries} times its process died",

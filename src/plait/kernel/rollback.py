@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 
-from .effects import RunTask
 from .errors import ErrorInfo
 from .events import Cause, RollbackStarted, RollbackStep, RunCancelled, RunCompleted, RunFailed
 from .ids import TaskToken
+from .task import Task
 
 FinalEvent = RunCompleted | RunFailed | RunCancelled
 
@@ -40,7 +40,7 @@ class Rollback(msgspec.Struct, omit_defaults=True):
         if event.status in ("completed", "discarded"):
             self.done.append(event.at)
 
-    def next(self, compensations: list[RunTask]) -> RunTask | None:
+    def next(self, compensations: list[Task]) -> Task | None:
         """The newest compensator that has not run."""
         done = set(self.done)
         return next((task for task in reversed(compensations) if task.token not in done), None)

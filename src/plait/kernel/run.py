@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from . import apply_effects, lifecycle, recovery, values
 from .apply_effects import RETRY
-from .effects import FailTask, Finish, RunTask
+from .effects import FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import Event, RunCancelled, RunCompleted, RunFailed, RunStarted, TaskDeadLettered, TaskLate
 from .failures import describe
@@ -39,6 +39,7 @@ from .machine import Machine, RunInfo
 from .refusals import ASKED, refusal_reply, refused
 from .state import KernelState, RunState
 from .store import DeadLetter, RunPatch, RunRow, Settled, Snapshot, Taken, Write
+from .task import Task
 from .tasks import Again, Final, Late
 from .unit_of_work import UnitOfWork
 from .view import RunStatus
@@ -254,7 +255,7 @@ class Run:
         else:
             self.ask(msgspec.structs.replace(result, attempts=result.attempt), draft)
 
-    def dead_letter(self, task: RunTask, attempts: int, error: ErrorInfo, draft: UnitOfWork) -> None:
+    def dead_letter(self, task: Task, attempts: int, error: ErrorInfo, draft: UnitOfWork) -> None:
         self.emit(TaskDeadLettered(task.token, attempts, error), draft)
         id = apply_effects.letter_id(self, task.token)
         letter = DeadLetter(id, self.id, self.info.namespace, task.token, task.label, attempts, error, draft.at)

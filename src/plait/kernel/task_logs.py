@@ -14,7 +14,7 @@ from .clock import Clock
 from .errors import PlaitError
 from .ids import RunId, Shard
 from .store import Line, LineLevel, Verdict, Write
-from .worker import Job
+from .task import Attempt
 
 log = logging.getLogger("plait.kernel")
 
@@ -44,18 +44,27 @@ class TaskLogs:
         await self.flush()
         self._loop = None
 
-    def note(self, job: Job, level: LineLevel, text: str) -> None:
+    def note(self, attempt: Attempt, level: LineLevel, text: str) -> None:
         """Takes a line of an attempt, from any thread."""
         loop = self._loop
         if loop is None:
             return
-        job.said += 1
-        if job.said > MAX_LINES:
+        attempt.logged += 1
+        if attempt.logged > MAX_LINES:
             self.dropped += 1
-            if job.said > MAX_LINES + 1:  # here, because a thread in a tight loop must not fill the event loop's queue
+            if (
+                attempt.logged > MAX_LINES + 1
+            ):  # here, because a thread in a tight loop must not fill the event loop's queue
                 return
             level, text = "warning", f"more than {MAX_LINES:,} lines: the rest is not kept"
-        line = Line(job.run_id, job.task.node or job.task.token, job.attempt, self._clock.now(), level, _clean(text))
+        line = Line(
+            attempt.run_id,
+            attempt.task.node or attempt.task.token,
+            attempt.number,
+            self._clock.now(),
+            level,
+            _clean(text),
+        )
         if _here() is loop:
             self._add(line)
         else:

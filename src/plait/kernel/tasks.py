@@ -11,17 +11,17 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Raw
 
-from .effects import RunTask
 from .errors import ErrorInfo
 from .events import TaskRetryScheduled
 from .ids import Ids, Millis, TaskToken
 from .inputs import TaskResult
 from .machine import TaskFacts
+from .task import Task
 from .values import NULL
 
 
 class OpenTask(msgspec.Struct, gc=False):
-    task: RunTask
+    task: Task
     attempt: int = 1
     retry_at: Millis | None = None
     error: ErrorInfo | None = None
@@ -38,7 +38,7 @@ class Again(msgspec.Struct, frozen=True, gc=False):
 
 class Final(msgspec.Struct, frozen=True, gc=False):
     result: TaskResult
-    task: RunTask
+    task: Task
     exhausted: bool
 
 
@@ -57,7 +57,7 @@ class TaskBook:
     def __iter__(self) -> Iterator[TaskToken]:
         return iter(self._open)
 
-    def open(self, task: RunTask, now: Millis, *, paced: bool = False) -> int | None:
+    def open(self, task: Task, now: Millis, *, paced: bool = False) -> int | None:
         """Takes a task up; returns the attempt to start now, or None when it waits for a retry or is open. `paced`:
         one that is due waits too, until its machine lets it begin."""
         if task.token in self._open:
@@ -75,7 +75,7 @@ class TaskBook:
         self.running += 1
         return attempt
 
-    def take_back(self, task: RunTask, attempt: int) -> None:
+    def take_back(self, task: Task, attempt: int) -> None:
         """A task that was closed is open again, in the attempt it was in."""
         self._open[task.token] = OpenTask(task, attempt)
         self.running += 1
@@ -102,7 +102,7 @@ class TaskBook:
         found = self._open.get(result.token)
         if found is None or found.attempt != result.attempt or found.retry_at is not None:
             return Late()
-        policy = found.task.retry
+        policy = found.task.policy.retry
         if result.error is not None and result.retryable and found.attempt < policy.max_attempts:
             wait = policy.delay(found.attempt, ids.fraction() if policy.jitter else 0.0)
             due = Millis(now + round(wait * 1000))
@@ -125,7 +125,7 @@ class TaskBook:
         found.attempt, found.retry_at = event.attempt + 1, event.due
         found.error, found.progress = event.error, event.progress
 
-    def retry(self, token: TaskToken) -> tuple[RunTask, int] | None:
+    def retry(self, token: TaskToken) -> tuple[Task, int] | None:
         """The time for another attempt has come."""
         found = self._open.get(token)
         if found is None or found.retry_at is None:
@@ -145,7 +145,7 @@ class TaskBook:
         return waiting | {
             token: TaskFacts(
                 attempt=task.attempt,
-                max_attempts=task.task.retry.max_attempts,
+                max_attempts=task.task.policy.retry.max_attempts,
                 running=task.retry_at is None,
                 retry_at=task.retry_at,
                 error=task.error,
@@ -157,7 +157,7 @@ class TaskBook:
         """For a snapshot: the attempts of tasks that have failed so far."""
         waiting = [
             TaskRetryScheduled(
-                token, t.attempt - 1, t.retry_at or Millis(0), t.error, t.progress, t.task.retry.max_attempts
+                token, t.attempt - 1, t.retry_at or Millis(0), t.error, t.progress, t.task.policy.retry.max_attempts
             )
             for token, t in self._open.items()
             if t.error is not None

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Raw
 
 from . import values
-from .effects import RunTask
 from .errors import ErrorInfo
 from .events import Event
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
@@ -28,6 +27,7 @@ from .store import (
     TimerRow,
     Write,
 )
+from .task import Task
 
 
 class UnitOfWork:
@@ -63,7 +63,7 @@ class UnitOfWork:
         """The number its first event will have."""
         self.at = at
         self.events: list[Event] = []
-        self.tasks: list[tuple[RunTask, int]] = []
+        self.tasks: list[tuple[Task, int]] = []
         """What to start once it is on disk."""
 
     @property

@@ -22,7 +22,7 @@ from plait.kernel.events import (
 from plait.kernel.ids import Millis
 from plait.kernel.machine import RunInfo
 from plait.kernel.observer import Observer
-from plait.kernel.worker import Job
+from plait.kernel.task import Attempt
 
 from .http_meter import OTHER, HttpMeter
 from .lag import LoopLag
@@ -91,7 +91,7 @@ class Counters(Observer):
         if step in _ENDS:
             self.durations[step].add((at - run.created_at) / 1000)
 
-    def attempting(self, job: Job) -> AbstractContextManager[object]:
+    def attempting(self, attempt: Attempt) -> AbstractContextManager[object]:
         return self._around
 
     def grouped(self, writes: int, seconds: float) -> None:

@@ -19,7 +19,7 @@ import structlog
 from structlog.typing import EventDict, Processor
 
 from plait.kernel.errors import InvalidInput
-from plait.kernel.worker import here
+from plait.kernel.task import current_attempt
 
 from .masking import clean, masked, printed
 
@@ -114,10 +114,10 @@ def _facts() -> list[Processor]:
 
 def _where(_: Any, __: str, event: EventDict) -> EventDict:
     """The step that logs."""
-    job = here.get()
-    if job is not None:
-        event["run_id"], event["attempt"] = job.run_id, job.attempt
-        event["node"] = job.task.node or job.task.token
+    attempt = current_attempt.get()
+    if attempt is not None:
+        event["run_id"], event["attempt"] = attempt.run_id, attempt.number
+        event["node"] = attempt.task.node or attempt.task.token
     return event
 
 

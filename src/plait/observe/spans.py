@@ -37,7 +37,7 @@ from plait.kernel.events import Event, RunCancelled, RunCompleted, RunFailed, Ru
 from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.machine import RunInfo
 from plait.kernel.observer import Observer
-from plait.kernel.worker import Job
+from plait.kernel.task import Attempt
 
 from .trace_ids import span_id, trace_id, trace_of
 
@@ -112,12 +112,15 @@ class Traces(Observer):
 
     # -- attempts ------------------------------------------------------------------------------------------------
 
-    def attempting(self, job: Job) -> AbstractContextManager[object] | None:
-        run = None if self._engine is None else self._engine.kernel.run_cache.get(job.run_id)
+    def attempting(self, attempt: Attempt) -> AbstractContextManager[object] | None:
+        run = None if self._engine is None else self._engine.kernel.run_cache.get(attempt.run_id)
         if run is None:
             return None
-        facts = _facts(run.info) | {"plait.node": job.task.node or job.task.token, "plait.attempt": job.attempt}
-        return _Attempt(self._tracer.start_span(job.task.label, self._inside(run.info), attributes=facts))
+        facts = _facts(run.info) | {
+            "plait.node": attempt.task.node or attempt.task.token,
+            "plait.attempt": attempt.number,
+        }
+        return _Attempt(self._tracer.start_span(attempt.task.label, self._inside(run.info), attributes=facts))
 
     # -- not traced ----------------------------------------------------------------------------------------------
 

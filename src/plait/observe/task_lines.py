@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from plait.kernel.store import LineLevel
-from plait.kernel.worker import here
+from plait.kernel.task import current_attempt
 
 from .logs import text_of
 
@@ -24,12 +24,12 @@ class TaskLines(logging.Handler):
         logging.getLogger().removeHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        job = here.get()
+        attempt = current_attempt.get()
         # Ours are about the engine, whoever's context it happens to be in; a line about lost lines must not be a line
-        if job is None or record.name.partition(".")[0] == "plait":
+        if attempt is None or record.name.partition(".")[0] == "plait":
             return
         try:
-            job.note(job, _level(record.levelno), text_of(record))
+            attempt.log(attempt, _level(record.levelno), text_of(record))
         except Exception:
             return  # never into the step
 

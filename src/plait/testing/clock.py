@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from plait.kernel.ids import Millis
-from plait.kernel.worker import here
+from plait.kernel.task import current_attempt
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
 _ROUNDS = 50
@@ -146,12 +146,12 @@ class VirtualClock:
 
 def _current_step() -> object | None:
     """The step whose code is running: its own task, or, in a task that it made, its name."""
-    job = here.get()
-    if job is None:
+    attempt = current_attempt.get()
+    if attempt is None:
         return None
     task = asyncio.current_task()
-    own = task is not None and task.get_name() == f"{job.run_id}:{job.task.token}"
-    return task if own else (job.run_id, job.task.token, job.attempt)
+    own = task is not None and task.get_name() == f"{attempt.run_id}:{attempt.task.token}"
+    return task if own else (attempt.run_id, attempt.task.token, attempt.number)
 
 
 async def _some_rounds() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,14 +16,13 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.clock import Clock
-from plait.kernel.effects import Attempt
 from plait.kernel.errors import ErrorInfo, TooLarge
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
 from plait.kernel.inputs import TaskResult
 from plait.kernel.observer import Around
+from plait.kernel.task import CALL, LATER, Attempt, Call, Executor, TaskError, current_attempt
 from plait.kernel.values import NULL, NotEncodable
-from plait.kernel.worker import Job, here
 
 from .deadlines import Deadlines
 
@@ -40,9 +39,13 @@ class LocalWorker:
         max_payload: int = values.MAX_BYTES,
         threads: int = THREADS,
         around: Around | None = None,
+        executors: Iterable[Executor] = (),
     ) -> None:
         self.clock = clock
         self.around = around
+        self.executors: dict[str, Executor] = {}
+        for executor in executors:
+            self.add(executor)
         self.max_payload = max_payload
         self.threads = ThreadPoolExecutor(threads, thread_name_prefix="plait-step")
         self.timeouts: Deadlines[_Execution] = Deadlines(clock, _Execution.time_is_up)
@@ -50,10 +53,14 @@ class LocalWorker:
         self._running: dict[tuple[RunId, TaskToken], _Execution] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def start(self, job: Job) -> None:
+    def add(self, executor: Executor) -> None:
+        """From now on it does the tasks of its kinds."""
+        self.executors |= dict.fromkeys(executor.kinds, executor)
+
+    def start(self, attempt: Attempt) -> None:
         loop = self._loop = self._loop or asyncio.get_running_loop()
-        execution = _Execution(self, job)
-        self._running[job.run_id, job.task.token] = execution
+        execution = _Execution(self, attempt)
+        self._running[attempt.run_id, attempt.task.token] = execution
         execution.begin(loop)
 
     def cancel(self, run_id: RunId, token: TaskToken) -> None:
@@ -66,13 +73,14 @@ class LocalWorker:
         found = next((execution for execution in list(self._running.values()) if execution.task is task), None)
         return None if found is None else found.name
 
-    def ended(self, job: Job) -> None:
-        task = job.task
-        execution = self._running.pop((job.run_id, task.token))
-        if task.timeout is not None:
-            self.timeouts.end(execution, task.timeout)
-        if task.heartbeat is not None:
-            self.heartbeats.end(execution, task.heartbeat)
+    def ended(self, attempt: Attempt) -> None:
+        task = attempt.task
+        execution = self._running.pop((attempt.run_id, task.token))
+        policy = task.policy
+        if policy.timeout is not None:
+            self.timeouts.end(execution, policy.timeout)
+        if policy.heartbeat is not None:
+            self.heartbeats.end(execution, policy.heartbeat)
 
     async def close(self) -> None:
         running = list(self._running.values())
@@ -88,30 +96,31 @@ class LocalWorker:
 class _Execution:
     """One attempt under way."""
 
-    __slots__ = ("_asked", "_beaten", "_began", "_job", "_over", "_progress", "_worker", "task")
+    __slots__ = ("_asked", "_attempt", "_beaten", "_began", "_over", "_progress", "_worker", "task")
 
-    def __init__(self, worker: LocalWorker, job: Job) -> None:
+    def __init__(self, worker: LocalWorker, attempt: Attempt) -> None:
         self._worker = worker
-        self._job = job
+        self._attempt = attempt
         self._progress = NULL
         self._beaten = 0.0
-        self._asked = 0.0
+        self._asked: float | None = None
         self._began: float | None = None
         """When a thread was asked for, and when it began; between, it waits for a free one."""
         self._over = False
         self.task: asyncio.Task[None] | None = None
 
     def begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        task = self._job.task
-        if task.timeout is not None:
-            self._worker.timeouts.begin(self, task.timeout)
-        if task.heartbeat is not None:
-            self._worker.heartbeats.begin(self, task.heartbeat)
-        self.task = loop.create_task(self._run(), name=f"{self._job.run_id}:{task.token}")
+        task = self._attempt.task
+        policy = task.policy
+        if policy.timeout is not None:
+            self._worker.timeouts.begin(self, policy.timeout)
+        if policy.heartbeat is not None:
+            self._worker.heartbeats.begin(self, policy.heartbeat)
+        self.task = loop.create_task(self._run(), name=f"{self._attempt.run_id}:{task.token}")
 
     @property
     def name(self) -> str:
-        return f"{self._job.task.label} of run {caller_id(self._job.run_id)}"
+        return f"{self._attempt.task.label} of run {caller_id(self._attempt.run_id)}"
 
     def abandon(self) -> None:
         """Nobody wants the result any more."""
@@ -121,43 +130,51 @@ class _Execution:
             task.cancel()
 
     async def _run(self) -> None:
-        job = self._job
-        job.beat = self._beat
-        here.set(job)
+        attempt = self._attempt
+        attempt.beat = self._beat
+        current_attempt.set(attempt)
         try:
-            output = await (self._call() if self._worker.around is None else self._observed(self._worker.around))
-            raw = values.encode(output, max_bytes=self._worker.max_payload)
+            output = await (self._execute() if self._worker.around is None else self._observed(self._worker.around))
+            later = output is LATER
+            raw = values.NULL if later else values.encode(output, max_bytes=self._worker.max_payload)
         except asyncio.CancelledError as error:
             # Ours is wanted by nobody; one of the step's own making is a failure like others
             self._fail(describe(error, kind="cancelled"), retryable=True)
         except (NotEncodable, TooLarge) as error:
             self._fail(describe(error, kind="not_encodable"), retryable=False)
         except BaseException as error:
-            final = isinstance(error, job.task.retry.never) or getattr(error, "retryable", True) is False
+            final = isinstance(error, attempt.task.policy.retry.never) or getattr(error, "retryable", True) is False
             self._fail(describe(error), retryable=not final)
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            self._report(TaskResult(job.task.token, job.attempt, raw, queued=self._queued))
+            self._report(TaskResult(attempt.task.token, attempt.number, raw, queued=self._queued, later=later))
 
-    async def _call(self) -> Any:
-        job = self._job
-        attempt = Attempt(job.attempt, job.progress, self._beat)
-        output = job.task.call(attempt) if not job.task.threaded else await self._in_thread(attempt)
-        return await output if hasattr(output, "__await__") else output
+    async def _execute(self) -> Any:
+        attempt = self._attempt
+        task = attempt.task
+        if task.kind == CALL:
+            call: Call = task.input
+            output = call() if not call.threaded else await self._in_thread(call)
+            return await output if hasattr(output, "__await__") else output
+        executor = self._worker.executors.get(task.kind)
+        if executor is None:
+            raise TaskError(f"this process can't do tasks of the kind `{task.kind}`", retryable=True)
+        attempt.in_thread = self._in_thread
+        return await executor.execute(task, attempt)
 
     async def _observed(self, around: Around) -> Any:
-        with around(self._job):
-            return await self._call()
+        with around(self._attempt):
+            return await self._execute()
 
-    async def _in_thread(self, attempt: Attempt) -> Any:
+    async def _in_thread(self, function: Callable[[], Any]) -> Any:
         context, loop = contextvars.copy_context(), asyncio.get_running_loop()
         self._asked = self._worker.clock.monotonic()
 
         def work() -> Any:
             self._began = self._worker.clock.monotonic()
             try:
-                return context.run(self._job.task.call, attempt)
+                return context.run(function)
             except StopIteration as error:  # which no future can hold
                 raise RuntimeError(f"StopIteration: {error}") from error
 
@@ -165,7 +182,7 @@ class _Execution:
         if not hasattr(output, "__await__"):
             return output
         # A plain function that gave a coroutine: that one must know its step, as the function did
-        name = f"{self._job.run_id}:{self._job.task.token}"
+        name = f"{self._attempt.run_id}:{self._attempt.task.token}"
         return await loop.create_task(_awaited(output), name=name, context=context)
 
     def _beat(self, progress: Raw) -> None:
@@ -174,33 +191,36 @@ class _Execution:
         self._progress = progress
 
     def time_is_up(self) -> None:
-        task = self._job.task
-        if task.timeout is not None and (since := self._thread_began()) + task.timeout > self._worker.clock.monotonic():
-            self._worker.timeouts.begin_again(self, since + task.timeout)
+        label, policy = self._attempt.task.label, self._attempt.task.policy
+        if policy.timeout is None:
             return
-        self._expire("timeout", f"{task.label} took longer than {task.timeout:g} s", retryable=task.retry_on_timeout)
+        if (since := self._thread_began()) + policy.timeout > self._worker.clock.monotonic():
+            self._worker.timeouts.begin_again(self, since + policy.timeout)
+            return
+        self._expire("timeout", f"{label} took longer than {policy.timeout:g} s", retryable=policy.retry_on_timeout)
 
     def beat_is_due(self) -> None:
-        heartbeat = self._job.task.heartbeat
+        heartbeat = self._attempt.task.policy.heartbeat
         if heartbeat is None:
             return
         alive = max(self._beaten, self._thread_began())
         if alive + heartbeat > self._worker.clock.monotonic():
             self._worker.heartbeats.begin_again(self, alive + heartbeat)
         else:
-            message = f"{self._job.task.label} gave no heartbeat for {heartbeat:g} s"
+            message = f"{self._attempt.task.label} gave no heartbeat for {heartbeat:g} s"
             self._expire("heartbeat", message, retryable=True)
 
     def _thread_began(self) -> float:
         """The time it waits for a free thread is not its own."""
-        if not self._job.task.threaded:
+        if self._asked is None:
             return 0.0
         return self._worker.clock.monotonic() if self._began is None else self._began
 
     @property
     def _queued(self) -> Millis:
         """How long it waited for a thread, where that is worth telling."""
-        waited = 0 if self._began is None else round((self._began - self._asked) * 1000)
+        asked, began = self._asked, self._began
+        waited = 0 if asked is None or began is None else round((began - asked) * 1000)
         return Millis(waited) if waited >= WORTH_TELLING else Millis(0)
 
     def _expire(self, kind: str, message: str, *, retryable: bool) -> None:
@@ -210,10 +230,10 @@ class _Execution:
             task.cancel()
 
     def _fail(self, error: ErrorInfo, *, retryable: bool) -> None:
-        job = self._job
+        attempt = self._attempt
         result = TaskResult(
-            job.task.token,
-            job.attempt,
+            attempt.task.token,
+            attempt.number,
             error=error,
             retryable=retryable,
             progress=self._progress,
@@ -224,14 +244,14 @@ class _Execution:
     def _report(self, result: TaskResult) -> None:
         if not self._over:
             self._end()
-            self._job.report(self._job.run_id, result)
+            self._attempt.report(self._attempt.run_id, result)
 
     def _end(self) -> None:
         if not self._over:
             self._over = True
-            # The task knows us by its context, the job by its beat: without this all wait for a garbage collection
-            self.task = self._job.beat = None
-            self._worker.ended(self._job)
+            # The task knows us by its context, the attempt by its beat: without this all wait for a garbage collection
+            self.task = self._attempt.beat = self._attempt.in_thread = None
+            self._worker.ended(self._attempt)
 
 
 async def _awaited(awaitable: Awaitable[Any]) -> Any:

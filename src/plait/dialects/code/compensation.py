@@ -11,12 +11,12 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from plait.kernel.effects import RunTask
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.task import CALL, Policy, Task
 
 from .context import entry
-from .definition import Options, is_async, is_step
+from .definition import Options, is_step
 from .history import INLINE, History, Undoable
 from .location import token_of
 from .registry import AnyWorkflow
@@ -35,7 +35,7 @@ class Undoing:
         self._around = around
         self._definition = definition
 
-    def tasks(self, known: Handlers, now: Millis) -> list[RunTask]:
+    def tasks(self, known: Handlers, now: Millis) -> list[Task]:
         """The handlers of all steps that succeeded, in order of completion."""
         records = sorted(self._history.undoables.values(), key=lambda record: record.order)
         handlers = self._handlers(records, known, now)
@@ -65,21 +65,20 @@ class Undoing:
                 found[record.at] = (handler, returns_of(record.fn))
         return found
 
-    def _task(self, record: Undoable, handler: Any, returns: Any) -> RunTask:
+    def _task(self, record: Undoable, handler: Any, returns: Any) -> Task:
         definition = self._definition()
         options = definition.options if definition is not None else Options()
         if is_step(handler):
             options = options.under(handler.given)
         history = self._history
-        call = UndoCall(handler, returns, record, history.rollback_error, self._around.info.run_id, history.generation)
-        return RunTask(
+        return Task(
             TaskToken(UNDO + token_of(record.at, history.generation)),
             f"rollback of `{record.at}`",
-            call,
-            options.retry,
-            options.timeout,
-            threaded=handler is not None and not is_async(handler),
-            node=record.at,
+            CALL,
+            UndoCall(handler, returns, record, history.rollback_error),
+            Policy(options.retry, options.timeout),
+            f"{self._around.info.run_id}:{record.at}:{history.generation}:undo",
+            record.at,
             unbound=None if handler is not None else describe(rollback_unbound(record.at), kind="blocked"),
         )
 

@@ -18,6 +18,7 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
 from plait.kernel.retry import Retry
+from plait.kernel.task import Policy
 
 from .errors import WorkflowCodeError
 from .hints import hint, return_type, without_partials
@@ -44,7 +45,7 @@ class StepOptions(TypedDict, total=False):
     heartbeat_timeout: Sec
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
     """Options as they stand after defaults, `@workflow`, `@step` and the call, in that order."""
 
@@ -53,6 +54,10 @@ class Options:
     retry_on_timeout: bool = False
     rollback: Callable[..., Any] | None = None
     heartbeat: float | None = None
+
+    @functools.cached_property
+    def policy(self) -> Policy:
+        return Policy(self.retry, self.timeout, self.retry_on_timeout, self.heartbeat)
 
     def under(self, given: StepOptions) -> Options:
         """These options, with those that are given in their place."""

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Decision, Effect, RunTask
+from plait.kernel.effects import Decision, Effect
 from plait.kernel.errors import Conflict, ErrorInfo
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken, caller_id
@@ -29,6 +29,7 @@ from plait.kernel.inputs import (
     TimerFired,
 )
 from plait.kernel.machine import TaskFacts
+from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
 from . import view
@@ -275,7 +276,7 @@ class CodeMachine(Replayer):
         waiting = self._replay.waiting.values() if self._replay is not None else ()
         return [op.task() for op in waiting if isinstance(op, StepOp) and self._is_open(op.at)]
 
-    def compensations(self) -> list[RunTask]:
+    def compensations(self) -> list[Task]:
         return self._undoing.tasks(self._replay.handlers if self._replay is not None else {}, self._now)
 
     def type_of(self, path: str) -> Any:

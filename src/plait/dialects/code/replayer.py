@@ -9,11 +9,12 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import AskHuman, Block, Decision, Effect, Finish, RunTask, SetTimer, StartChild
+from plait.kernel.effects import AskHuman, Block, Decision, Effect, Finish, SetTimer, StartChild
 from plait.kernel.errors import ErrorInfo, NotFound, PlaitError
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.machine import RunInfo
+from plait.kernel.task import Task
 
 from .compensation import Undoing
 from .context import entry
@@ -29,7 +30,7 @@ from .op import revoking
 from .registry import AnyWorkflow, Registry
 from .replay import Replay, Surroundings
 
-_STARTS = RunTask | SetTimer | AskHuman | StartChild
+_STARTS = Task | SetTimer | AskHuman | StartChild
 
 
 class Replayer:

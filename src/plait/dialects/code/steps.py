@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Attempt, RunTask
 from plait.kernel.errors import ErrorInfo, PlaitError
-from plait.kernel.ids import RunId, caller_id
+from plait.kernel.ids import caller_id
 from plait.kernel.store import LineLevel
+from plait.kernel.task import CALL, Attempt, Task, current_attempt
 from plait.kernel.values import ABSENT, NULL
-from plait.kernel.worker import Job, here
 
 from .definition import Options, Step, is_async, is_step
 from .errors import WorkflowCodeError
@@ -52,67 +50,47 @@ class Undo:
     error: ErrorInfo | None
 
 
-class _Bound(Protocol):
-    """A call bound to its place in a run."""
-
-    run_id: RunId
-    path: str
-
-    @property
-    def key(self) -> str: ...
-
-
-_attempt: contextvars.ContextVar[tuple[_Bound, Attempt] | None] = contextvars.ContextVar("plait.step", default=None)
-
-
 def step_info() -> StepInfo:
     """In a step: its run, its path, its attempt, and its idempotency key."""
-    bound = _attempt.get()
-    if bound is not None:
-        call, attempt = bound
-        return StepInfo(
-            caller_id(call.run_id), call.path, attempt.number, call.key, values.decode(attempt.last_progress)
-        )
-    job = _job("step_info()")  # of another dialect, whose tasks are called by their key
-    path = job.task.node or job.task.token
-    return StepInfo(caller_id(job.run_id), path, job.attempt, job.task.token, values.decode(job.progress))
+    attempt = _attempt("step_info()")
+    task = attempt.task
+    progress = values.decode(attempt.progress)
+    return StepInfo(caller_id(attempt.run_id), task.node or task.token, attempt.number, task.key, progress)
 
 
 def heartbeat(progress: object = None) -> None:
     """In a step with `heartbeat_timeout`: says that it is alive, and how far it got."""
-    job = _job("heartbeat()")
-    if job.beat is not None:
-        job.beat(values.encode(progress))
+    attempt = _attempt("heartbeat()")
+    if attempt.beat is not None:
+        attempt.beat(values.encode(progress))
 
 
 def step_log(text: str, level: LineLevel = "info") -> None:
     """In a step: a line that is shown with it. What steps give to `logging` in a `plait serve` is kept too."""
-    job = _job("step_log()")
-    job.note(job, level, str(text))
+    attempt = _attempt("step_log()")
+    attempt.log(attempt, level, str(text))
 
 
-def _job(what: str) -> Job:
-    found = here.get()
+def _attempt(what: str) -> Attempt:
+    found = current_attempt.get()
     if found is None:
         raise WorkflowCodeError("WRONG_CTX", f"{what} was called outside a step", fix="call it in the step's function")
     return found
 
 
 class StepCall:
-    """A step's function bound to one place in one run. It is called once for each attempt."""
+    """A step's function with its arguments. It is called once for each attempt."""
 
-    __slots__ = ("args", "fn", "generation", "path", "raw", "run_id")
+    __slots__ = ("args", "fn", "path", "raw", "threaded")
 
-    def __init__(self, fn: Any, args: tuple[Any, ...], raw: Raw, run_id: RunId, path: str, generation: int) -> None:
+    def __init__(self, fn: Any, args: tuple[Any, ...], raw: Raw, path: str, threaded: bool) -> None:
         self.fn = fn
         self.args = args
         self.raw = raw
-        self.run_id = run_id
         self.path = path
-        self.generation = generation
+        self.threaded = threaded
 
-    def __call__(self, attempt: Attempt) -> Any:
-        _attempt.set((self, attempt))
+    def __call__(self) -> Any:
         current.set(None)
         if self.raw:
             return self.fn.fn(*self._decoded(self.fn))
@@ -124,10 +102,6 @@ class StepCall:
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             what = f"an argument of step `{self.path}` does not fit `{fn.name}`"
             raise WorkflowCodeError("BAD_OPTION", what, why=str(error)) from None
-
-    @property
-    def key(self) -> str:
-        return f"{self.run_id}:{self.path}:{self.generation}"
 
 
 class StepOp(Op[T]):
@@ -177,20 +151,17 @@ class StepOp(Op[T]):
         if self._named is not None:
             self._raw = state.args
 
-    def task(self) -> RunTask:
-        named, options, replay = self._named, self._options, self.scope.replay
+    def task(self) -> Task:
+        named, replay, at = self._named, self.scope.replay, self.at
         threaded = not is_async(self._fn) if named is None else named.threaded
-        call = StepCall(self._fn, self._args, self._raw, replay.run_id, self.at, replay.history.generation)
-        return RunTask(
-            replay.token(self.at),
-            f"step `{self.at}`",
-            call,
-            options.retry,
-            options.timeout,
-            options.retry_on_timeout,
-            options.heartbeat,
-            threaded,
-            node=self.at,
+        return Task(
+            replay.token(at),
+            f"step `{at}`",
+            CALL,
+            StepCall(self._fn, self._args, self._raw, at, threaded),
+            self._options.policy,
+            f"{replay.run_id}:{at}:{replay.history.generation}",
+            at,
         )
 
 
@@ -211,36 +182,23 @@ def rollback_unbound(path: str) -> WorkflowCodeError:
 class UndoCall:
     """A rollback handler bound to the step it undoes."""
 
-    __slots__ = ("error", "generation", "handler", "path", "record", "returns", "run_id")
+    __slots__ = ("error", "handler", "record", "returns", "threaded")
 
     def __init__(
-        self,
-        handler: Callable[..., Any] | None,
-        returns: Any,
-        record: Undoable,
-        error: ErrorInfo | None,
-        run_id: RunId,
-        generation: int,
+        self, handler: Callable[..., Any] | None, returns: Any, record: Undoable, error: ErrorInfo | None
     ) -> None:
         self.handler = handler
         self.returns = returns
         self.record = record
         self.error = error
-        self.run_id = run_id
-        self.path = record.at
-        self.generation = generation
+        self.threaded = handler is not None and not is_async(handler)
 
-    @property
-    def key(self) -> str:
-        return f"{self.run_id}:{self.path}:{self.generation}:undo"
-
-    def __call__(self, attempt: Attempt) -> Any:
-        handler = self.handler
+    def __call__(self) -> Any:
+        handler, record = self.handler, self.record
         if handler is None:
-            raise rollback_unbound(self.path)
-        _attempt.set((self, attempt))
+            raise rollback_unbound(record.at)
         current.set(None)
-        output = values.decode(self.record.output or NULL, self.returns)
-        args = values.decode(self.record.args) if self.record.args else None
-        undo = Undo(self.path, output, args, self.error)
+        output = values.decode(record.output or NULL, self.returns)
+        args = values.decode(record.args) if record.args else None
+        undo = Undo(record.at, output, args, self.error)
         return handler.fn(undo) if is_step(handler) else handler(undo)

@@ -17,12 +17,10 @@ from plait.dialects.goals.steps.step import Step
 from plait.egress import Egress, EgressSettings
 from plait.kernel import values
 from plait.kernel.clock import SystemClock
-from plait.kernel.effects import RunTask
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.machine import RunInfo
-from plait.kernel.retry import ONCE
-from plait.kernel.worker import Job
+from plait.kernel.task import CALL, Attempt, Policy, Task
 from plait.workers.local import LocalWorker
 
 RUN = RunInfo(RunId("run-1"), "default", "goals", "a-goal")
@@ -57,9 +55,9 @@ class Rig:
         """Lets the local worker make the call, once."""
         ended: asyncio.Future[TaskResult] = asyncio.get_running_loop().create_future()
         lines: list[str] = []
-        task = RunTask(TaskToken("t"), "step", hand.call, ONCE, threaded=hand.threaded)
+        task = Task(TaskToken("t"), "step", CALL, hand, Policy(), "t")
         self.worker.start(
-            Job(
+            Attempt(
                 RUN.run_id,
                 task,
                 1,

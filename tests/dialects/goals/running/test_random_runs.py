@@ -22,7 +22,7 @@ from plait.dialects.goals.steps.step import Step
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Epoch
-from plait.kernel.worker import here
+from plait.kernel.task import current_attempt
 from plait.testing.history import History
 from tests.dialects.goals.catalogs import COLLECTING, IDS, NAMES, refusal
 from tests.dialects.goals.reference import outputs
@@ -112,17 +112,19 @@ class Lucky(Bench):
                 changes.upsert(step)
 
     async def _work(self, **inputs: Any) -> dict[str, Any]:
-        job = here.get()
-        assert job is not None
-        luck = self._case.lucks[job.task.label]
-        self.calls.append((job.task.label, job.attempt))  # pyright: ignore
+        attempt = current_attempt.get()
+        assert attempt is not None
+        luck = self._case.lucks[attempt.task.label]
+        self.calls.append((attempt.task.label, attempt.number))  # pyright: ignore
         if luck.takes:
             await self.clock.sleep(luck.takes)
         if luck.ends == "badly":
             raise boom("bad luck", final=True)
-        if luck.ends == "late" and job.attempt == 1:
+        if luck.ends == "late" and attempt.number == 1:
             raise boom("not yet")
-        return {name: name.upper() for name in outputs(self._case.steps[job.task.label]) if name not in luck.forgets}
+        return {
+            name: name.upper() for name in outputs(self._case.steps[attempt.task.label]) if name not in luck.forgets
+        }
 
 
 @settings(max_examples=COUNT, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)

@@ -10,7 +10,6 @@ from msgspec import Raw
 from plait.dialects.goals.running.hands import Hand, Item, Worked, WorkError
 from plait.dialects.goals.steps.step import Step
 from plait.kernel import values
-from plait.kernel.effects import Attempt
 from plait.kernel.machine import RunInfo
 
 from . import mapping
@@ -43,13 +42,13 @@ class GoalsHands:
 
     def prepare(self, run: RunInfo, step: Step, inputs: Mapping[str, Raw]) -> Hand:
         preparing = Preparing(self.languages, step, f"{run.run_id}:{step.id}")
-        return Hand(lambda _: preparing.ready(inputs))
+        return Hand(lambda: preparing.ready(inputs))
 
     def match(self, run: RunInfo, step: Step, name: str, value: Raw) -> Hand:
         script = step.attributes[name].detail.match
         assert script is not None, f"{name} of {step.id} has no match"
         seed = f"{run.run_id}:{step.id}:{name}"
-        return Hand(lambda _: matches(self.languages, script, name, value, seed))
+        return Hand(lambda: matches(self.languages, script, name, value, seed))
 
     def work(self, item: Item) -> Hand:
         facts = self._facts.of(item.step)
@@ -61,13 +60,13 @@ class GoalsHands:
 
     def shape(self, item: Item, outputs: Raw) -> Hand:
         facts = self._facts.of(item.step)
-        return Hand(lambda _: self._shaping.later(facts, values.decode(outputs) or {}, item.token))
+        return Hand(lambda: self._shaping.later(facts, values.decode(outputs) or {}, item.token))
 
     def undo(self, item: Item, outputs: Raw) -> Hand:
         step, facts = item.step, self._facts.of(item.step)
         if step.http is not None:
             http = step.http
-            return Hand(lambda _: self._http.undo(item, facts, http, outputs))
+            return Hand(lambda: self._http.undo(item, facts, http, outputs))
         handler = self.handlers.get(step.compensate)
         if handler is None:
             return _refusing(no_handler(step.compensate))
@@ -97,8 +96,8 @@ class GoalsHands:
             return Hand(PythonWork(handler, facts, item, self._webhooks, self._shaping), handler.threaded), handler
         if step.http is not None:
             http = step.http
-            return Hand(lambda _: self._http.work(item, facts, http)), None
-        return Hand(lambda _: self._script(item, facts)), None
+            return Hand(lambda: self._http.work(item, facts, http)), None
+        return Hand(lambda: self._script(item, facts)), None
 
     async def _script(self, item: Item, facts: Facts) -> Worked:
         script = item.step.script
@@ -115,7 +114,7 @@ def no_handler(name: str) -> str:
 def _refusing(why: str) -> Hand:
     """For work that this process can't do; another, or this one later, may."""
 
-    def refuse(_: Attempt) -> NoReturn:
+    def refuse() -> NoReturn:
         raise WorkError(why, retryable=True)
 
     return Hand(refuse)

@@ -10,7 +10,7 @@ from msgspec import Raw
 from plait.dialects.goals.running.hands import WorkError
 from plait.dialects.goals.steps.scripts import Uncompilable
 from plait.kernel import values
-from plait.kernel.worker import here
+from plait.kernel.task import current_attempt
 from plait.scripts.lua import LuaCrash, LuaError, LuaOutcome, LuaPool
 
 from .lua_names import unknown_name
@@ -57,7 +57,7 @@ def _failure(error: LuaError) -> WorkError:
 
 
 def _log(lines: Iterable[str]) -> None:
-    job = here.get()
-    if job is not None:
+    attempt = current_attempt.get()
+    if attempt is not None:
         for line in lines:
-            job.note(job, "info", line)
+            attempt.log(attempt, "info", line)

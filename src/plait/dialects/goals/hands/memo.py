@@ -14,7 +14,6 @@ from msgspec import Raw
 from plait.dialects.goals.limits import MEMO_ENTRIES
 from plait.dialects.goals.running.hands import Worked
 from plait.kernel import values
-from plait.kernel.effects import Attempt, Call
 
 MAX_BYTES = 64 * 1024 * 1024
 """Of all results together."""
@@ -43,7 +42,7 @@ class Memo:
     def __len__(self) -> int:
         return len(self._known)
 
-    def around(self, key: Key, inputs: Callable[[], Raw], call: Call) -> Call:
+    def around(self, key: Key, inputs: Callable[[], Raw], call: Callable[[], Any]) -> Callable[[], Any]:
         """A call that is spared if it succeeded before. `key` is what decides its result, but for the inputs."""
         return _Remembering(self, key, inputs, call)
 
@@ -71,18 +70,18 @@ class Memo:
 class _Remembering:
     __slots__ = ("_call", "_inputs", "_key", "_memo")
 
-    def __init__(self, memo: Memo, key: Key, inputs: Callable[[], Raw], call: Call) -> None:
+    def __init__(self, memo: Memo, key: Key, inputs: Callable[[], Raw], call: Callable[[], Any]) -> None:
         self._memo = memo
         self._key = key
         self._inputs = inputs
         self._call = call
 
-    def __call__(self, attempt: Attempt) -> Any:
+    def __call__(self) -> Any:
         key = (*self._key, canonical(self._inputs()))
         found = self._memo.get(key)
         if found is not None:
             return found
-        result = self._call(attempt)
+        result = self._call()
         return self._later(key, result) if hasattr(result, "__await__") else self._kept(key, result)
 
     async def _later(self, key: Key, result: Awaitable[Any]) -> Worked:

@@ -12,7 +12,6 @@ from msgspec import Raw
 
 from plait.dialects.goals.running.hands import Item, Worked
 from plait.kernel import values
-from plait.kernel.effects import Attempt
 
 from .facts import Facts, Webhooks
 from .handlers import Handler
@@ -31,7 +30,7 @@ class PythonWork:
         self._webhooks = webhooks
         self._shaping = shaping
 
-    def __call__(self, attempt: Attempt) -> Any:
+    def __call__(self) -> Any:
         result = self._handler.call(values.decode(self._facts.inputs(self._item, self._webhooks)))
         return self._awaited(result) if hasattr(result, "__await__") else self._worked(result)
 
@@ -57,7 +56,7 @@ class PythonUndo:
         self._input = input
         self._output = output
 
-    def __call__(self, attempt: Attempt) -> Any:
+    def __call__(self) -> Any:
         result = self._handler.call({"input": values.decode(self._input), "output": self._output})
         return _ended(result) if hasattr(result, "__await__") else None
 

@@ -9,9 +9,9 @@ event may have touched are looked at: when nothing is touched any more, looking 
 from __future__ import annotations
 
 from plait.dialects.goals import limits
-from plait.kernel.effects import Effect, RunTask, SetTimer
+from plait.kernel.effects import Effect, SetTimer
 from plait.kernel.ids import Millis, TaskToken
-from plait.kernel.retry import ONCE
+from plait.kernel.task import CALL, Policy, Task
 
 from . import outcome
 from .compensation import undo_next
@@ -127,19 +127,19 @@ def _start(turn: DecisionBuilder, plan: StepPlan) -> None:
         start_work(turn, plan, by_inner_name(plan, inputs))
 
 
-def prepare_task(turn: DecisionBuilder, plan: StepPlan) -> RunTask:
+def prepare_task(turn: DecisionBuilder, plan: StepPlan) -> Task:
     """The scripts before a step: no script runs inside a decision."""
     info = turn.around.info
     hand = turn.around.hands.prepare(info, plan.step, gathered_inputs(turn.flow, plan, info))
     token = TaskToken(PREPARE + plan.id)
-    return RunTask(
+    return Task(
         token,
         f"scripts before {plan.id}",
-        hand.call,
-        ONCE,
-        timeout=limits.PREPARE_TIMEOUT / 1000,
-        threaded=hand.threaded,
-        node=plan.id,
+        CALL,
+        hand,
+        Policy(timeout=limits.PREPARE_TIMEOUT / 1000),
+        token,
+        plan.id,
     )
 
 
@@ -166,11 +166,12 @@ def match_tasks(turn: DecisionBuilder, plan: StepPlan) -> list[Effect]:
     ]
 
 
-def _match_task(turn: DecisionBuilder, plan: StepPlan, name: str, index: int) -> RunTask:
+def _match_task(turn: DecisionBuilder, plan: StepPlan, name: str, index: int) -> Task:
     value = turn.flow.values(name)[index].value
     hand = turn.around.hands.match(turn.around.info, plan.step, name, value)
     label = f"match of '{name}' for {plan.id}"
-    return RunTask(match_token(plan.id, name, index), label, hand.call, ONCE, threaded=hand.threaded, node=plan.id)
+    token = match_token(plan.id, name, index)
+    return Task(token, label, CALL, hand, Policy(), token, plan.id)
 
 
 def find_preparing(turn: DecisionBuilder) -> None:

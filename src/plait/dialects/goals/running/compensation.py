@@ -5,8 +5,8 @@ A run that fails as a whole is undone by the kernel; `compensations` tells it wh
 
 from __future__ import annotations
 
-from plait.kernel.effects import RunTask
 from plait.kernel.errors import ErrorInfo
+from plait.kernel.task import CALL, Policy, Task
 
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
@@ -46,25 +46,19 @@ def owes(flow: Flow) -> bool:
     )
 
 
-def undo_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> RunTask:
+def undo_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> Task:
     state = turn.flow.item(plan.id, token)
     hand = turn.around.hands.undo(item_of(turn, plan, token), state.outputs)
-    task = RunTask(
-        undo_token(token, state.round),
-        f"undo of {plan.id}",
-        hand.call,
-        plan.retry,
-        threaded=hand.threaded,
-        node=plan.id,
-    )
+    undo = undo_token(token, state.round)
+    task = Task(undo, f"undo of {plan.id}", CALL, hand, Policy(plan.retry), undo, plan.id)
     if (lacking := turn.around.hands.lacks_undo(plan.step)) is not None:
         task.unbound = ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked")
     return task
 
 
-def compensations(turn: DecisionBuilder) -> list[RunTask]:
+def compensations(turn: DecisionBuilder) -> list[Task]:
     """All that can be undone, oldest first, and what was when the run was: the kernel knows which these are."""
-    found: list[RunTask] = []
+    found: list[Task] = []
     for token in dict.fromkeys(reversed(turn.flow.state.finished)):  # one that was done again counts by its last time
         plan, _, item = turn.flow.at(token)
         if plan.step.compensate and _stands(item):

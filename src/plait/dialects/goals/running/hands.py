@@ -7,21 +7,23 @@ exception is the error that people see.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import msgspec
 from msgspec import Raw
 
 from plait.dialects.goals.steps.step import Step
-from plait.kernel.effects import Call
 from plait.kernel.machine import RunInfo
 
 
 class Hand(msgspec.Struct, frozen=True, gc=False):
-    call: Call
+    call: Callable[[], Any]
     threaded: bool = False
     """A plain function that may block."""
+
+    def __call__(self) -> Any:
+        return self.call()
 
 
 class Readied(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
-from plait.kernel.effects import CancelChild, ClearTimer, Decision, Effect, RetryTask, RunTask, SetTimer
+from plait.kernel.effects import CancelChild, ClearTimer, Decision, Effect, RetryTask, SetTimer
 from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken
@@ -25,6 +25,7 @@ from plait.kernel.inputs import (
     TimerFired,
 )
 from plait.kernel.machine import TaskFacts
+from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
 from . import callbacks, view, waits
@@ -215,7 +216,7 @@ class GoalsMachine:
             found += children_again(turn)
         return found
 
-    def compensations(self) -> list[RunTask]:
+    def compensations(self) -> list[Task]:
         if self._flow is None:
             return []
         return compensations(DecisionBuilder(self.flow, self.around, Millis(0), self._preparing))

@@ -9,10 +9,10 @@ from msgspec import Raw
 
 from plait.dialects.goals import limits
 from plait.dialects.goals.hands.mapping import renamed
-from plait.kernel.effects import Block, CancelTask, ClearTimer, FailTask, RetryTask, RunTask, SetTimer
+from plait.kernel.effects import Block, CancelTask, ClearTimer, FailTask, RetryTask, SetTimer
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
-from plait.kernel.retry import ONCE
+from plait.kernel.task import CALL, Policy, Task
 
 from .children import child_of, missing_output
 from .compiled_plan import StepPlan
@@ -115,20 +115,19 @@ def _begin(turn: DecisionBuilder, plan: StepPlan, token: str) -> None:
         turn.effect(work_task(turn, plan, token))
 
 
-def work_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> RunTask:
+def work_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> Task:
     """The call that does the work of an item."""
     step = plan.step
     hand = turn.around.hands.work(item_of(turn, plan, token))
     limit = step.python.timeout if step.python is not None else 0
-    return RunTask(
+    return Task(
         TaskToken(token),
         step.id,
-        hand.call,
-        plan.retry,
-        timeout=limit / 1000 if limit else None,
-        retry_on_timeout=True,
-        threaded=hand.threaded,
-        node=step.id,
+        CALL,
+        hand,
+        Policy(plan.retry, limit / 1000 if limit else None, retry_on_timeout=True),
+        token,
+        step.id,
     )
 
 
@@ -167,12 +166,10 @@ def answered(turn: DecisionBuilder, plan: StepPlan, token: str, outputs: dict[st
         succeeded(turn, plan, token, Raw(_encode(renamed(plan.step, outputs))), attempts=attempts)
 
 
-def shape_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> RunTask:
+def shape_task(turn: DecisionBuilder, plan: StepPlan, token: str) -> Task:
     returned = turn.flow.state.steps[plan.id].items[token].returned
     hand = turn.around.hands.shape(item_of(turn, plan, token), returned)
-    return RunTask(
-        TaskToken(SHAPE + token), f"mapping of {plan.id}", hand.call, ONCE, threaded=hand.threaded, node=plan.id
-    )
+    return Task(TaskToken(SHAPE + token), f"mapping of {plan.id}", CALL, hand, Policy(), SHAPE + token, plan.id)
 
 
 def succeeded(

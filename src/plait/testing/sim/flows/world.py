@@ -12,7 +12,7 @@ from plait.engine import Engine
 from plait.kernel import values
 from plait.kernel.ids import DEFAULT_NAMESPACE, run_key
 from plait.kernel.inputs import Message
-from plait.kernel.worker import here
+from plait.kernel.task import current_attempt
 from plait.testing.sim.client import get_through
 from plait.testing.sim.cluster import Cluster
 
@@ -78,10 +78,10 @@ class FlowWorld:
             raise BadLuck("not undone yet")
 
     def _note(self, *, undo: bool) -> Entry:
-        job = here.get()
-        if job is None:
+        attempt = current_attempt.get()
+        if attempt is None:
             raise RuntimeError("a step runs outside a task")
-        entry = Entry(job.run_id, job.task.node, job.task.token, job.attempt, undo)
+        entry = Entry(attempt.run_id, attempt.task.node, attempt.task.token, attempt.number, undo)
         self.ledger.append(entry)
         return entry
 

@@ -1,0 +1,132 @@
+"""A task: one unit of outside work, as data, and one attempt at it.
+
+A decision asks for a task and later gets its result. Which process does the work, and how often it is tried, is not
+the machine's concern: the owner does tasks without a queue, workers claim those with one. The only kind that is not
+plain data is `call`: a function of the owner's own process, bound by its machine for as long as the run is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from typing import Any, Final, Protocol, TypeVar
+
+import msgspec
+from msgspec import Raw
+
+from .errors import ErrorInfo
+from .ids import RunId, TaskToken
+from .inputs import TaskResult
+from .retry import ONCE, Retry
+from .store import LineLevel
+
+T = TypeVar("T")
+
+CALL: Final = "call"
+"""The kind whose input is a `Call`."""
+
+
+class Policy(msgspec.Struct, frozen=True, gc=False):
+    """How a task is tried. Durations are seconds."""
+
+    retry: Retry = ONCE
+    timeout: float | None = None
+    """Of one attempt."""
+    retry_on_timeout: bool = False
+    heartbeat: float | None = None
+    recoveries: int | None = None
+    """How often it may be started again after its process died; None is the engine's limit."""
+
+
+class Task(msgspec.Struct, gc=False):
+    """What a decision asks for.
+
+    Like other values of which one is made for every step, it is a struct that the garbage collector does not
+    look at: it is quicker to build, and can't be part of a circle.
+    """
+
+    token: TaskToken
+    label: str
+    kind: str
+    input: Any
+    """What its executor takes: plain data, or a `Call`."""
+    policy: Policy
+    key: str
+    """The idempotency key, equal on all attempts."""
+    node: str = ""
+    """The node of the run's view that it belongs to, where that is not its token."""
+    queue: str | None = None
+    """None: the run's owner does it."""
+    unbound: ErrorInfo | None = None
+    """Why a compensator can't be called with the code that is loaded: the run is blocked instead."""
+
+
+class Call(Protocol):
+    """The input of a task of the kind `call`."""
+
+    @property
+    def threaded(self) -> bool:
+        """A plain function, which may block: it runs in a thread."""
+        ...
+
+    def __call__(self) -> Any | Awaitable[Any]: ...
+
+
+class Attempt(msgspec.Struct, gc=False):
+    """One try of one task, under way in this process."""
+
+    run_id: RunId
+    task: Task
+    number: int
+    progress: Raw
+    """What the attempt before this one last reported."""
+    report: Callable[[RunId, TaskResult], None]
+    log: Callable[[Attempt, LineLevel, str], None]
+    """Keeps a line that the attempt says, from any thread."""
+    logged: int = 0
+    """How many lines so far."""
+    beat: Callable[[Raw], None] | None = None
+    """Set by the worker: says that the attempt is alive, and how far it got."""
+    in_thread: Callable[[Callable[[], Any]], Awaitable[Any]] | None = None
+    """Set by the worker: runs a function that may block."""
+
+
+current_attempt: ContextVar[Attempt | None] = ContextVar("plait.attempt", default=None)
+"""The attempt whose code runs, for whoever is called from it: in a task of the event loop and in a thread."""
+
+
+class Later(msgspec.Struct, frozen=True, gc=False):
+    """Returned by an executor: the work was accepted, and its result will come as a message to the run."""
+
+
+LATER = Later()
+
+
+class TaskError(Exception):
+    """Work that failed; its text is what people see."""
+
+    def __init__(self, message: str, *, retryable: bool) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class Executor(Protocol):
+    """Does the tasks of some kinds, in an engine or in a worker. It knows no dialect."""
+
+    @property
+    def kinds(self) -> Sequence[str]: ...
+
+    async def execute(self, task: Task, attempt: Attempt) -> Any | Later:
+        """The result, to be kept as JSON. What it raises is a failure, tried again as the task's policy says unless
+        the exception has `retryable = False`."""
+        ...
+
+
+class Worker(Protocol):
+    def start(self, attempt: Attempt) -> None: ...
+
+    def cancel(self, run_id: RunId, token: TaskToken) -> None:
+        """Stops an attempt whose result is not wanted; it reports nothing any more."""
+        ...
+
+    async def close(self) -> None: ...
