@@ -5,6 +5,7 @@ A PostgreSQL server starts only when a test asks for one, at most once in each t
 
 import inspect
 import os
+import sys
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -13,6 +14,12 @@ import pytest
 
 from tests.support.coroutines import on_a_loop
 from tests.support.postgres import Postgres, PostgresServer
+
+pytest_plugins = ["tests.support.tiers"]
+
+# Hundreds of tests start a process, each of which would compile every module again if none were kept.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A busy machine is slow, not wrong.
 hypothesis.settings.register_profile("plait", hypothesis.settings(), deadline=None)
