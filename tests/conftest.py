@@ -61,16 +61,22 @@ def postgres_server() -> Iterator[Postgres]:
     if given := os.environ.get("PLAIT_TEST_POSTGRES"):
         yield Postgres(given)
         return
-    with PostgresServer.start() as server:
+    with PostgresServer.start(durable=False) as server:
         yield server
 
 
-@pytest.fixture
-def postgres_url(postgres_server: Postgres) -> Iterator[str]:
-    """A fresh database."""
+@pytest.fixture(scope="session")
+def _postgres_database(postgres_server: Postgres) -> Iterator[str]:
     url = postgres_server.create_database()
     yield url
     postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Postgres, _postgres_database: str) -> str:
+    """An empty database, for this test alone."""
+    postgres_server.empty(_postgres_database)
+    return _postgres_database
 
 
 @pytest.fixture
