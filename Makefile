@@ -9,11 +9,16 @@ UI_TYPES := ui/src/api/schema.ts
 SEEDS ?= 1000
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
+PROCESSES ?= 3
+
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 unexport VIRTUAL_ENV
+unexport PYTHONDONTWRITEBYTECODE # tests start hundreds of processes: they need not compile everything again
+
+TOGETHER := $(MAKE) --no-print-directory --jobs --output-sync=line
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui ui-types test lint fmt sim bench bench-api bench-ui chromium clean
+.PHONY: help setup run ui ui-types check test test-long lint style types pure tests test-ui fmt sim bench bench-api bench-ui chromium clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,17 +32,37 @@ ui: $(UI) ## Build the web UI
 
 ui-types: $(UI_TYPES) ## Generate the types of the web UI from the API
 
-test: lint $(UI) chromium ## Check everything: lint, then all tests
-	npm --prefix ui test
-	$(BIN)/pytest
+check: $(READY) $(UI_READY) $(UI_TYPES) ## For every edit: lint, and the tests that need nothing but a process
+	@$(TOGETHER) style types pure
+
+test: $(READY) $(UI) $(UI_TYPES) chromium ## All that a release needs: lint, and the tests with databases, browser and kill -9
+	@$(TOGETHER) style types test-ui tests
+
+test-long: $(READY) ## What takes long, after `make test`: more seeds, fuzzing, soak
+	$(BIN)/pytest --long
+	$(BIN)/python -m plait.testing.sim --seeds $(SEEDS)
 
 lint: $(READY) $(UI_READY) $(UI_TYPES) ## Check style, types, borders between modules, and the lock files
+	@$(TOGETHER) style types
+
+style: $(READY) $(UI_READY) $(UI_TYPES)
 	npm --prefix ui run lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/pyright
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m tests.support.lockfile
+
+types: $(READY)
+	$(BIN)/pyright
+
+pure: $(READY)
+	$(BIN)/pytest --pure
+
+tests: $(READY) $(UI) chromium
+	$(BIN)/pytest --numprocesses=$(PROCESSES)
+
+test-ui: $(UI_READY)
+	npm --prefix ui test
 
 fmt: $(READY) $(UI_READY) ## Format the code and fix what can be fixed
 	npm --prefix ui run fmt
@@ -51,6 +76,7 @@ bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench $(ARGS)
 	$(BIN)/python -m bench.goals
 	$(BIN)/python -m bench.ale
+	$(BIN)/python -m bench.hops
 
 bench-api: $(READY) ## Measure the HTTP API under load: make bench-api ARGS="--seconds 10"
 	$(BIN)/python -m bench.api $(ARGS)

@@ -5,6 +5,7 @@ A PostgreSQL server starts only when a test asks for one, at most once in each t
 
 import inspect
 import os
+import sys
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -13,6 +14,12 @@ import pytest
 
 from tests.support.coroutines import on_a_loop
 from tests.support.postgres import Postgres, PostgresServer
+
+pytest_plugins = ["tests.support.tiers"]
+
+# Hundreds of tests start a process, each of which would compile every module again if none were kept.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A busy machine is slow, not wrong.
 hypothesis.settings.register_profile("plait", hypothesis.settings(), deadline=None)
@@ -54,16 +61,22 @@ def postgres_server() -> Iterator[Postgres]:
     if given := os.environ.get("PLAIT_TEST_POSTGRES"):
         yield Postgres(given)
         return
-    with PostgresServer.start() as server:
+    with PostgresServer.start(durable=False) as server:
         yield server
 
 
-@pytest.fixture
-def postgres_url(postgres_server: Postgres) -> Iterator[str]:
-    """A fresh database."""
+@pytest.fixture(scope="session")
+def _postgres_database(postgres_server: Postgres) -> Iterator[str]:
     url = postgres_server.create_database()
     yield url
     postgres_server.drop_database(url)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Postgres, _postgres_database: str) -> str:
+    """An empty database, for this test alone."""
+    postgres_server.empty(_postgres_database)
+    return _postgres_database
 
 
 @pytest.fixture

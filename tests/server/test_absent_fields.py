@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from plait.server.app import ROUTES
+from tests.server.route_table import ROUTES
 
 
 def _structs(found: inspect.Type, seen: set[type]) -> Iterator[type[msgspec.Struct]]:

@@ -10,6 +10,7 @@ from plait.stores.postgres import PostgresStore
 from tests.contract.stores.builders import create
 from tests.stores.looking_in import looking_in, opened_at
 from tests.stores.other_process import other_process
+from tests.support.postgres import PostgresServer
 
 
 async def opening_fails(url: str, code: str) -> Unavailable:
@@ -75,10 +76,11 @@ async def test_processes_that_open_a_new_database_at_once_make_one_schema(postgr
         assert sum(other.claimed for other in others) == SHARDS
 
 
-async def test_the_facts_say_when_durability_is_not_what_it_should_be(postgres_url: str):
-    async with opened_at(postgres_url) as store:
+async def test_the_facts_say_when_durability_is_not_what_it_should_be(own_postgres: PostgresServer):
+    url = own_postgres.create_database()
+    async with opened_at(url) as store:
         assert "nothing acknowledged is lost" in (await store.facts())["durability"]
-    async with looking_in(postgres_url) as db:
-        await db.execute(f'alter database "{postgres_url.rpartition("/")[2]}" set synchronous_commit = off')
-    async with opened_at(postgres_url) as store:
+    async with looking_in(url) as db:
+        await db.execute(f'alter database "{url.rpartition("/")[2]}" set synchronous_commit = off')
+    async with opened_at(url) as store:
         assert "may lose" in (await store.facts())["durability"]

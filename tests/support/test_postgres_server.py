@@ -31,6 +31,19 @@ async def test_a_database_is_a_copy_of_its_template(postgres_server: Postgres):
     postgres_server.drop_database(template)
 
 
+async def test_an_emptied_database_has_no_tables_no_settings_and_no_guests(
+    postgres_server: Postgres, postgres_url: str
+):
+    guest = await asyncpg.connect(postgres_url)
+    await guest.execute("create schema old; create table old.kept (x int); create table also_kept (x int)")
+    await guest.execute(f'alter database "{postgres_url.rpartition("/")[2]}" set work_mem = 4242')
+    postgres_server.empty(postgres_url)
+    with pytest.raises(asyncpg.PostgresConnectionError):
+        await guest.execute("select 1")
+    assert await run(postgres_url, "select count(*) from pg_tables where schemaname in ('old', 'public')") == 0
+    assert await run(postgres_url, "show work_mem") != "4242kB"
+
+
 @pytest.mark.parametrize("end", [PostgresServer.stop, PostgresServer.kill])
 async def test_what_was_committed_is_there_after_a_restart(own_postgres: PostgresServer, end):
     url = own_postgres.create_database()

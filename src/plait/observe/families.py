@@ -9,23 +9,20 @@ import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 
 from plait.engine import Engine
 
+from .counters import Counters
 from .store_facts import StoreFacts
 from .tally import Tally
-
-if TYPE_CHECKING:
-    from .metrics import Metrics
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    counted: Metrics
+    counted: Counters
     engine: Engine
     store: StoreFacts | None
 
@@ -50,7 +47,7 @@ def _build() -> Metric:
     return family
 
 
-def _runs(counted: Metrics) -> Iterator[Metric]:
+def _runs(counted: Counters) -> Iterator[Metric]:
     started = CounterMetricFamily(
         "plait_runs_started", "Runs that began, or were reopened.", labels=["dialect", "definition", "how"]
     )
@@ -66,7 +63,7 @@ def _runs(counted: Metrics) -> Iterator[Metric]:
     yield seconds
 
 
-def _tasks(counted: Metrics) -> Iterator[Metric]:
+def _tasks(counted: Counters) -> Iterator[Metric]:
     yield _counter("plait_task_attempts_started", "Attempts of tasks that began here.", counted.attempts)
     ended = CounterMetricFamily(
         "plait_task_attempts_ended", "Attempts that ended; stopped: cancelled or out of time.", labels=["outcome"]
@@ -80,7 +77,7 @@ def _tasks(counted: Metrics) -> Iterator[Metric]:
     yield _counter("plait_task_late_results", "Results that came too late to count.", counted.late)
 
 
-def _commits(counted: Metrics) -> Iterator[Metric]:
+def _commits(counted: Counters) -> Iterator[Metric]:
     yield _counter("plait_decisions", "Decisions of runs that are on disk.", counted.decisions)
     yield _counter("plait_events", "Events that are on disk.", counted.events)
     yield _histogram("plait_commit_seconds", "How long a group commit takes.", counted.commits)
@@ -88,7 +85,7 @@ def _commits(counted: Metrics) -> Iterator[Metric]:
     yield _counter("plait_store_errors", "Times that the store could not do what was asked.", counted.store_errors)
 
 
-def _engine(engine: Engine, counted: Metrics) -> Iterator[Metric]:
+def _engine(engine: Engine, counted: Counters) -> Iterator[Metric]:
     kernel = engine.kernel
     live = kernel.run_cache.all()
     waiting = sum(len(run.mailbox) for run in live)
@@ -120,7 +117,7 @@ def _store(facts: StoreFacts | None) -> Iterator[Metric]:
     yield _gauge("plait_timer_lag_seconds", "How long the oldest timer is overdue.", facts.timer_lag)
 
 
-def _http(counted: Metrics) -> Iterator[Metric]:
+def _http(counted: Counters) -> Iterator[Metric]:
     requests = CounterMetricFamily("plait_http_requests", "HTTP requests answered.", labels=["route", "status"])
     for (route, status), number in counted.http.requests.items():
         requests.add_metric([route, str(status)], number)

@@ -1,23 +1,21 @@
-"""Turns forms into nodes, with every name resolved; the special forms are in `special`."""
+"""Turns forms into nodes, with every name resolved; the special forms are handed in."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from . import nodes
 from .code import Code
 from .core import CORE, building
-from .environment import FIRST_SLOT, Core, Environment, bindable, special
-from .errors import AleCompileError, Place
+from .environment import FIRST_SLOT, Core, Environment, special
+from .errors import Place
 from .flat import Task, finish
 from .forms import Form, Group, ListForm, Literal, Name, ObjectForm, SetForm
 from .kinds import Builtin, Case, Value
 from .limits import DEFAULT, Meter
 from .nodes import Node
 from .quick import UNSET
-from .special import FORMS
-from .special.lambdas import defined
 
 _PAIR = Builtin("pair", 1, None, building.make_pair)
 
@@ -25,7 +23,8 @@ _PAIR = Builtin("pair", 1, None, building.make_pair)
 class Compiler:
     """Goes through one text once, from left to right."""
 
-    def __init__(self) -> None:
+    def __init__(self, specials: Mapping[str, Special]) -> None:
+        self._specials = specials
         self.names = Environment()
         self.meter = Meter(DEFAULT)
 
@@ -60,7 +59,7 @@ class Compiler:
             return nodes.constant(form.place, None)
         name = special(form.items[0])
         if name is not None:
-            return (yield FORMS[name](self, form))
+            return (yield self._specials[name](self, form))
         head: Node = yield self.form(form.items[0])
         args: list[Node] = yield self.all(form.items[1:])
         return nodes.call(form.place, head, args)
@@ -103,6 +102,10 @@ class Compiler:
         return Case(count - rest, rest, finish(assembled(body)), blank)
 
 
+Special = Callable[[Compiler, ListForm], Task[Node]]
+"""How the forms with one head are compiled."""
+
+
 def assembled(body: Node) -> Task[Code]:
     """The code of a body."""
     code = Code()
@@ -110,33 +113,3 @@ def assembled(body: Node) -> Task[Code]:
     if body.quick:
         code.quick = body.quick, body.cost
     return code
-
-
-def compile_script(forms: Sequence[Form], parameters: Sequence[str]) -> Case:
-    """The whole text as the body of a procedure with these parameters."""
-    return finish(_script(Compiler(), forms, parameters))
-
-
-def _script(compiler: Compiler, forms: Sequence[Form], parameters: Sequence[str]) -> Task[Case]:
-    if not forms:
-        raise AleCompileError("empty", "the script is empty", (1, 1))
-    with compiler.names.frame():
-        for name in parameters:
-            compiler.names.bind(name)
-        parts: list[Node] = []
-        for form in forms:
-            if isinstance(form, ListForm) and form.items and special(form.items[0]) == "define":
-                parts += yield _definition(compiler, form, last=form is forms[-1])
-            else:
-                parts.append((yield compiler.form(form)))
-        return compiler.case(nodes.sequential((1, 1), parts), len(parameters), False)
-
-
-def _definition(compiler: Compiler, form: ListForm, *, last: bool) -> Task[list[Node]]:
-    """`define` at the top level: a name for the rest of the script."""
-    name, value = defined(form)
-    text = bindable(name)
-    slot = compiler.names.bind(text, early=True)
-    made: Node = yield compiler.form(value)
-    parts: list[Node] = [nodes.assignment(form.place, slot, made)]
-    return [*parts, nodes.local(form.place, 0, slot)] if last else parts

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .compiler import compile_script
 from .conversion import incoming, outgoing
 from .errors import AleLimitError
 from .kinds import Frame, Lazy, List, Object, Pair, Set, Suspended, Value, Vector
@@ -13,6 +12,7 @@ from .limits import DEFAULT, Limits, Meter
 from .machine import force, run
 from .parameters import checked
 from .printer import printed
+from .program import compile_script
 from .reader import read
 from .sequences import realize
 

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-from plait.scripts.ale.flat import Task
-from plait.scripts.ale.forms import ListForm
-from plait.scripts.ale.nodes import Node
+from plait.scripts.ale.compiler import Special
 
 from . import binding, branching, lambdas, looping, threading, trying
-
-if TYPE_CHECKING:
-    from plait.scripts.ale.compiler import Compiler
-
-Special = Callable[["Compiler", ListForm], Task[Node]]
 
 FORMS: dict[str, Special] = {
     **branching.FORMS,

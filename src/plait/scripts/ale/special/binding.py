@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plait.scripts.ale import nodes
+from plait.scripts.ale.compiler import Compiler
 from plait.scripts.ale.environment import bindable
 from plait.scripts.ale.errors import AleCompileError
 from plait.scripts.ale.flat import Task
@@ -12,9 +11,6 @@ from plait.scripts.ale.forms import Form, ListForm
 from plait.scripts.ale.nodes import Node
 
 from .shapes import bindings, counted
-
-if TYPE_CHECKING:
-    from plait.scripts.ale.compiler import Compiler
 
 
 def distinct(names: list[Form]) -> list[str]:

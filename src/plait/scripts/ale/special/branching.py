@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plait.scripts.ale import nodes
+from plait.scripts.ale.compiler import Compiler
 from plait.scripts.ale.core import CORE
 from plait.scripts.ale.environment import bindable
 from plait.scripts.ale.errors import AleRuntimeError
@@ -16,9 +15,6 @@ from plait.scripts.ale.nodes import Node
 from plait.scripts.ale.quoting import datum
 
 from .shapes import counted, two
-
-if TYPE_CHECKING:
-    from plait.scripts.ale.compiler import Compiler
 
 
 def _quote(compiler: Compiler, form: ListForm) -> Task[Node]:

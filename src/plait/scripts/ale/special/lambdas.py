@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from plait.scripts.ale import nodes
+from plait.scripts.ale.compiler import Compiler
 from plait.scripts.ale.environment import bindable
 from plait.scripts.ale.errors import AleCompileError
 from plait.scripts.ale.flat import Task
@@ -15,9 +15,6 @@ from plait.scripts.ale.nodes import Node
 
 from .binding import distinct
 from .shapes import counted, invalid, special
-
-if TYPE_CHECKING:
-    from plait.scripts.ale.compiler import Compiler
 
 
 def _lambda(compiler: Compiler, form: ListForm) -> Task[Node]:

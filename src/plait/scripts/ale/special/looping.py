@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from plait.scripts.ale import nodes
+from plait.scripts.ale.compiler import Compiler
 from plait.scripts.ale.core import CORE
 from plait.scripts.ale.core.folding import for_each
 from plait.scripts.ale.environment import bindable
@@ -14,9 +13,6 @@ from plait.scripts.ale.kinds import Builtin, Case, Value
 from plait.scripts.ale.nodes import Node
 
 from .shapes import bindings, counted, invalid
-
-if TYPE_CHECKING:
-    from plait.scripts.ale.compiler import Compiler
 
 _FOR_EACH = Builtin("for-each", 2, 2, for_each, suspends=True)
 

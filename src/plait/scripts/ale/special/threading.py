@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from plait.scripts.ale import nodes
+from plait.scripts.ale.compiler import Compiler
 from plait.scripts.ale.core import CORE
 from plait.scripts.ale.environment import bindable
 from plait.scripts.ale.flat import Task
@@ -13,9 +13,6 @@ from plait.scripts.ale.forms import Form, ListForm, Name
 from plait.scripts.ale.nodes import Node
 
 from .shapes import counted, invalid, listed, two
-
-if TYPE_CHECKING:
-    from plait.scripts.ale.compiler import Compiler
 
 Special = Callable[["Compiler", ListForm], Task[Node]]
 

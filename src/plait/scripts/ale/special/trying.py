@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from plait.scripts.ale import nodes, quick
+from plait.scripts.ale.compiler import Compiler
 from plait.scripts.ale.environment import bindable
 from plait.scripts.ale.flat import Task
 from plait.scripts.ale.forms import Form, ListForm, Name
@@ -13,9 +13,6 @@ from plait.scripts.ale.nodes import Node
 
 from .shapes import counted, invalid, two
 from .threading import threaded
-
-if TYPE_CHECKING:
-    from plait.scripts.ale.compiler import Compiler
 
 
 def _try(compiler: Compiler, form: ListForm) -> Task[Node]:
