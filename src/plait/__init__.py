@@ -7,6 +7,8 @@ A name is loaded when it is first used: importing `plait` alone imports nothing 
 
 from typing import TYPE_CHECKING
 
+from plait.kernel.version import VERSION
+
 if TYPE_CHECKING:
     from plait.dialects.code.context import Context
     from plait.dialects.code.definition import step, workflow
@@ -30,7 +32,7 @@ else:  # a type checker would take a `__getattr__` for the promise that every na
         return found
 
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Context",

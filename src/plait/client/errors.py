@@ -9,7 +9,6 @@ from typing import cast
 import httpx
 import msgspec
 
-import plait
 from plait.api.problem import MEDIA_TYPE, Problem
 from plait.kernel.errors import (
     Busy,
@@ -20,6 +19,7 @@ from plait.kernel.errors import (
     TooLarge,
     Unavailable,
 )
+from plait.kernel.version import VERSION
 
 _GATEWAY = (502, 503, 504)
 _LATER = (429, 503)
@@ -114,7 +114,7 @@ def _other_version(why: str) -> NoAnswer:
         "client.other_version",
         "the server runs another version of Plait",
         why=why,
-        fix=f"this is Plait {plait.__version__}: install the server's version here (`plait doctor` shows it)",
+        fix=f"this is Plait {VERSION}: install the server's version here (`plait doctor` shows it)",
     )
 
 

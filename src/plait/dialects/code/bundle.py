@@ -20,9 +20,9 @@ from .definition import NAME, Workflow
 from .description import describe
 from .errors import HistoryDivergedError, to_exception
 from .events import CodeEvent, RunForked
+from .host import Surroundings
 from .machine import CodeMachine
 from .registry import Registry
-from .replay import Surroundings
 
 _EDITED = ("step", "loop", "child", "approval")
 

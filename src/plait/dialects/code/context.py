@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
+from typing import Any, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
 from uuid import UUID
 
 from msgspec import Raw
@@ -16,7 +16,7 @@ from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
 from .approvals import ApproveOp, Verdict, asked
-from .branches import Branch, JoinOp, RaceOp, Results, Won
+from .branches import JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
 from .definition import NAME, Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
 from .errors import WorkflowCodeError
@@ -29,12 +29,11 @@ from .steps import StepOp
 from .versions import RemovedOp, VersionOp
 from .waits import MAX_WAIT, Due, SleepOp, Timeout
 
-if TYPE_CHECKING:
-    from .replay import Replay
-
 T = TypeVar("T")
 S = TypeVar("S")
 Ts = TypeVarTuple("Ts")
+
+Branch = Callable[["Context"], Awaitable[Any]]
 
 
 class LoopOptions(TypedDict, total=False):
@@ -61,7 +60,7 @@ class Context:
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
-        self._replay: Replay = scope.replay
+        self._replay = scope.replay
 
     # -- who and when --------------------------------------------------------------------------------------------
 

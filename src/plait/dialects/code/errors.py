@@ -18,15 +18,14 @@ EvictedError, RollbackError   control signals, derived from BaseException so tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import msgspec
 
 from plait.kernel.errors import ErrorInfo, PlaitError, RunBlocked
 from plait.kernel.failures import describe, rebuild
 
-if TYPE_CHECKING:
-    from .messages import Message
+from .message import Message
 
 
 class WorkflowCodeError(PlaitError):

@@ -25,10 +25,11 @@ from .events import (
     RunUnblocked,
 )
 from .history import History, OpState
+from .host import Surroundings
 from .location import place_of, token_of
 from .op import revoking
 from .registry import AnyWorkflow
-from .replay import Replay, Surroundings
+from .replay import Replay
 
 _STARTS = Task | SetTimer | AskHuman | StartChild
 
