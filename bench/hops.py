@@ -26,13 +26,13 @@ from types import FrameType
 from typing import Any
 
 import httpx
-from plait.steps import step
 from rich.console import Console
 from rich.table import Table
 
 import plait
 from plait import Context, Engine, workflow
 from plait import step as code_step
+from plait.catalog import catalog_step
 from plait.egress import EgressSettings
 from plait.observe.metrics import Metrics
 from plait.server.app import make_app
@@ -139,7 +139,7 @@ async def _client(endpoint: str) -> AsyncGenerator[httpx.AsyncClient]:
         Engine("memory:", definitions=[one_step], observers=[metrics], egress=EgressSettings(private=True)) as engine,
         site_of(engine, Settings(), None, metrics) as site,
     ):
-        await engine.catalog.register(step("remote").required("x", int).output("y", int).sync(endpoint))
+        await engine.catalog.register(catalog_step("remote").required("x", int).output("y", int).sync(endpoint))
         transport = httpx.ASGITransport(make_app(site), client=("127.0.0.1", 1))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
             yield client
