@@ -93,7 +93,8 @@ def test_what_was_decided_elsewhere_is_said(page: Page, server: Server, watch: W
     expect(page.get_by_role("heading", level=1, name="ask-1")).to_be_visible()
 
 
-def test_a_question_arrives_and_leaves_by_itself(page: Page, server: Server, name: str) -> None:
+def test_a_question_arrives_and_leaves_by_itself(own_page: Page, server: Server, name: str) -> None:
+    page = own_page
     page.clock.install()
     page.goto(f"/approvals?ns={name}")
     expect(page.get_by_role("heading", name="Nobody is asked anything")).to_be_visible()
