@@ -5,6 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 UI_READY := ui/node_modules/.ready
 UI := src/plait/server/static/index.html
+UI_TYPES := ui/src/api/schema.ts
 SEEDS ?= 1000
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
@@ -17,7 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE # tests start hundreds of processes: they need 
 TOGETHER := $(MAKE) --no-print-directory --jobs --output-sync=line
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui check test test-long lint style types pure tests test-ui fmt sim bench bench-api bench-ui chromium clean
+.PHONY: help setup run ui ui-types check test test-long lint style types pure tests test-ui fmt sim bench bench-api bench-ui chromium clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,20 +30,22 @@ run: $(READY) $(UI) ## Start engine, API and web UI with a demo: http://127.0.0.
 
 ui: $(UI) ## Build the web UI
 
-check: $(READY) $(UI_READY) ## For every edit: lint, and the tests that need nothing but a process
+ui-types: $(UI_TYPES) ## Generate the types of the web UI from the API
+
+check: $(READY) $(UI_READY) $(UI_TYPES) ## For every edit: lint, and the tests that need nothing but a process
 	@$(TOGETHER) style types pure
 
-test: $(READY) $(UI) chromium ## All that a release needs: lint, and the tests with databases, browser and kill -9
+test: $(READY) $(UI) $(UI_TYPES) chromium ## All that a release needs: lint, and the tests with databases, browser and kill -9
 	@$(TOGETHER) style types test-ui tests
 
 test-long: $(READY) ## What takes long, after `make test`: more seeds, fuzzing, soak
 	$(BIN)/pytest --long
 	$(BIN)/python -m plait.testing.sim --seeds $(SEEDS)
 
-lint: $(READY) $(UI_READY) ## Check style, types, borders between modules, and the lock files
+lint: $(READY) $(UI_READY) $(UI_TYPES) ## Check style, types, borders between modules, and the lock files
 	@$(TOGETHER) style types
 
-style: $(READY) $(UI_READY)
+style: $(READY) $(UI_READY) $(UI_TYPES)
 	npm --prefix ui run lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -83,11 +86,11 @@ bench-ui: $(READY) $(UI) chromium ## Measure the web UI in a browser
 
 clean: ## Remove everything that was installed or built
 	rm -rf .venv .tools dist bench/.venvs bench/.data .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	rm -rf ui/node_modules src/plait/server/static tests/artefacts
+	rm -rf ui/node_modules $(UI_TYPES) src/plait/server/static tests/artefacts
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml uv.lock | $(UV)
-	$(UV) sync --locked
+	$(UV) sync --locked --all-extras
 	@touch $@
 
 .tools/bin/uv:
@@ -98,7 +101,11 @@ $(UI_READY): ui/package.json ui/package-lock.json
 	cd ui && npm install --no-save --no-audit --no-fund
 	@touch $@
 
-$(UI): $(UI_READY) ui/index.html ui/vite.config.ts $(shell find ui/src ui/public -type f 2>/dev/null)
+# Only the type check needs them: a build and the tests of the UI do without, and so without Python.
+$(UI_TYPES): $(READY) ui/tools/api-types.js $(shell find src/plait -name '*.py')
+	$(BIN)/python -m plait.server.print_openapi | node ui/tools/api-types.js $@
+
+$(UI): $(UI_READY) ui/index.html ui/vite.config.ts $(shell find ui/src ui/public -type f ! -name schema.ts 2>/dev/null)
 	npm --prefix ui run build
 
 # The browser of the tests; where there is no apt, install it by hand or name it in PLAIT_CHROMIUM.

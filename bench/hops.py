@@ -26,6 +26,7 @@ from types import FrameType
 from typing import Any
 
 import httpx
+from plait.steps import step
 from rich.console import Console
 from rich.table import Table
 
@@ -36,7 +37,6 @@ from plait.egress import EgressSettings
 from plait.observe.metrics import Metrics
 from plait.server.app import make_app
 from plait.server.site import Settings, site_of
-from plait.steps import step
 
 ROOT = f"{Path(plait.__file__).parent}/"
 LEFT_OUT = ("egress/",)

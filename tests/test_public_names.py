@@ -7,9 +7,9 @@ from types import ModuleType
 import pytest
 
 import plait
+import plait.catalog
 import plait.code
 import plait.errors
-import plait.steps
 import plait.testing
 from plait.dialects.code import errors as code_errors
 from plait.kernel import errors as kernel_errors
@@ -45,10 +45,12 @@ ERRORS = [
     "JoinError",
     "LeaseLost",
     "MessageBodyError",
+    "MissingExtra",
     "NotFound",
     "PlaitError",
     "RaceError",
     "RollbackError",
+    "RunBlocked",
     "RunExistsError",
     "RunFailed",
     "StepError",
@@ -58,8 +60,8 @@ ERRORS = [
     "Unavailable",
     "WorkflowCodeError",
 ]
-STEPS = ["Input", "Meta", "PythonStep", "StepBuilder", "python_step", "step"]
-MODULES = [(plait, PLAIT), (plait.code, CODE), (plait.errors, ERRORS), (plait.steps, STEPS)]
+CATALOG = ["Input", "Meta", "PythonStep", "StepBuilder", "catalog_step", "python_step"]
+MODULES = [(plait, PLAIT), (plait.code, CODE), (plait.errors, ERRORS), (plait.catalog, CATALOG)]
 
 
 @pytest.mark.parametrize(("module", "names"), MODULES, ids=lambda part: getattr(part, "__name__", ""))
@@ -73,7 +75,7 @@ def test_there_are_fewer_than_forty_of_them():
 
 
 @pytest.mark.parametrize(
-    "module", [plait, plait.code, plait.errors, plait.steps, plait.testing], ids=lambda module: module.__name__
+    "module", [plait, plait.code, plait.errors, plait.catalog, plait.testing], ids=lambda module: module.__name__
 )
 def test_every_public_name_is_there_and_says_what_it_is_for(module: ModuleType):
     for name in module.__all__:
@@ -84,7 +86,7 @@ def test_every_public_name_is_there_and_says_what_it_is_for(module: ModuleType):
 
 
 @pytest.mark.parametrize(
-    "cls", [plait.Engine, plait.Handle, plait.Context, plait.steps.StepBuilder], ids=lambda cls: cls.__name__
+    "cls", [plait.Engine, plait.Handle, plait.Context, plait.catalog.StepBuilder], ids=lambda cls: cls.__name__
 )
 def test_every_public_method_of_the_main_classes_says_what_it_does(cls: type):
     silent = {

@@ -22,6 +22,6 @@ export default defineConfig({
   test: {
     environment: "jsdom",
     isolate: false, // one document for the files of a worker: making one costs a second
-    include: ["src/**/*.test.{ts,tsx}"],
+    include: ["src/**/*.test.{ts,tsx}", "tools/*.test.js"],
   },
 });

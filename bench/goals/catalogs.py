@@ -5,9 +5,8 @@ One island has a given number of steps upstream of its goal; the others are of n
 
 from __future__ import annotations
 
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import StepRegistered
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.catalogs.catalog import Catalog, StepRegistered
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.dialects.goals.steps.step import Step
 
 WIDTH = 10
@@ -16,7 +15,7 @@ ISLAND = 200
 
 
 def made(id: str, needs: list[str], gives: list[str]) -> Step:
-    building = step(id).python("handler")
+    building = catalog_step(id).python("handler")
     for name in needs:
         building = building.required(name, str)
     for name in gives:

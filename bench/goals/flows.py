@@ -16,7 +16,7 @@ import uvloop
 
 from plait import Context, Engine, goals, workflow
 from plait import step as code_step
-from plait.steps import StepBuilder, step
+from plait.catalog import StepBuilder, catalog_step
 
 STEPS = 10
 AT_ONCE = 200
@@ -58,7 +58,10 @@ async def add(**inputs: int) -> dict[str, int]:
 
 
 def _chain(kind: str) -> list[StepBuilder]:
-    return [_link(kind, step(f"{kind}-{i}").required(f"x{i}", int).output(f"x{i + 1}", int), i) for i in range(STEPS)]
+    return [
+        _link(kind, catalog_step(f"{kind}-{i}").required(f"x{i}", int).output(f"x{i + 1}", int), i)
+        for i in range(STEPS)
+    ]
 
 
 def _link(kind: str, made: StepBuilder, i: int) -> StepBuilder:

@@ -16,7 +16,7 @@ import asyncio
 from typing import Annotated, TypedDict
 
 from plait import CriticalError, Engine, goals
-from plait.steps import Input, Meta, python_step, step
+from plait.catalog import Input, Meta, catalog_step, python_step
 
 
 class Item(TypedDict):
@@ -109,14 +109,14 @@ async def send_receipt(
 # -- steps as scripts: for small things, checked when they are registered ----------------------------------------------
 
 goods = (
-    step("goods", "Add up the goods")
+    catalog_step("goods", "Add up the goods")
     .required("items", list)
     .output("goods", int)
     .ale("{:goods (reduce + (map :price items))}")
 )
 
 tax = (
-    step("tax", "Look up the tax")
+    catalog_step("tax", "Look up the tax")
     .required("goods", int)
     .optional("country", str, default="NL")
     .output("tax", int)
@@ -124,7 +124,7 @@ tax = (
 )
 
 total = (
-    step("total", "What is to be paid")
+    catalog_step("total", "What is to be paid")
     .required("goods")
     .required("tax")
     .output("total", int)
@@ -132,7 +132,7 @@ total = (
 )
 
 gift = (
-    step("gift", "Choose a gift")
+    catalog_step("gift", "Choose a gift")
     .required("goods")
     .output("gift", str)
     .when("ale", "(> goods 3000)")  # else it is skipped, and the receipt goes out without it

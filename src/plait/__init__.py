@@ -1,20 +1,38 @@
 """Plait: durable workflows for Python.
 
 Write an async function, kill the process at any point, start it again, get the right answer.
+
+A name is loaded when it is first used: importing `plait` alone imports nothing else.
 """
 
-from plait.dialects.code.context import Context
-from plait.dialects.code.definition import step, workflow
-from plait.dialects.code.errors import CriticalError, RollbackError
-from plait.dialects.code.loops import Loop
-from plait.dialects.code.steps import Undo, heartbeat, step_info, step_log
-from plait.dialects.goals.definition import goals
-from plait.engine import Engine, Handle
-from plait.kernel.errors import PlaitError
-from plait.kernel.limits import Limits
-from plait.kernel.retry import Retry
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
+from plait.kernel.version import VERSION
+
+if TYPE_CHECKING:
+    from plait.dialects.code.context import Context
+    from plait.dialects.code.definition import step, workflow
+    from plait.dialects.code.errors import CriticalError, RollbackError
+    from plait.dialects.code.loops import Loop
+    from plait.dialects.code.steps import Undo, heartbeat, step_info, step_log
+    from plait.dialects.goals.definition import goals
+    from plait.engine import Handle
+    from plait.kernel.errors import PlaitError
+    from plait.kernel.limits import Limits
+    from plait.kernel.retry import Retry
+    from plait.registry.engine import Engine
+else:  # a type checker would take a `__getattr__` for the promise that every name exists
+
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = globals()[name] = getattr(import_module(_PLACES[name]), name)
+        return found
+
+
+__version__ = VERSION
 
 __all__ = [
     "Context",
@@ -34,3 +52,26 @@ __all__ = [
     "step_log",
     "workflow",
 ]
+
+_PLACES = {
+    "Context": "plait.dialects.code.context",
+    "CriticalError": "plait.dialects.code.errors",
+    "Engine": "plait.registry.engine",
+    "Handle": "plait.engine",
+    "Limits": "plait.kernel.limits",
+    "Loop": "plait.dialects.code.loops",
+    "PlaitError": "plait.kernel.errors",
+    "Retry": "plait.kernel.retry",
+    "RollbackError": "plait.dialects.code.errors",
+    "Undo": "plait.dialects.code.steps",
+    "goals": "plait.dialects.goals.definition",
+    "heartbeat": "plait.dialects.code.steps",
+    "step": "plait.dialects.code.definition",
+    "step_info": "plait.dialects.code.steps",
+    "step_log": "plait.dialects.code.steps",
+    "workflow": "plait.dialects.code.definition",
+}
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_PLACES]

@@ -15,6 +15,7 @@ from plait.dialects.code.errors import (
     StepTimeoutError,
     WorkflowCodeError,
 )
+from plait.extras import MissingExtra
 from plait.kernel.errors import (
     Busy,
     Conflict,
@@ -23,6 +24,7 @@ from plait.kernel.errors import (
     LeaseLost,
     NotFound,
     PlaitError,
+    RunBlocked,
     RunFailed,
     TooLarge,
     Unavailable,
@@ -40,10 +42,12 @@ __all__ = [
     "JoinError",
     "LeaseLost",
     "MessageBodyError",
+    "MissingExtra",
     "NotFound",
     "PlaitError",
     "RaceError",
     "RollbackError",
+    "RunBlocked",
     "RunExistsError",
     "RunFailed",
     "StepError",

@@ -14,7 +14,7 @@ def test_approve_lists_what_is_asked(desk: Desk):
 @both_ways
 def test_nothing_asked_is_said(desk: Desk):
     desk.run("nothing")
-    assert desk.plait("approve").out == "nobody is asked anything\n"
+    assert desk.plait("approve").out == "no pending approvals\n"
     assert desk.plait("approve", "--json").json == []
 
 
@@ -39,7 +39,7 @@ def test_of_several_questions_one_must_be_named(desk: Desk):
     desk.start("asks_twice", "a")
     ran = desk.plait("approve", "a")
     assert ran.code == 2
-    assert "run a asks 2 things. To fix: name one: a:both/a/first, a:both/b/second" in ran.err
+    assert "run a waits for 2 approvals. To fix: name one: a:both/a/first, a:both/b/second" in ran.err
     assert desk.plait("approve", "a:both/b/second").code == 0
 
 

@@ -120,7 +120,7 @@ def test_what_an_ended_run_did_can_be_undone(desk: Desk):
         desk.end("c")
         assert not (desk.folder / "undone").exists()
         ran = desk.plait("compensate", "c")
-        assert (ran.code, ran.out) == (0, f"run c: undo what was done; {desk.heard}\n")
+        assert (ran.code, ran.out) == (0, f"run c: compensate; {desk.heard}\n")
         assert desk.end("c")["status"] == "cancelled"
     assert (desk.folder / "undone").read_text() == "take"
 

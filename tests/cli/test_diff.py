@@ -65,7 +65,7 @@ def test_definitions_are_those_that_servers_loaded(desk: Desk):
 @both_ways
 def test_definitions_of_a_dialect_that_has_none(desk: Desk):
     _remember(desk)
-    assert desk.plait("definitions", "--dialect", "spec").out == "no definitions are known\n"
+    assert desk.plait("definitions", "--dialect", "spec").out == "no definitions\n"
 
 
 def _remember(desk: Desk) -> None:

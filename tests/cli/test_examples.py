@@ -117,7 +117,7 @@ def test_an_order_as_goals_that_can_not_be_is_undone(shop: Desk, change: list[st
     assert (ran.code, ran.out) == (1, said)
     shown = shop.plait("show", "g-1").out
     assert step in shown
-    assert ("✓ undo of reserve  rollback" in shown) == bool(said)
+    assert ("✓ compensation of reserve  rollback" in shown) == bool(said)
 
 
 def test_the_steps_of_the_example_are_right(shop: Desk):

@@ -60,7 +60,7 @@ def test_logs_of_one_operation_for_programs(desk: Desk):
         ("chat", 1, "info", "I begin"),
         ("chat", 1, "warning", "this is odd"),
     ]
-    assert desk.plait("logs", "t", "--node", "nowhere").out == "no lines\n"
+    assert desk.plait("logs", "t", "--node", "nowhere").out == "no log lines\n"
 
 
 @both_ways

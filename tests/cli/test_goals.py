@@ -9,7 +9,7 @@ INPUT = ("--input", "email=ann@x.org", "--input", "items=[40, 90]")
 
 MODULE = """\
 from plait import Context, workflow
-from plait.steps import python_step, step
+from plait.catalog import catalog_step, python_step
 
 
 @python_step
@@ -17,8 +17,8 @@ def fetch(user: str) -> str:
     return f"{user}@x.org"
 
 
-greet = step("greet").required("result", str).output("greeting", str).ale('{:greeting (str "hello " result)}')
-part = step("part").required("user", str).output("size", int).ale("{:size (length user)}")
+greet = catalog_step("greet").required("result", str).output("greeting", str).ale('{:greeting (str "hello " result)}')
+part = catalog_step("part").required("user", str).output("size", int).ale("{:size (length user)}")
 
 
 @workflow
@@ -85,7 +85,7 @@ def test_steps_of_a_module_are_run_with_their_functions(desk: Desk):
     [
         ("gret", "cli.no_workflow", "its workflows: other; its steps: fetch, greet, part"),
         ("greet,other", "cli.bad_target", ""),
-        ("step", "cli.not_a_workflow", ""),
+        ("catalog_step", "cli.not_a_workflow", ""),
     ],
 )
 def test_what_can_not_be_run_is_refused(desk: Desk, name: str, code: str, said: str):

@@ -234,8 +234,8 @@ def test_why_says_that_no_engine_works(desk: Desk):
         desk.start("waits", "w")
     desk.plait("message", "w", "go")
     ran = desk.plait("why", "w")
-    assert "told, but not taken by an engine yet: message" in ran.out
-    assert "no engine works on this database" in ran.out
+    assert "sent, but not taken by an engine yet: message" in ran.out
+    assert "no engine is running on this database" in ran.out
 
 
 @both_ways

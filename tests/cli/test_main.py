@@ -6,7 +6,7 @@ import pytest
 from plait.cli.main import COMMANDS, load
 from tests.cli.support import Desk, environment, run_plait
 
-NAMES = [name for section in COMMANDS.values() for name in section]
+NAMES = list(COMMANDS)
 
 
 def test_help_lists_every_command_and_exit_code():
@@ -33,7 +33,7 @@ def test_every_command_can_be_loaded_and_explains_itself(name: str):
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
-def test_help_loads_no_command_and_no_rich():
+def test_help_loads_no_command_no_dialect_and_no_rich():
     code = """
 import sys
 from plait.cli.main import main
@@ -41,11 +41,21 @@ try:
     main(["--help"])
 except SystemExit:
     pass
-loaded = [name for name in sys.modules if name.startswith(("rich", "plait.cli."))]
+loaded = [name for name in sys.modules if name.startswith(("rich", "plait.cli.", "plait.dialects."))]
 print(sorted(loaded), file=sys.stderr)
 """
     ran = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True)
-    assert ran.stderr.strip() == "['plait.cli.exits', 'plait.cli.main']"
+    assert eval(ran.stderr) == [
+        "plait.cli.command",
+        "plait.cli.exits",
+        "plait.cli.extensions",
+        "plait.cli.main",
+        *(
+            f"plait.dialects.{module}"
+            for dialect in ("code", "goals")
+            for module in (dialect, f"{dialect}.surface", f"{dialect}.surface.commands")
+        ),
+    ]
 
 
 def test_an_unknown_command_is_refused_with_a_suggestion():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.options import Where
-from plait.cli.run_request import Order
+from plait.cli.run_request import RunRequest
 from tests.cli.support import Desk, both_ways, read_until
 
 
@@ -143,7 +143,7 @@ def _leave_waiting(desk: Desk, run: str, workflow: str = "waits", signal: signal
 
 def test_interrupted_the_run_is_kept_and_the_command_to_go_on_is_shown(desk: Desk):
     err = _leave_waiting(desk, "w-1")
-    assert "interrupted: run w-1 is kept in sqlite:///plait.db. To go on:" in err
+    assert "interrupted: run w-1 is kept in sqlite:///plait.db. To continue:" in err
     assert f"  plait run {desk.module}:waits --id w-1\n" in err
     assert "Traceback" not in err
     assert "never retrieved" not in err
@@ -159,7 +159,7 @@ def test_the_same_command_goes_on_where_it_was(desk: Desk, end: signal.Signals):
 
 
 def test_the_command_to_go_on_quotes_its_input(desk: Desk):
-    order = Order("m:f", ['"a b"'], "a b", "it's", Where(desk.db, "secret", "shop"), None, {}, False)
+    order = RunRequest("m:f", ['"a b"'], "a b", "it's", Where(desk.db, "secret", "shop"), None, {}, False)
     assert order.again() == f"""plait run m:f --id 'it'"'"'s' --input '"a b"' --namespace shop --db {desk.db}"""
 
 

@@ -156,7 +156,7 @@ def test_an_interrupted_run_goes_on_on_the_server(desk: Desk):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate()
     assert process.returncode == 130
-    assert "interrupted: run w goes on on the server" in err
+    assert "interrupted: run w continues on the server" in err
     assert f"plait run waits --id w --db {desk.db}" in err
     desk.plait("message", "w", "go", "7")
     assert desk.run("waits", "--id", "w").out == '{"got":7}\n'
@@ -248,7 +248,7 @@ def test_a_server_that_is_away_is_one_clear_line(desk: Desk, nobody: str, comman
     ran = desk.plait(*command, "--db", nobody)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        f"error: no server answers at {nobody}: connection refused. To fix: start it: plait serve [client.no_server]\n"
+        f"error: no server responds at {nobody}: connection refused. To fix: start it: plait serve [client.no_server]\n"
     )
 
 
@@ -294,7 +294,7 @@ def test_another_program_is_not_taken_for_plait(desk: Desk):
         other.shutdown()
         thread.join()
     assert ran.code == 2
-    assert "is not a Plait server: it answers with text/html, not with JSON" in ran.err
+    assert "is not a Plait server: it responds with text/html, not with JSON" in ran.err
 
 
 def test_a_server_that_dies_while_it_is_followed(desk: Desk):
@@ -309,7 +309,7 @@ def test_a_server_that_dies_while_it_is_followed(desk: Desk):
             for watcher in (following, running):
                 _, err = watcher.communicate()
                 assert watcher.returncode == 2
-                assert err.splitlines()[-1].startswith(f"error: {url} went away and did not come back")
+                assert err.splitlines()[-1].startswith(f"error: lost the connection to {url}")
                 assert err.endswith("[client.lost]\n")
                 assert "Traceback" not in err
 

@@ -5,18 +5,19 @@ from typing import Any
 import pytest
 
 from plait.cli.server import ServerSession
-from plait.client import Client
 from plait.dialects.goals.steps.reading import read_step
+from plait.dialects.goals.surface.catalogs import catalog_of, put
 from plait.errors import Conflict
+from plait.registry.client import Client
 from tests.cli.steps import FIND, GOODS, ORDER, PACK, RECEIPT, need, out, register, script, write
 from tests.cli.support import Desk, both_ways
 from tests.server.serving import serving
 
 MODULE = """\
-from plait.steps import python_step, step
+from plait.catalog import catalog_step, python_step
 
-goods = step("goods").required("items", list).output("goods", int).ale("{:goods (reduce + items)}")
-_half = step("half")
+goods = catalog_step("goods").required("items", list).output("goods", int).ale("{:goods (reduce + items)}")
+_half = catalog_step("half")
 again = goods
 
 
@@ -103,7 +104,7 @@ def test_steps_of_a_module_are_checked_and_registered_too(desk: Desk):
 
 
 def test_a_step_of_a_module_that_is_wrong_is_named_by_its_variable(desk: Desk):
-    desk.write('from plait.steps import step\nbad = step("bad").required("n").ale("{:x m}")\n')
+    desk.write('from plait.catalog import catalog_step\nbad = catalog_step("bad").required("n").ale("{:x m}")\n')
     ran = desk.plait("check", desk.module)
     assert ran.code == 1
     assert f"{desk.module}.py: bad/script/script: error script of 'bad', line 1: unknown name 'm'" in ran.out
@@ -149,7 +150,7 @@ def test_taking_a_step_out_tells_what_others_lack_then(desk: Desk):
     register(desk)
     ran = desk.plait("catalog", "rm", "find")
     assert ran.out == (
-        "step find: removed\n  nobody gives `customer` to receipt any more: runs must bring it in their input\n"
+        "step find: removed\n  no step provides `customer` for receipt any more: runs must have it in their input\n"
     )
     assert desk.plait("catalog", "rm", "pack", "--json").json == {"removed": "pack", "orphans": {}, "flows": []}
     assert desk.plait("catalog", "rm", "pack").code == 2
@@ -165,7 +166,7 @@ def test_steps_are_found_by_label(desk: Desk):
 def test_namespaces_have_catalogs_of_their_own(desk: Desk):
     write(desk, FIND)
     desk.plait("check", "steps.json", "--register", "--namespace", "other")
-    assert desk.plait("catalog").out == "no steps; `plait check steps.json --register` puts some in\n"
+    assert desk.plait("catalog").out == "no steps; `plait check steps.json --register` adds some\n"
     assert "find" in desk.plait("catalog", "-n", "other").out
 
 
@@ -174,5 +175,5 @@ async def test_when_the_catalog_of_a_server_changes_under_us_nothing_is_register
         session = ServerSession(client, "default")
         await client.catalog.register(GOODS | {"name": "of someone else"})
         with pytest.raises(Conflict, match="step 'goods' exists and differs in name"):
-            await session.put([read_step(FIND), read_step(GOODS)], update=False)
+            await put(catalog_of(session), [read_step(FIND), read_step(GOODS)], update=False)
         assert [step.id for step in await client.catalog.list()] == ["goods"]

@@ -6,13 +6,21 @@ from contextlib import asynccontextmanager
 import pytest
 
 from plait import Engine, goals
-from plait.client import Client
+from plait.catalog import catalog_step, python_step
 from plait.errors import Conflict, InvalidInput, NotFound
-from plait.steps import python_step, step
+from plait.registry.client import Client
 from tests.server.serving import serving
 
-GREET = step("greet", "Greet").required("name", str).output("greeting", str).ale('{:greeting (str "hello " name)}')
-SHOUT = step("shout").required("greeting", str).output("loud", str).ale('{:loud (str greeting "!")}').labels(team="a")
+GREET = (
+    catalog_step("greet", "Greet").required("name", str).output("greeting", str).ale('{:greeting (str "hello " name)}')
+)
+SHOUT = (
+    catalog_step("shout")
+    .required("greeting", str)
+    .output("loud", str)
+    .ale('{:loud (str greeting "!")}')
+    .labels(team="a")
+)
 
 
 @python_step

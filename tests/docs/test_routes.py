@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from plait.server.app import ROUTES
+from tests.server.route_table import ROUTES
 
 GUIDE = Path(__file__).parents[2] / "docs/guides/server.md"
 

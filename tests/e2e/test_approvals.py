@@ -22,7 +22,7 @@ def asked(server: Server, name: str) -> str:
 
 
 def question(page: Page) -> Locator:
-    return page.get_by_role("region", name="Question")
+    return page.get_by_role("region", name="Approval", exact=True)
 
 
 def confirm(page: Page, word: str) -> None:
@@ -31,7 +31,7 @@ def confirm(page: Page, word: str) -> None:
 
 def test_an_empty_inbox_says_how_to_ask(page: Page, name: str) -> None:
     page.goto(f"/approvals?ns={name}")
-    expect(page.get_by_role("heading", name="Nobody is asked anything")).to_be_visible()
+    expect(page.get_by_role("heading", name="No open approvals")).to_be_visible()
 
 
 def test_a_question_shows_who_until_when_and_evidence(page: Page, asked: str) -> None:
@@ -48,7 +48,7 @@ def test_the_form_is_checked_before_it_is_sent(page: Page, asked: str) -> None:
     shown = question(page)
     shown.get_by_role("button", name="Approve").click()
     expect(shown.get_by_label("Discount")).to_have_attribute("aria-invalid", "true")
-    expect(shown).to_contain_text("Needs a")
+    expect(shown).to_contain_text("Required")
     shown.get_by_label("Discount").fill("51")
     shown.get_by_role("button", name="Approve").click()
     expect(shown.get_by_label("Discount")).to_have_attribute("aria-invalid", "true")
@@ -66,7 +66,7 @@ def test_approving_lets_the_run_go_on(page: Page, server: Server, asked: str) ->
     expect(box).to_contain_text("be quick")
     confirm(page, "Approve")
     toast(page, "Approved: Let Ada pay 10.89?")
-    expect(page.get_by_role("heading", name="Nobody is asked anything")).to_be_visible()
+    expect(page.get_by_role("heading", name="No open approvals")).to_be_visible()
     assert server.ended("ask-1", namespace=asked)["output"]["note"] == "be quick"
 
 
@@ -89,7 +89,7 @@ def test_what_was_decided_elsewhere_is_said(page: Page, server: Server, watch: W
     confirm(page, "Approve")
     expect(page.get_by_text("No longer open.").or_(page.get_by_role("alert"))).to_be_visible()
     expect(page.get_by_text("No longer open.")).to_be_visible()
-    page.get_by_role("link", name="See the run").click()
+    page.get_by_role("link", name="View run").click()
     expect(page.get_by_role("heading", level=1, name="ask-1")).to_be_visible()
 
 
@@ -97,7 +97,7 @@ def test_a_question_arrives_and_leaves_by_itself(own_page: Page, server: Server,
     page = own_page
     page.clock.install()
     page.goto(f"/approvals?ns={name}")
-    expect(page.get_by_role("heading", name="Nobody is asked anything")).to_be_visible()
+    expect(page.get_by_role("heading", name="No open approvals")).to_be_visible()
     server.begin("asking", "Tea?", id="tea", namespace=name)
     server.asked("tea", namespace=name)
     page.clock.fast_forward(A_WHILE_MS)
@@ -137,10 +137,10 @@ def test_a_copied_decision_works(page: Page, server: Server, name: str, kind: st
 def _link(page: Page) -> str:
     page.get_by_role("button", name="Share link").click()
     box = dialog(page, "Share a link")
-    box.get_by_label("Works for").select_option("1 hour")
-    box.get_by_role("button", name="Make the link").click()
+    box.get_by_label("Expires in").select_option("1 hour")
+    box.get_by_role("button", name="Create link").click()
     expect(box.get_by_label("Link")).to_have_value(re.compile("/approve/"))
-    box.get_by_role("button", name="Copy the link").click()
+    box.get_by_role("button", name="Copy link").click()
     toast(page, "Copied the link")
     return copied(page)
 

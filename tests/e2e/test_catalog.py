@@ -51,7 +51,7 @@ def test_all_steps_are_listed_and_found_by_what_they_take_and_give(page: Page, o
     page.get_by_label("Type", exact=True).select_option("sync")
     expect(_rows(page)).to_have_text([re.compile("Ship it")])
     page.get_by_label("Type", exact=True).select_option("flow")
-    expect(page.get_by_role("heading", name="No step fits")).to_be_visible()
+    expect(page.get_by_role("heading", name="No matching steps")).to_be_visible()
     page.get_by_role("button", name="Show all").click()
     expect(_rows(page)).to_have_count(len(ORDER))
 
@@ -95,15 +95,15 @@ def test_ten_thousand_steps_are_searched_without_waiting(page: Page, crowded: Se
     graph = page.get_by_role("region", name="Graph of the steps")
     expect(graph.get_by_label("Step 77, script", exact=True)).to_be_visible()
     expect(page.get_by_text("The 120 nearest of 10,000 steps")).to_be_visible()
-    page.get_by_role("complementary").get_by_role("link", name="Plan it").click()
-    expect(page.get_by_text("It can't run yet")).to_be_visible()
+    page.get_by_role("complementary").get_by_role("link", name="Plan", exact=True).click()
+    expect(page.get_by_text("Missing inputs:")).to_be_visible()
     page.get_by_label("v-1", exact=True).fill("1")
     expect(page.get_by_text("78 steps would run")).to_be_visible()
 
 
 def test_an_empty_catalog_says_what_to_do(page: Page, name: str) -> None:
     page.goto(f"/catalog?ns={name}")
-    expect(page.get_by_role("heading", name="No step is registered yet")).to_be_visible()
+    expect(page.get_by_role("heading", name="No steps yet")).to_be_visible()
     page.get_by_role("button", name="Register a step").last.click()
     dialog(page, "Register a step")
 
@@ -116,7 +116,7 @@ def test_a_step_tells_all_about_itself(page: Page, order: str) -> None:
     page.get_by_role("link", name=re.compile("Charge the card")).click()
     panel = _panel(page, CHARGE)
     inputs = panel.get_by_role("region", name="Inputs")
-    for text in ("card", "required", "no step gives it", "rebate", "optional", "default", "waited for while"):
+    for text in ("card", "required", "no provider", "rebate", "optional", "default", "waits as long as"):
         expect(inputs).to_contain_text(text)
     expect(panel.get_by_role("region", name="script")).to_contain_text("(- total rebate)")
     expect(panel).to_contain_text("Healthy")
@@ -133,7 +133,7 @@ def test_mapping_for_each_and_predicate_are_shown(page: Page, order: str) -> Non
     expect(inputs).to_contain_text("for each")
     expect(inputs).to_contain_text("insideitem")
     page.goto(f"/catalog?ns={order}&step=rebate")
-    expect(page.get_by_role("region", name="runs only if")).to_contain_text("(> total 100)")
+    expect(page.get_by_role("region", name="condition")).to_contain_text("(> total 100)")
 
 
 def test_the_graph_joins_who_gives_and_who_takes(page: Page, order: str) -> None:
@@ -151,7 +151,7 @@ def test_the_graph_joins_who_gives_and_who_takes(page: Page, order: str) -> None
 
 def test_an_unknown_step_says_so(page: Page, order: str) -> None:
     page.goto(f"/catalog?ns={order}&step=nosuch")
-    expect(page.get_by_role("heading", name="There is no step nosuch")).to_be_visible()
+    expect(page.get_by_role("heading", name="Step nosuch not found")).to_be_visible()
 
 
 def test_html_of_a_step_is_text(page: Page, server: Server, name: str) -> None:
@@ -170,7 +170,7 @@ def test_html_of_a_step_is_text(page: Page, server: Server, name: str) -> None:
 
 
 def _write(box: Locator, step: dict[str, Any]) -> None:
-    box.get_by_label("The step, as JSON").fill(json.dumps(step, indent=2))
+    box.get_by_label("Step (JSON)").fill(json.dumps(step, indent=2))
 
 
 def test_a_step_is_registered_and_updated(page: Page, server: Server, name: str) -> None:
@@ -195,9 +195,9 @@ def test_what_is_wrong_is_told_at_its_line(page: Page, watch: Watch, name: str) 
     page.goto(f"/catalog?ns={name}")
     page.get_by_role("button", name="Register a step").first.click()
     box = dialog(page, "Register a step")
-    field = box.get_by_label("The step, as JSON")
+    field = box.get_by_label("Step (JSON)")
     field.fill('{\n  "id": "x",\n  "nam": "X"\n')
-    expect(box).to_contain_text("This is not JSON")
+    expect(box).to_contain_text("Invalid JSON")
     expect(box.get_by_role("button", name="Register", exact=True)).to_be_disabled()
     broken = {**TOTAL, "script": {"language": "ale", "script": "{:total (+ 1 carts)}"}, "nam": "X"}
     _write(box, {**broken})

@@ -17,9 +17,9 @@ def letter(server: Server, name: str) -> str:
 
 def test_none_says_so(page: Page, name: str) -> None:
     page.goto(f"/dlq?ns={name}")
-    expect(page.get_by_role("heading", name="No task has given up")).to_be_visible()
+    expect(page.get_by_role("heading", name="No dead letters")).to_be_visible()
     page.get_by_role("button", name="All", exact=True).click()
-    expect(page.get_by_role("heading", name="There never was a dead letter here")).to_be_visible()
+    expect(page.get_by_role("heading", name="No dead letters so far")).to_be_visible()
 
 
 def test_a_letter_tells_what_failed(page: Page, letter: str) -> None:
@@ -36,18 +36,18 @@ def test_a_retry_repairs_the_run(page: Page, server: Server, letter: str) -> Non
     page.goto(f"/dlq?ns={letter}")
     server.ended(server.begin("opening", letter, namespace=letter), namespace=letter)
     page.get_by_role("button", name="Retry step `call supplier`").click()
-    dialog(page, "Try it again?").get_by_role("button", name="Retry", exact=True).click()
-    toast(page, "Trying again")
+    dialog(page, "Retry this task?").get_by_role("button", name="Retry", exact=True).click()
+    toast(page, "Retry started")
     assert server.ended("stock-1", namespace=letter)["output"] == f"ordered from {letter}"
-    expect(page.get_by_role("heading", name="No task has given up")).to_be_visible()
+    expect(page.get_by_role("heading", name="No dead letters")).to_be_visible()
 
 
 def test_a_discard_is_kept_among_all(page: Page, server: Server, letter: str) -> None:
     page.goto(f"/dlq?ns={letter}")
     page.get_by_role("button", name="Discard step `call supplier`").click()
-    dialog(page, "Give it up?").get_by_role("button", name="Discard", exact=True).click()
+    dialog(page, "Discard this task?").get_by_role("button", name="Discard", exact=True).click()
     toast(page, "Discarded")
-    expect(page.get_by_role("heading", name="No task has given up")).to_be_visible()
+    expect(page.get_by_role("heading", name="No dead letters")).to_be_visible()
     page.get_by_role("button", name="All", exact=True).click()
     expect(page.get_by_role("article")).to_contain_text("discarded")
     assert server.get("/dlq", status="all", namespace=letter)["dead_letters"][0]["status"] == "discarded"
@@ -59,5 +59,5 @@ def test_a_copied_retry_works(page: Page, server: Server, failed: str, kind: str
     page.goto("/dlq")
     shown = page.get_by_role("article", name=f"step `call supplier` of {failed}")
     shown.get_by_role("button", name="Retry").click()
-    server.shell(copy_as(page, dialog(page, "Try it again?"), kind))
+    server.shell(copy_as(page, dialog(page, "Retry this task?"), kind))
     server.ended(failed)

@@ -76,13 +76,13 @@ def test_an_unknown_definition_says_so(page: Page, watch: Watch) -> None:
 
 def test_a_run_is_started_from_the_form(page: Page, server: Server, name: str) -> None:
     page.goto("/runs/new")
-    page.get_by_role("searchbox", name="Find a definition").fill("checkout")
+    page.get_by_role("searchbox", name="Search definitions").fill("checkout")
     page.keyboard.press("Enter")
     page.get_by_label("Customer").fill("Ada")
     expect(page.get_by_label("Cups")).to_have_value("2")
     page.get_by_label("Tea").select_option("black")
     page.get_by_label("Gift").check()
-    page.get_by_label("Id", exact=True).fill(name)
+    page.get_by_label("ID", exact=True).fill(name)
     page.get_by_label("Labels").fill("team:blue tier:gold")
     page.get_by_label("Deadline").fill("2 h")
     page.get_by_role("button", name="Start", exact=True).click()
@@ -96,14 +96,14 @@ def test_a_run_is_started_from_the_form(page: Page, server: Server, name: str) -
 def test_what_does_not_fit_is_said_at_its_field(page: Page) -> None:
     page.goto("/runs/new?definition=checkout")
     page.get_by_label("Cups").fill("13")
-    page.get_by_label("Id", exact=True).fill("a/b")
+    page.get_by_label("ID", exact=True).fill("a/b")
     page.get_by_label("Labels").fill("nocolon")
     page.get_by_label("Deadline").fill("soon")
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_label("Customer")).to_have_attribute("aria-invalid", "true")
     for field in ("Cups", "Labels", "Deadline"):
         expect(page.get_by_label(field)).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_text("An id has no slash")).to_be_visible()
+    expect(page.get_by_text("An ID can't contain slashes")).to_be_visible()
     expect(page).to_have_url(re.compile("/runs/new"))
 
 
@@ -112,10 +112,10 @@ def test_what_the_server_refuses_is_said(page: Page, server: Server, watch: Watc
     server.begin("reminder", id=name)
     page.goto("/runs/new?definition=checkout")
     page.get_by_label("Customer").fill("Ada")
-    page.get_by_label("Id", exact=True).fill(name)
+    page.get_by_label("ID", exact=True).fill(name)
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("kernel.run_exists")
-    page.get_by_role("link", name="See the run that has this id").click()
+    page.get_by_role("link", name="View the run with this ID").click()
     expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
 
 
@@ -139,7 +139,7 @@ def test_input_is_given_as_json(page: Page, server: Server, name: str) -> None:
     page.get_by_role("button", name="Start", exact=True).click()
     expect(raw).to_have_attribute("aria-invalid", "true")
     raw.fill('{"customer": "Grace", "cups": 3}')
-    page.get_by_label("Id", exact=True).fill(name)
+    page.get_by_label("ID", exact=True).fill(name)
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
     assert server.detail(name)["input"] == {"customer": "Grace", "cups": 3}
@@ -149,7 +149,7 @@ def test_a_check_shows_the_plan_and_starts_nothing(page: Page, server: Server, n
     page.goto(f"/runs/new?definition=checkout&ns={name}")
     page.get_by_label("Customer").fill("Ada")
     page.get_by_role("button", name="Check", exact=True).click()
-    expect(page.get_by_role("heading", name="Input as it is read")).to_be_visible()
+    expect(page.get_by_role("heading", name="Parsed input")).to_be_visible()
     assert server.get("/runs", namespace=name)["runs"] == []
 
 
@@ -157,7 +157,7 @@ def test_an_older_version_is_chosen(page: Page, server: Server, name: str) -> No
     page.goto("/runs/new?definition=greet")
     page.get_by_label("Version or tag").select_option("1")
     page.get_by_label("Value").fill("ada")
-    page.get_by_label("Id", exact=True).fill(name)
+    page.get_by_label("ID", exact=True).fill(name)
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
     assert server.ended(name)["output"] == "hello ada"
@@ -166,6 +166,6 @@ def test_an_older_version_is_chosen(page: Page, server: Server, name: str) -> No
 def test_a_copied_start_works(page: Page, server: Server, name: str) -> None:
     page.goto("/runs/new?definition=steady")
     page.get_by_label("Customer").fill("D'Artagnan")
-    page.get_by_label("Id", exact=True).fill(name)
+    page.get_by_label("ID", exact=True).fill(name)
     server.shell(copy_as(page, page.locator("form"), "curl"))
     assert server.detail(name)["input"]["customer"] == "D'Artagnan"

@@ -35,7 +35,7 @@ def test_keys_lead_everywhere(page: Page, name: str) -> None:
             page.keyboard.press(key)
         expect(page).to_have_url(re.compile(f"/{path}"))
     page.keyboard.press("/")
-    expect(page.get_by_role("searchbox", name="Search the runs")).to_be_focused()
+    expect(page.get_by_role("searchbox", name="Search runs")).to_be_focused()
     page.keyboard.type("gs?")
     expect(page).to_have_url(re.compile("q=gs"))
     page.keyboard.press("Escape")
@@ -47,15 +47,15 @@ def test_the_search_key_leads_to_the_runs_from_a_page_without_search(page: Page)
     page.goto("/settings")
     ready(page, "Settings")
     page.keyboard.press("/")
-    expect(page.get_by_role("searchbox", name="Search the runs")).to_be_focused()
+    expect(page.get_by_role("searchbox", name="Search runs")).to_be_focused()
 
 
 def test_the_help_lists_the_keys_and_keeps_the_others_off(page: Page, waiting: str) -> None:
     open_run(page, waiting)
     expect(node(page, "go, message, waiting")).to_be_visible()
     page.keyboard.press("?")
-    box = dialog(page, "Keys")
-    for label in ("Search", "Go to runs", "One event back", "Fold or unfold the scope", "Show the keys"):
+    box = dialog(page, "Keyboard shortcuts")
+    for label in ("Search", "Go to runs", "One event back", "Fold or unfold the scope", "Show keyboard shortcuts"):
         expect(box).to_contain_text(label)
     page.keyboard.press("n")
     expect(box).to_be_visible()
@@ -139,7 +139,7 @@ def test_a_link_to_any_state_of_a_run_opens_it(page: Page, ordered: str, query: 
     open_run(page, ordered, query)
     expect(page.get_by_label(shown, exact=True).first).to_be_visible()
     if "at=" in query:
-        expect(page.get_by_text("as it was after event 4")).to_be_visible()
+        expect(page.get_by_text("at event 4")).to_be_visible()
 
 
 def test_back_leads_back(page: Page, waiting: str) -> None:
@@ -158,7 +158,7 @@ def test_the_root_leads_to_the_runs_and_nonsense_says_so(page: Page) -> None:
     page.goto("/")
     expect(page).to_have_url(re.compile("/runs$"))
     page.goto("/no/such/page")
-    expect(page.get_by_role("heading", name="There is no page here")).to_be_visible()
+    expect(page.get_by_role("heading", name="Page not found")).to_be_visible()
 
 
 # -- HTML is text ---------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_two_runs_are_compared(page: Page, server: Server, ordered: str) -> None
     expect(page.get_by_role("region", name="Nodes")).to_contain_text("only in B")
     page.get_by_role("button", name=re.compile("charge")).click()
     expect(page.locator(".compare-inside")).to_contain_text("paid")
-    page.get_by_label("Also those that are the same").check()
+    page.get_by_label("Show identical nodes").check()
     expect(page.get_by_role("button", name=re.compile("tax"))).to_be_visible()
     page.get_by_role("button", name="Swap").click()
     expect(page.get_by_role("region", name="Run A")).to_contain_text(other)
@@ -235,7 +235,7 @@ def test_a_lost_connection_is_told_and_made_good(
     expect(runs.locator(".live")).to_have_text("Live")
     own.stop()
     for one in (events, runs):
-        expect(one.locator(".live")).to_have_text("Connection lost; trying again")
+        expect(one.locator(".live")).to_have_text("Connection lost, reconnecting")
     expect(runs.locator("[data-run-row='lost-1']")).to_be_visible()
     own.start().post("/runs/lost-1/messages", {"name": "go"})
     own.ended("lost-1")

@@ -55,7 +55,7 @@ def test_each_attribute_tells_its_value_and_who_gave_it(page: Page, sold: str) -
         expect(_attribute(page, "email")).to_contain_text(text)
     for text in ("total", "130", "taken"):
         expect(_attribute(page, "total")).to_contain_text(text)
-    page.get_by_role("searchbox", name="Find an attribute").fill("charge")
+    page.get_by_role("searchbox", name="Search attributes").fill("charge")
     expect(page.locator(".attribute")).to_have_count(1)
     _attribute(page, "receipt").get_by_role("button", name="charge", exact=True).click()
     expect(page.get_by_role("complementary", name="Node Charge the card")).to_be_visible()
@@ -79,7 +79,7 @@ def test_the_plan_is_compared_with_what_ran(page: Page, server: Server, ns: str)
     expect(_planned(page, "letter")).to_contain_text("goal")
     expect(_planned(page, "rebate")).to_contain_text("predicate returned false")
     expect(page.get_by_role("region", name="Not needed")).to_contain_text("load-cart")
-    page.get_by_role("link", name="Plan it again").click()
+    page.get_by_role("link", name="Plan again").click()
     expect(page.get_by_text("4 steps would run")).to_be_visible()
     expect(page.get_by_role("region", name="Inputs").get_by_label("cart", exact=True)).to_have_value('[{"price":7}]')
 
@@ -122,14 +122,14 @@ def test_a_value_that_came_late_is_shown_beside_the_one_that_counts(page: Page, 
 
 def test_a_fork_gives_an_attribute_another_value(page: Page, server: Server, sold: str) -> None:
     open_run(page, sold, f"?ns={sold}&node=charge")
-    expect(page.get_by_role("button", name="Retry from here")).to_have_count(0)
+    expect(page.get_by_role("button", name="Re-run from here")).to_have_count(0)
     page.get_by_role("button", name="Fork from here").click()
     box = dialog(page, "Fork this run")
-    expect(box.get_by_label("Do again, with all after it")).to_have_value("charge")
-    box.get_by_label("Give an attribute another value").check()
+    expect(box.get_by_label("Re-run from")).to_have_value("charge")
+    box.get_by_label("Change the value of an attribute").check()
     box.get_by_label("Attribute", exact=True).select_option("card")
-    box.get_by_label("Its value, as JSON").fill('"amex"')
-    box.get_by_label("Id of the new run").fill(f"{sold}-2")
+    box.get_by_label("Value (JSON)").fill('"amex"')
+    box.get_by_label("ID of the new run").fill(f"{sold}-2")
     box.get_by_role("button", name="Fork", exact=True).click()
     expect(page.get_by_role("heading", level=1, name=f"{sold}-2")).to_be_visible()
     assert server.ended(f"{sold}-2", namespace=sold)["output"] == {"letter": f"Dear {ADA}: paid 125 with amex"}
@@ -140,4 +140,4 @@ def test_runs_of_other_dialects_have_no_such_tabs(page: Page, ordered: str) -> N
     expect(page.get_by_role("link", name="Timeline")).to_be_visible()
     expect(page.get_by_role("link", name="Attributes")).to_have_count(0)
     open_run(page, ordered, "?tab=plan")
-    expect(page.get_by_role("heading", name="This run has no attributes")).to_be_visible()
+    expect(page.get_by_role("heading", name="This run has no plan")).to_be_visible()

@@ -44,10 +44,10 @@ def test_a_click_makes_a_goal_and_its_gaps_become_fields(page: Page, server: Ser
     _step(page, "Write a letter, script").click()
     expect(page).to_have_url(re.compile("goal=letter"))
     expect(_step(page, "Write a letter, script, goal")).to_be_visible()
-    expect(page.get_by_text("It can't run yet")).to_be_visible()
+    expect(page.get_by_text("Missing inputs:")).to_be_visible()
     run = page.get_by_role("button", name="Run", exact=True)
     expect(run).to_be_disabled()
-    _step(page, "email, has to be given").click()
+    _step(page, "email, missing input").click()
     expect(_given(page, "email")).to_be_focused()
     page.keyboard.type(ADA)
     _given(page, "card").fill("visa")
@@ -65,19 +65,19 @@ def test_a_click_makes_a_goal_and_its_gaps_become_fields(page: Page, server: Ser
 
 def test_what_would_not_run_is_told_with_the_reason(page: Page, order: str) -> None:
     _plan(page, order, f"&goal=letter&{GIVEN}&in=customer_id=c-1")
-    expect(page.get_by_role("region", name="Not needed")).to_contain_text("find-customer given already: customer_id")
-    expect(page.get_by_role("region", name="Would not run")).to_contain_text("cached-cart lacks session")
-    expect(page.get_by_text("other steps are not met")).to_be_visible()
-    expect(_step(page, "Find the customer, script, not needed: its outputs are given")).to_be_visible()
-    expect(_step(page, "Say hello, script, not met")).to_be_visible()
-    page.get_by_label("Also steps that the plan never met").uncheck()
-    expect(_step(page, "Say hello, script, not met")).to_have_count(0)
+    expect(page.get_by_role("region", name="Not needed")).to_contain_text("find-customer already given: customer_id")
+    expect(page.get_by_role("region", name="Would not run")).to_contain_text("cached-cart missing session")
+    expect(page.get_by_text("other steps are unrelated")).to_be_visible()
+    expect(_step(page, "Find the customer, script, not needed: outputs are given")).to_be_visible()
+    expect(_step(page, "Say hello, script, unrelated")).to_be_visible()
+    page.get_by_label("Show unrelated steps").uncheck()
+    expect(_step(page, "Say hello, script, unrelated")).to_have_count(0)
 
 
 def test_a_given_value_makes_the_plan_smaller_at_once(page: Page, order: str) -> None:
     _plan(page, order, f"&goal=letter&{GIVEN}")
     expect(_would_run(page)).to_have_count(6)
-    page.get_by_label("Name of another input").fill("total")
+    page.get_by_label("Name of the new input").fill("total")
     page.keyboard.press("Enter")
     expect(_given(page, "total")).to_be_focused()
     page.keyboard.type("12")
@@ -111,7 +111,7 @@ def test_a_value_that_can_not_be_read_is_told_at_its_field(page: Page, order: st
     _plan(page, order, f"&goal=letter&{GIVEN}&in=total=twelve")
     field = _given(page, "total")
     expect(field).to_have_attribute("aria-invalid", "true")
-    expect(page.get_by_text("this is not JSON")).to_be_visible()
+    expect(page.get_by_text("Not valid JSON")).to_be_visible()
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
     field.fill("12")
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
@@ -146,8 +146,8 @@ def test_the_plan_of_a_child_is_shown_inside(page: Page, server: Server, order: 
 def test_what_a_child_lacks_is_told_at_its_flow_step(page: Page, server: Server, order: str) -> None:
     register(server, [_sell(email=need("string"))], order)
     _plan(page, order, f"&goal=sell&in=email={quote(ADA)}")
-    expect(page.get_by_text("It can't run yet")).to_be_visible()
-    expect(page.get_by_role("complementary", name="Plan")).to_contain_text("The child of sell needs card")
+    expect(page.get_by_text("Missing inputs in child runs")).to_be_visible()
+    expect(page.get_by_role("complementary", name="Plan")).to_contain_text("The child run of sell is missing card")
     expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
 
 
@@ -176,8 +176,8 @@ def test_a_copied_run_and_a_copied_plan_work(page: Page, server: Server, order: 
     runs = server.soon(lambda: server.get("/runs", namespace=order)["runs"], lambda found: len(found) == 2)
     for run in runs:
         assert server.ended(run["id"], namespace=order)["output"] == {"greeting": "hello D'Artagnan & Ada"}
-    assert "greet" in server.shell(_copy(page, "Only the plan: curl"))
-    assert "greet" in server.shell(_copy(page, "Only the plan: Command line"))
+    assert "greet" in server.shell(_copy(page, "Plan only: curl"))
+    assert "greet" in server.shell(_copy(page, "Plan only: Command line"))
     python = _copy(page, "Python")
     assert python.startswith('handle = await engine.start(goals("greet"), {"name": "D\'Artagnan & Ada"}')
 

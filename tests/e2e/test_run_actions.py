@@ -23,7 +23,7 @@ def test_cancel_with_a_reason(page: Page, server: Server, waiting: str) -> None:
     box = dialog(page, "Cancel this run")
     box.get_by_label("Reason").fill("it's late")
     box.get_by_role("button", name="Cancel the run").click()
-    toast(page, f"{waiting} is told to end")
+    toast(page, f"{waiting} is being cancelled")
     expect(head_status(page)).to_have_text("Cancelled")
     assert server.ended(waiting, "cancelled")["run"]["error"]["message"].find("it's late") >= 0
 
@@ -43,7 +43,7 @@ def test_retry_of_what_failed(page: Page, server: Server, failed: str) -> None:
     server.ended(server.begin("opening", failed))
     act(page, "Retry")
     dialog(page, "Retry this run").get_by_role("button", name="Retry", exact=True).click()
-    toast(page, f"{failed} goes on")
+    toast(page, "Retry started")
     expect(head_status(page)).to_have_text("Completed")
     assert server.ended(failed)["output"] == f"ordered from {failed}"
 
@@ -51,9 +51,9 @@ def test_retry_of_what_failed(page: Page, server: Server, failed: str) -> None:
 def test_retry_from_a_node(page: Page, server: Server, ordered: str) -> None:
     before = server.detail(ordered)["seq"]
     open_run(page, ordered, "?node=charge")
-    page.get_by_role("complementary", name="Node charge").get_by_role("button", name="Retry from here").click()
-    dialog(page, "Retry from here").get_by_role("button", name="Retry from here").click()
-    toast(page, f"{ordered} goes on from charge")
+    page.get_by_role("complementary", name="Node charge").get_by_role("button", name="Re-run from here").click()
+    dialog(page, "Re-run from here").get_by_role("button", name="Re-run from here").click()
+    toast(page, "Re-running from charge")
     expect(page.locator(".slider-point")).not_to_contain_text(f"of {before}")
     expect(head_status(page)).to_have_text("Completed")
     assert server.ended(ordered)["seq"] > before
@@ -61,16 +61,16 @@ def test_retry_from_a_node(page: Page, server: Server, ordered: str) -> None:
 
 def test_a_message_ends_the_wait(page: Page, server: Server, waiting: str) -> None:
     open_run(page, waiting)
-    page.get_by_role("button", name="Send it").click()
+    page.get_by_role("button", name="Send message").click()
     box = dialog(page, "Send a message")
     expect(box.get_by_label("Name")).to_have_value("go")
-    body = box.get_by_label("Body, as JSON")
+    body = box.get_by_label("Body (JSON)")
     body.fill("hello")
-    expect(box).to_contain_text('a string is written "hello"')
+    expect(box).to_contain_text('write a string as "hello"')
     expect(box.get_by_role("button", name="Send", exact=True)).to_be_disabled()
     body.fill('{"by": "me"}')
     box.get_by_role("button", name="Send", exact=True).click()
-    toast(page, "Message go is sent")
+    toast(page, "Message go sent")
     expect(head_status(page)).to_have_text("Completed")
     assert "me" in server.ended(waiting)["output"]
 
@@ -79,8 +79,8 @@ def test_fork_does_a_node_again(page: Page, server: Server, ordered: str) -> Non
     open_run(page, ordered)
     act(page, "Fork")
     box = dialog(page, "Fork this run")
-    box.get_by_label("Do again, with all after it").select_option("charge")
-    box.get_by_label("Id of the new run").fill(f"{ordered}-fork")
+    box.get_by_label("Re-run from").select_option("charge")
+    box.get_by_label("ID of the new run").fill(f"{ordered}-fork")
     box.get_by_role("button", name="Fork", exact=True).click()
     expect(page.get_by_role("heading", level=1, name=f"{ordered}-fork")).to_be_visible()
     assert server.ended(f"{ordered}-fork")["output"]["payment"] == server.detail(ordered)["output"]["payment"]
@@ -90,9 +90,9 @@ def test_fork_from_a_node_with_another_output(page: Page, server: Server, ordere
     open_run(page, ordered, "?node=charge")
     page.get_by_role("complementary", name="Node charge").get_by_role("button", name="Fork from here").click()
     box = dialog(page, "Fork this run")
-    box.get_by_label("Give a finished node another output").check()
-    box.get_by_label("Its output, as JSON").fill('"paid in gold"')
-    box.get_by_label("Id of the new run").fill(f"{ordered}-gold")
+    box.get_by_label("Change the output of a completed node").check()
+    box.get_by_label("Output (JSON)").fill('"paid in gold"')
+    box.get_by_label("ID of the new run").fill(f"{ordered}-gold")
     box.get_by_role("button", name="Fork", exact=True).click()
     expect(page.get_by_role("heading", level=1, name=f"{ordered}-gold")).to_be_visible()
     assert server.ended(f"{ordered}-gold")["output"]["payment"] == "paid in gold"
@@ -101,10 +101,10 @@ def test_fork_from_a_node_with_another_output(page: Page, server: Server, ordere
 
 def test_fork_from_the_past(page: Page, server: Server, ordered: str) -> None:
     open_run(page, ordered, "?at=4")
-    page.get_by_role("status").filter(has_text="as it was").get_by_role("button", name="Fork from here").click()
+    page.get_by_role("status").filter(has_text="Showing the run").get_by_role("button", name="Fork from here").click()
     box = dialog(page, "Fork this run")
     expect(box).to_contain_text("up to event 4")
-    box.get_by_label("Id of the new run").fill(f"{ordered}-past")
+    box.get_by_label("ID of the new run").fill(f"{ordered}-past")
     box.get_by_role("button", name="Fork", exact=True).click()
     expect(page.get_by_role("heading", level=1, name=f"{ordered}-past")).to_be_visible()
     server.waits(f"{ordered}-past", "approval")
@@ -115,8 +115,8 @@ def test_a_refused_action_says_why_and_stays_open(page: Page, watch: Watch, serv
     open_run(page, ordered)
     act(page, "Fork")
     box = dialog(page, "Fork this run")
-    box.get_by_label("Do again, with all after it").select_option("reserve")
-    box.get_by_label("Id of the new run").fill(server.begin("reminder"))
+    box.get_by_label("Re-run from").select_option("reserve")
+    box.get_by_label("ID of the new run").fill(server.begin("reminder"))
     box.get_by_role("button", name="Fork", exact=True).click()
     expect(box.get_by_role("alert")).to_contain_text("run_exists")
     expect(box.get_by_role("button", name="Fork", exact=True)).to_be_enabled()
@@ -125,8 +125,8 @@ def test_a_refused_action_says_why_and_stays_open(page: Page, watch: Watch, serv
 def test_compensate_undoes_what_was_done(page: Page, server: Server, ordered: str) -> None:
     open_run(page, ordered)
     act(page, "Compensate")
-    dialog(page, "Compensate this run").get_by_role("button", name="Undo what was done").click()
-    toast(page, f"{ordered} undoes what it did")
+    dialog(page, "Compensate this run").get_by_role("button", name="Compensate").click()
+    toast(page, "Compensation started")
     expect(page.get_by_role("region", name="Graph of the run")).to_contain_text(re.compile("rollback|undo"))
     _gave_back(server, ordered)
 
@@ -164,7 +164,7 @@ def test_a_blocked_run_says_why_and_is_resumed_when_repaired(page: Page, own: Se
     name.write_text("begin")
     page.locator(".run-actions").get_by_role("button", name="Resume").click()
     dialog(page, "Resume this run").get_by_role("button", name="Resume").click()
-    toast(page, "b-1 is tried again")
+    toast(page, "Run resumed")
     expect(head_status(page)).to_have_text("Completed")
     assert own.ended("b-1")["output"] == 1
     page.goto("about:blank")  # it would miss the server, which ends first
@@ -183,9 +183,9 @@ def _cancelling(page: Page) -> Locator:
 
 
 def _messaging(page: Page) -> Locator:
-    page.get_by_role("button", name="Send it").click()
+    page.get_by_role("button", name="Send message").click()
     box = dialog(page, "Send a message")
-    box.get_by_label("Body, as JSON").fill('{"it\'s": "\\"fine\\" $x"}')
+    box.get_by_label("Body (JSON)").fill('{"it\'s": "\\"fine\\" $x"}')
     return box
 
 
@@ -216,8 +216,8 @@ def test_a_copied_retry_works(page: Page, server: Server, failed: str, kind: str
 def test_a_copied_retry_from_a_node_works(page: Page, server: Server, ordered: str, kind: str) -> None:
     before = server.detail(ordered)["seq"]
     open_run(page, ordered, "?node=look+up/tax/tax")
-    page.get_by_role("complementary").get_by_role("button", name="Retry from here").click()
-    server.shell(copy_as(page, dialog(page, "Retry from here"), kind))
+    page.get_by_role("complementary").get_by_role("button", name="Re-run from here").click()
+    server.shell(copy_as(page, dialog(page, "Re-run from here"), kind))
     server.soon(lambda: server.detail(ordered), lambda found: found["seq"] > before)
 
 
@@ -226,9 +226,9 @@ def test_a_copied_fork_works(page: Page, server: Server, ordered: str, kind: str
     open_run(page, ordered, "?node=charge")
     page.get_by_role("complementary").get_by_role("button", name="Fork from here").click()
     box = dialog(page, "Fork this run")
-    box.get_by_label("Give a finished node another output").check()
-    box.get_by_label("Its output, as JSON").fill('"it\'s gold"')
-    box.get_by_label("Id of the new run").fill(f"{ordered}-copy")
+    box.get_by_label("Change the output of a completed node").check()
+    box.get_by_label("Output (JSON)").fill('"it\'s gold"')
+    box.get_by_label("ID of the new run").fill(f"{ordered}-copy")
     expect(box.get_by_role("button", name="Copy as")).to_be_visible()
     server.shell(copy_as(page, box, kind))
     assert server.ended(f"{ordered}-copy")["output"]["payment"] == "it's gold"

@@ -109,7 +109,7 @@ def test_five_hundred_nodes_in_a_row_are_shown(page: Page, gallery: Server) -> N
     expect(node(page, "step 0, step, completed")).to_be_visible()
     _pan(page)
     page.get_by_role("link", name="Timeline").click()
-    expect(page.get_by_role("region", name="Timeline, a row a node")).to_contain_text("step 1")
+    expect(page.get_by_role("region", name="Timeline by node")).to_contain_text("step 1")
 
 
 def test_five_hundred_nodes_in_a_scope_start_folded(page: Page, server: Server, name: str) -> None:
@@ -139,7 +139,7 @@ def test_why_it_waits_is_said_in_words(
     server.begin(flow, input, id=name)
     server.waits(name, kind)
     open_run(page, name)
-    expect(page.get_by_role("region", name="Why is it waiting")).to_contain_text(words)
+    expect(page.get_by_role("region", name="Why it is waiting")).to_contain_text(words)
 
 
 def test_a_waiting_approval_leads_to_its_question(page: Page, server: Server, name: str) -> None:
@@ -148,9 +148,9 @@ def test_a_waiting_approval_leads_to_its_question(page: Page, server: Server, na
         server.begin("asking", f"May {id} go on?", id=id)
         server.waits(id, "approval")
     open_run(page, second)
-    page.get_by_role("region", name="Why is it waiting").get_by_role("link", name="Decide").click()
+    page.get_by_role("region", name="Why it is waiting").get_by_role("link", name="Decide").click()
     expect(
-        page.get_by_role("region", name="Question").get_by_role("heading", name=f"May {second} go on?")
+        page.get_by_role("region", name="Approval", exact=True).get_by_role("heading", name=f"May {second} go on?")
     ).to_be_visible()
 
 
@@ -176,8 +176,8 @@ def test_input_and_output_have_a_tab(page: Page, ordered: str) -> None:
 def test_an_unknown_run_says_so(page: Page, watch, name: str) -> None:
     watch.allow("404")
     page.goto(f"/runs/{name}")
-    expect(page.get_by_role("heading", name=f"There is no run {name}")).to_be_visible()
-    page.get_by_role("link", name="Go to the runs").click()
+    expect(page.get_by_role("heading", name=f"Run {name} not found")).to_be_visible()
+    page.get_by_role("link", name="Go to runs").click()
     expect(page.get_by_role("heading", name="Runs", exact=True)).to_be_visible()
 
 

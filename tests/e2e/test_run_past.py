@@ -10,7 +10,7 @@ from .serving import Server
 
 def test_the_timeline_shows_attempts_and_waits_apart(page: Page, server: Server, ordered: str) -> None:
     open_run(page, ordered, "?tab=timeline")
-    rows = page.get_by_role("region", name="Timeline, a row a node")
+    rows = page.get_by_role("region", name="Timeline by node")
     charge = rows.locator(".gantt-row").filter(has_text="charge")
     expect(charge.locator(".piece.try")).to_have_count(3)
     expect(charge.locator(".piece.try.failed")).to_have_count(2)
@@ -18,7 +18,7 @@ def test_the_timeline_shows_attempts_and_waits_apart(page: Page, server: Server,
     expect(rows.locator(".gantt-row").filter(has_text="manager").locator(".piece.wait")).to_have_count(1)
     expect(charge.locator(".piece.try.failed").first).to_have_attribute("title", re.compile("the bank does not answer"))
     legend = page.get_by_role("list", name="Legend")
-    for kind in ("attempt", "failed attempt", "wait for the next", "queue", "wait for others"):
+    for kind in ("attempt", "failed attempt", "waiting to retry", "queue", "waiting"):
         expect(legend).to_contain_text(kind)
 
 
@@ -28,7 +28,7 @@ def test_the_timeline_shows_time_in_the_queue(page: Page, server: Server, name: 
     tries = [t for bar in server.get(f"/runs/{name}/timeline")["bars"] for t in bar["tries"]]
     assert any(t.get("queued_at", t["started_at"]) < t["started_at"] for t in tries)
     open_run(page, name, "?tab=timeline")
-    rows = page.get_by_role("region", name="Timeline, a row a node")
+    rows = page.get_by_role("region", name="Timeline by node")
     expect(rows.locator(".gantt-row").first).to_be_visible()
     rows.evaluate("list => { list.scrollTop = list.scrollHeight; }")
     expect(rows.locator(".gantt-row .piece.queue").first).to_be_visible()
@@ -36,7 +36,7 @@ def test_the_timeline_shows_time_in_the_queue(page: Page, server: Server, name: 
 
 def test_the_timeline_selects_by_click_and_keys_and_zooms(page: Page, ordered: str) -> None:
     open_run(page, ordered, "?tab=timeline")
-    rows = page.get_by_role("region", name="Timeline, a row a node")
+    rows = page.get_by_role("region", name="Timeline by node")
     rows.get_by_role("button", name="charge").click()
     expect(page.get_by_role("complementary", name="Node charge")).to_be_visible()
     page.keyboard.press("j")
@@ -59,11 +59,11 @@ def test_events_are_filtered_by_type_and_text(page: Page, server: Server, ordere
     wanted = sum(event["type"] == kind for event in events)
     expect(count).to_have_text(f"{wanted} of {len(events)}")
     page.get_by_label("Type", exact=True).select_option("")
-    page.get_by_role("searchbox", name="Search the events").fill("be quick")
+    page.get_by_role("searchbox", name="Search events").fill("be quick")
     expect(count).not_to_have_text(f"{len(events)} of {len(events)}")
     expect(page.get_by_role("region", name="Events", exact=True)).to_contain_text("manager")
-    page.get_by_role("searchbox", name="Search the events").fill("nosuchword")
-    expect(page.get_by_role("heading", name="No event fits this filter")).to_be_visible()
+    page.get_by_role("searchbox", name="Search events").fill("nosuchword")
+    expect(page.get_by_role("heading", name="No events match this filter")).to_be_visible()
 
 
 def test_an_event_opens_and_leads_to_the_run_then(page: Page, waiting: str) -> None:
@@ -71,8 +71,8 @@ def test_an_event_opens_and_leads_to_the_run_then(page: Page, waiting: str) -> N
     page.get_by_role("button", name=re.compile("run.started")).click()
     detail = page.get_by_role("region", name="Event 1", exact=True)
     expect(detail).to_contain_text("steady")
-    detail.get_by_role("button", name="The run then").click()
-    expect(page.get_by_role("status").filter(has_text="as it was after event 1")).to_be_visible()
+    detail.get_by_role("button", name="Run at this event").click()
+    expect(page.get_by_role("status").filter(has_text="at event 1")).to_be_visible()
 
 
 def test_two_points_are_compared_as_json(page: Page, waiting: str) -> None:
@@ -97,10 +97,10 @@ def test_new_events_come_by_themselves(page: Page, server: Server, waiting: str)
 def test_the_slider_shows_the_past_and_comes_back(page: Page, server: Server, ordered: str) -> None:
     last = server.detail(ordered)["seq"]
     open_run(page, ordered)
-    slider = page.get_by_role("slider", name="Show the run as it was after event")
+    slider = page.get_by_role("slider", name="Show the run at event")
     expect(slider).to_have_attribute("aria-valuetext", "now")
     slider.fill("3")
-    banner = page.get_by_role("status").filter(has_text="as it was after event 3")
+    banner = page.get_by_role("status").filter(has_text="at event 3")
     expect(banner).to_contain_text(f"of {last}")
     expect(head_status(page)).to_have_text("Running")
     expect(node(page, "reserve, step, running")).to_be_visible()
@@ -133,9 +133,9 @@ def test_logs_are_filtered_by_node_level_and_text(page: Page, ordered: str) -> N
     expect(page.get_by_text("2 lines", exact=True)).to_be_visible()
     expect(lines).to_contain_text("attempt 2: the bank does not answer")
     page.get_by_label("Level", exact=True).select_option("debug")
-    page.get_by_role("searchbox", name="Search the log").fill("shelf")
+    page.get_by_role("searchbox", name="Search logs").fill("shelf")
     expect(page.get_by_text("1 line", exact=True)).to_be_visible()
-    page.get_by_role("searchbox", name="Search the log").fill("")
+    page.get_by_role("searchbox", name="Search logs").fill("")
     page.get_by_label("Node", exact=True).select_option("charge")
     expect(page.get_by_text("2 lines", exact=True)).to_be_visible()
 
@@ -144,4 +144,4 @@ def test_a_run_without_logs_says_how_to_get_some(page: Page, server: Server, nam
     server.begin("thank", "Ada", id=name)
     server.ended(name)
     open_run(page, name, "?tab=logs")
-    expect(page.get_by_role("heading", name="Nothing was logged")).to_be_visible()
+    expect(page.get_by_role("heading", name="No log lines")).to_be_visible()

@@ -50,7 +50,7 @@ def test_a_row_tells_what_matters(page: Page, three: str) -> None:
 
 def test_search_finds_in_id_label_and_error(page: Page, three: str) -> None:
     page.goto(f"/runs?ns={three}")
-    search = page.get_by_role("searchbox", name="Search the runs")
+    search = page.get_by_role("searchbox", name="Search runs")
     for text, ids in (("completed", ["completed-1"]), ("gold", ["failed-1"]), ("is closed", ["failed-1"])):
         search.fill(text)
         expect(page).to_have_url(re.compile(rf"q={text.replace(' ', '(%20|.)')}"))
@@ -61,7 +61,7 @@ def test_search_finds_in_id_label_and_error(page: Page, three: str) -> None:
 
 def test_search_without_a_match_says_so_and_leads_back(page: Page, three: str) -> None:
     page.goto(f"/runs?ns={three}&q=nosuchthing")
-    expect(page.get_by_role("heading", name="No run fits this filter")).to_be_visible()
+    expect(page.get_by_role("heading", name="No runs match this filter")).to_be_visible()
     page.get_by_role("button", name="Show all runs").click()
     expect(rows(page)).to_have_count(3)
 
@@ -85,7 +85,7 @@ def test_definition_and_dialect_filter(page: Page, three: str) -> None:
     page.get_by_label("Definition", exact=True).select_option("restock")
     expect(rows(page)).to_have_count(1)
     page.get_by_label("Dialect", exact=True).select_option("goals")
-    expect(page.get_by_role("heading", name="No run fits this filter")).to_be_visible()
+    expect(page.get_by_role("heading", name="No runs match this filter")).to_be_visible()
     page.get_by_label("Dialect", exact=True).select_option("code")
     expect(row(page, "failed-1")).to_be_visible()
 
@@ -93,12 +93,12 @@ def test_definition_and_dialect_filter(page: Page, three: str) -> None:
 def test_labels_filter_by_typing_and_by_a_click_on_a_chip(page: Page, three: str) -> None:
     page.goto(f"/runs?ns={three}")
     row(page, "failed-1").get_by_role("button", name="tier gold").or_(
-        row(page, "failed-1").get_by_title("Only runs with tier:gold")
+        row(page, "failed-1").get_by_title("Filter by tier:gold")
     ).first.click()
     expect(rows(page)).to_have_count(1)
     page.get_by_role("button", name="Remove the filter tier:gold").click()
     expect(rows(page)).to_have_count(3)
-    field = page.get_by_role("textbox", name="Only runs with this label")
+    field = page.get_by_role("textbox", name="Filter by label")
     field.fill("team:red")
     field.press("Enter")
     expect(rows(page)).to_have_count(2)
@@ -110,7 +110,7 @@ def test_a_filter_is_kept_as_a_view(page: Page, three: str) -> None:
     page.get_by_role("button", name="Save view").click()
     box = dialog(page, "Save this view")
     box.get_by_label("Name").fill("All")
-    expect(box.get_by_text("a built-in view has this name")).to_be_visible()
+    expect(box.get_by_text("A built-in view has this name.")).to_be_visible()
     box.get_by_label("Name").fill("Reds")
     box.get_by_role("button", name="Save").click()
     page.goto(f"/runs?ns={three}")
@@ -120,7 +120,7 @@ def test_a_filter_is_kept_as_a_view(page: Page, three: str) -> None:
     views.get_by_role("button", name="Failed").click()
     expect(rows(page)).to_have_count(1)
     views.get_by_role("button", name="Reds", exact=True).click()
-    page.get_by_role("button", name="Forget the view Reds").click()
+    page.get_by_role("button", name="Delete the view Reds").click()
     expect(views.get_by_role("button", name="Reds", exact=True)).to_have_count(0)
 
 
@@ -138,11 +138,11 @@ def test_older_runs_are_loaded_by_cursor_each_once(page: Page, server: Server, n
 
 def test_two_are_selected_and_compared(page: Page, three: str) -> None:
     page.goto(f"/runs?ns={three}")
-    page.get_by_role("checkbox", name="Select running-1 for comparing").check()
+    page.get_by_role("checkbox", name="Select running-1 to compare").check()
     bar = page.get_by_role("region", name="Selected runs")
-    expect(bar).to_contain_text("choose another to compare")
+    expect(bar).to_contain_text("choose another run to compare")
     expect(bar.get_by_role("button", name="Compare")).to_be_disabled()
-    page.get_by_role("checkbox", name="Select failed-1 for comparing").check()
+    page.get_by_role("checkbox", name="Select failed-1 to compare").check()
     bar.get_by_role("button", name="Compare").click()
     expect(page).to_have_url(re.compile(r"/compare\?a=running-1&b=failed-1"))
     expect(page.get_by_role("region", name="Run B")).to_contain_text("failed-1")

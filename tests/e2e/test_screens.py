@@ -35,13 +35,13 @@ def _dialog(action: str, title: str) -> Callable[[Page], None]:
 
 
 def _help(page: Page) -> None:
-    page.get_by_role("button", name="Keys (?)").click()
-    dialog(page, "Keys")
+    page.get_by_role("button", name="Keyboard shortcuts (?)").click()
+    dialog(page, "Keyboard shortcuts")
 
 
 def _select(page: Page) -> None:
-    page.get_by_role("checkbox", name="Select order-1 for comparing").check()
-    page.get_by_role("checkbox", name="Select order-2 for comparing").check()
+    page.get_by_role("checkbox", name="Select order-1 to compare").check()
+    page.get_by_role("checkbox", name="Select order-2 to compare").check()
 
 
 def _check(page: Page) -> None:
@@ -52,8 +52,8 @@ def _check(page: Page) -> None:
 def _register(page: Page) -> None:
     page.get_by_role("button", name="Register a step").click()
     box = dialog(page, "Register a step")
-    box.get_by_label("The step, as JSON").fill('{\n  "id": "x",\n  "name" "X"\n}')
-    expect(box).to_contain_text("This is not JSON")
+    box.get_by_label("Step (JSON)").fill('{\n  "id": "x",\n  "name" "X"\n}')
+    expect(box).to_contain_text("Invalid JSON")
 
 
 def _unregister(page: Page) -> None:
@@ -64,11 +64,11 @@ def _unregister(page: Page) -> None:
 SCREENS = [
     Screen("runs", "/runs", "order-2"),
     Screen("runs-selected", "/runs", "order-2", _select),
-    Screen("runs-no-match", "/runs?q=nosuch", "No run fits this filter"),
+    Screen("runs-no-match", "/runs?q=nosuch", "No runs match this filter"),
     Screen("runs-empty", "/runs?ns=void", "No runs yet"),
     Screen("run-graph", "/runs/order-1", "reserve"),
     Screen("run-graph-node", "/runs/order-1?node=charge", "An earlier attempt failed"),
-    Screen("run-graph-past", "/runs/order-1?at=8", "as it was after event 8"),
+    Screen("run-graph-past", "/runs/order-1?at=8", "at event 8"),
     Screen("run-graph-500", "/runs/long-1", "step 0"),
     Screen("run-graph-wide", "/runs/wide-1", "shelves"),
     Screen("run-waiting-approval", "/runs/order-3", "Waiting for"),
@@ -79,34 +79,34 @@ SCREENS = [
     Screen("run-timeline-queue", "/runs/crowd-1?tab=timeline", "failed attempt"),
     Screen("run-events", "/runs/order-1?tab=events", "run.completed"),
     Screen("run-events-diff", "/runs/order-1?tab=events&a=3&b=8", "After event 3"),
-    Screen("run-event", "/runs/order-1?tab=events&event=4", "The run then"),
+    Screen("run-event", "/runs/order-1?tab=events&event=4", "Run at this event"),
     Screen("run-logs", "/runs/order-1?tab=logs", "the shelf is nearly empty"),
     Screen("run-io", "/runs/order-1?tab=io", "Dear Ada"),
     Screen("dialog-fork", "/runs/order-1", "reserve", _dialog("Fork", "Fork this run")),
     Screen("dialog-cancel", "/runs/steady-1", "Waiting for", _dialog("Cancel", "Cancel this run")),
     Screen("dialog-message", "/runs/steady-1", "Waiting for", _dialog("Send a message", "Send a message")),
     Screen("compare", "/compare?a=order-1&b=order-2", "Nodes"),
-    Screen("compare-pick", "/compare", "Which two runs?"),
+    Screen("compare-pick", "/compare", "Choose two runs"),
     Screen("approvals", "/approvals", "Let Edsger pay"),
     Screen("approval", "/approvals/" + quote(f"{NS}/order-3:manager", safe=""), "hold-Edsger"),
-    Screen("approvals-empty", "/approvals?ns=void", "Nobody is asked anything"),
+    Screen("approvals-empty", "/approvals?ns=void", "No open approvals"),
     Screen("dead-letters", "/dlq", "is closed"),
-    Screen("dead-letters-empty", "/dlq?ns=void", "No task has given up"),
+    Screen("dead-letters-empty", "/dlq?ns=void", "No dead letters"),
     Screen("definitions", "/definitions", "checkout"),
     Screen("definition", "/definitions/checkout", "Source of"),
     Screen("definition-diff", "/definitions/greet?version=2&against=1", "loud"),
-    Screen("start-pick", "/runs/new", "What should run?"),
+    Screen("start-pick", "/runs/new", "Choose a definition"),
     Screen("start", "/runs/new?definition=checkout", "Customer"),
     Screen("start-errors", "/runs/new?definition=checkout", "Customer", _check),
     Screen("catalog", "/catalog", "Charge the card"),
-    Screen("catalog-step", "/catalog?step=charge", "waited for while"),
+    Screen("catalog-step", "/catalog?step=charge", "waits as long as"),
     Screen("catalog-graph", "/catalog?tab=graph", "Say hello"),
-    Screen("catalog-graph-step", "/catalog?tab=graph&step=rebate", "runs only if"),
-    Screen("catalog-empty", "/catalog?ns=void", "No step is registered yet"),
+    Screen("catalog-graph-step", "/catalog?tab=graph&step=rebate", "condition"),
+    Screen("catalog-empty", "/catalog?ns=void", "No steps yet"),
     Screen("dialog-register", "/catalog", "Charge the card", _register),
     Screen("dialog-unregister", "/catalog?step=total", "Add it up", _unregister),
-    Screen("plan-none", "/catalog?tab=plan", "Find a step here"),
-    Screen("plan-gaps", "/catalog?tab=plan&goal=letter", "It can't run yet"),
+    Screen("plan-none", "/catalog?tab=plan", "Search for a step"),
+    Screen("plan-gaps", "/catalog?tab=plan&goal=letter", "Missing inputs:"),
     Screen("plan", "/catalog?tab=plan&goal=letter&goal=ship&in=email=ada@x.org&in=card=visa", "8 steps would run"),
     Screen("run-goals", "/runs/sale-1", "Rebate of friends"),
     Screen("run-attributes", "/runs/sale-1?tab=attributes", "paid 125 with visa"),
@@ -115,7 +115,7 @@ SCREENS = [
     Screen("settings", "/settings", "Audit log"),
     Screen("keys", "/runs", "order-2", _help),
     Screen("login", "/login", "Sign in to Plait"),
-    Screen("not-found", "/nonsense", "There is no page here"),
+    Screen("not-found", "/nonsense", "Page not found"),
 ]
 
 

@@ -9,16 +9,16 @@ from typing import Any, TypedDict
 import pytest
 from msgspec.structs import replace
 
+from plait.dialects.goals.catalogs.catalog_changes import CatalogChanges
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checker import Checker
+from plait.dialects.goals.catalogs.checkups import Checker
 from plait.dialects.goals.catalogs.cluster import StepHealth
 from plait.dialects.goals.catalogs.health import Health
+from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.errors import Cycle, ScriptInvalid, StepExists, StepInvalid, StepNotFound
 from plait.dialects.goals.planning.plan import Links
-from plait.dialects.goals.steps.builder import PythonStep, python_step, step
+from plait.dialects.goals.steps.builder import PythonStep, catalog_step, python_step
 from plait.dialects.goals.steps.step import emitted
-from plait.engine.catalog import StepCatalog
-from plait.engine.catalog_changes import CatalogChanges
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.records import Records
@@ -111,7 +111,7 @@ async def test_register_update_and_upsert_differ_in_what_may_be_there() -> None:
 
 async def test_unregistering_tells_who_is_left_without_a_provider() -> None:
     async with bench() as b:
-        for each in (made("a", gives="x y"), made("b", gives="y"), made("c", "x y"), step("f").flow("a")):
+        for each in (made("a", gives="x y"), made("b", gives="y"), made("c", "x y"), catalog_step("f").flow("a")):
             await b.catalog.register(each)
         removal = await b.catalog.unregister("a")
         assert (removal.orphans, removal.flows) == ({"x": ["c"]}, ["f"])
@@ -157,8 +157,8 @@ async def test_the_function_of_a_python_step_is_kept_under_the_name_of_its_handl
 
     async with bench() as b:
         await b.catalog.register(charge_card)
-        await b.catalog.register(step("mail").required("to").python("send-mail"), send)
-        await b.catalog.register(step("elsewhere").python("gpu-work", queue="gpu"))
+        await b.catalog.register(catalog_step("mail").required("to").python("send-mail"), send)
+        await b.catalog.register(catalog_step("elsewhere").python("gpu-work", queue="gpu"))
         assert b.functions.known == {"charge-card": charge_card, "send-mail": send}
         assert isinstance(b.functions.known["charge-card"], PythonStep)
 
@@ -243,7 +243,7 @@ async def test_a_transaction_with_one_bad_change_makes_none(
 async def test_steps_that_feed_each_other_come_in_any_order_in_a_transaction() -> None:
     async with bench() as b:
         async with b.catalog.transaction() as changes:
-            changes.register(step("flow").flow("goal"))
+            changes.register(catalog_step("flow").flow("goal"))
             changes.register(made("goal", "x"))
             changes.register(made("source", gives="x"))
         assert len(await b.catalog.list()) == 3

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from plait import Engine, goals
-from plait.steps import step
+from plait.catalog import catalog_step
 
 
 async def test_a_step_that_another_engine_registered_is_known_here_soon(tmp_path: Path):
@@ -12,7 +12,7 @@ async def test_a_step_that_another_engine_registered_is_known_here_soon(tmp_path
     async with Engine(url) as here, Engine(url, work=False) as there:
         seen = asyncio.Event()
         here.goals.catalogs.watch(lambda namespace, ids: seen.set() if "greet" in ids else None)
-        await there.catalog.register(step("greet").output("greeting", str).ale('{:greeting "hi"}'))
+        await there.catalog.register(catalog_step("greet").output("greeting", str).ale('{:greeting "hi"}'))
         await asyncio.wait_for(seen.wait(), 20)
         assert "greet" in here.goals.catalogs.get("default").steps
 
@@ -20,9 +20,10 @@ async def test_a_step_that_another_engine_registered_is_known_here_soon(tmp_path
 async def test_a_run_far_below_others_is_found_by_its_long_id(tmp_path: Path):
     depth = 6
     flows = [
-        step(f"level-{i}").output(f"out-{i}", str, inner=f"out-{i + 1}").flow(f"level-{i + 1}") for i in range(depth)
+        catalog_step(f"level-{i}").output(f"out-{i}", str, inner=f"out-{i + 1}").flow(f"level-{i + 1}")
+        for i in range(depth)
     ]
-    last = step(f"level-{depth}").output(f"out-{depth}", str).ale(f'{{:out-{depth} "deep"}}')
+    last = catalog_step(f"level-{depth}").output(f"out-{depth}", str).ale(f'{{:out-{depth} "deep"}}')
     async with Engine("memory:", definitions=[*flows, last]) as engine:
         handle = await engine.start(goals("level-0"))
         assert await handle.result() == {"out-0": "deep"}

@@ -83,9 +83,9 @@ async def test_nobody_is_left_in_the_feed_when_he_has_gone(place: Place):
         run = await engine.start(listener)
         feed = run.follow()
         await anext(feed)
-        assert engine.kernel.feed.watchers == 1
+        assert engine.kernel.subscriptions.watchers == 1
         await feed.aclose()  # type: ignore[attr-defined]
-        assert engine.kernel.feed.watchers == 0
+        assert engine.kernel.subscriptions.watchers == 0
 
 
 async def follows_from_elsewhere(owner: Engine, other: Engine) -> None:
@@ -175,7 +175,7 @@ async def test_watchers_of_one_filter_share_what_is_read(place: Place):
             await page.turn()
         await engine.start(listener, id="a")
         await asyncio.gather(*(page.until({"a": "running"}) for page in pages))
-        assert engine.kernel.feed.watchers == 1
+        assert engine.kernel.subscriptions.watchers == 1
 
 
 async def test_a_watcher_who_fell_behind_gets_the_whole_page(place: Place, monkeypatch: pytest.MonkeyPatch):

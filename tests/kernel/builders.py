@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 
-from plait.kernel import values
+from plait.kernel import decide, values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
-from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken, shard_of
-from plait.kernel.inputs import AnyInput, Message, Start, TaskResult
+from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard, TaskToken, shard_of
+from plait.kernel.inputs import AnyInput, Loaded, Message, Start, TaskResult
+from plait.kernel.leases import Leases
 from plait.kernel.limits import Limits
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.run import Run
@@ -57,18 +58,17 @@ def started(*program: Move, now: int = NOW, limits: Limits | None = None, **of: 
 
 def advance(run: Run, *inputs: AnyInput, now: int = NOW) -> UnitOfWork:
     """Gives the run these inputs, and asks it again for as long as it says `more`; returns the last draft."""
-    from plait.kernel.inputs import Resume
 
     draft = give(run, *inputs, now=now)
     while draft.more:
-        draft = give(run, Resume("continue"), now=now)
+        draft = give(run, Loaded("wake"), now=now)
     return draft
 
 
 def give(run: Run, *inputs: AnyInput, now: int = NOW, key: str | None = None) -> UnitOfWork:
     """One decision round: these inputs and no more."""
     run.mailbox.extend((input, key) for input in inputs)
-    return run.advance(Millis(now))
+    return decide.advance(run, Millis(now))
 
 
 def done(token: str, output: object = "done", attempt: int = 1) -> TaskResult:
@@ -90,3 +90,11 @@ def types(events: list[Event]) -> list[str]:
 def tokens(draft: UnitOfWork) -> list[str]:
     """Of the tasks that are started once the draft is on disk."""
     return [task.token for task, _ in draft.tasks]
+
+
+def all_shards() -> Leases:
+    """Of an engine that is alone."""
+    found = Leases()
+    for number in range(SHARDS):
+        found.take(Shard(number), Epoch(1))
+    return found

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
+from plait.kernel.bundle import Resolved
 from plait.kernel.ids import Ids
 from plait.kernel.kernel import Kernel, Settings
 from plait.kernel.limits import Limits
@@ -22,6 +24,7 @@ async def records_of(backend: Backend, clock: VirtualClock | None = None) -> Asy
         backend.store(),
         {},
         LocalWorker(clock),
+        _no_children,
         clock=clock,
         ids=Ids(seed=7),
         limits=Limits(),
@@ -29,6 +32,10 @@ async def records_of(backend: Backend, clock: VirtualClock | None = None) -> Asy
     )
     await kernel.open()
     try:
-        yield Records(kernel.store, kernel.append)
+        yield Records(kernel.store, kernel)
     finally:
         await kernel.close()
+
+
+async def _no_children(dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
+    raise AssertionError("nothing is started here")

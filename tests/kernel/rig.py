@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from plait.kernel import values
+from plait.kernel.bundle import Bundle, Resolved
 from plait.kernel.callers import Outcome
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key, shard_of
@@ -15,12 +16,11 @@ from plait.kernel.inputs import AnyInput
 from plait.kernel.kernel import Kernel, Settings
 from plait.kernel.limits import Limits
 from plait.kernel.loader import recorded
-from plait.kernel.machine import Dialect, Prepared, start_input
 from plait.kernel.store import RunRow, Verdict, Write
 from plait.stores.memory import MemoryStore, Moment
 from plait.testing import VirtualClock
 from plait.workers.local import LocalWorker
-from tests.kernel.toy import Calls, Move, ToyDialect
+from tests.kernel.toy import Calls, Move, ToyBundle
 
 LEASE = Millis(3_600_000)
 _ROUNDS = 2_000
@@ -69,7 +69,7 @@ class Rig:
         store: MemoryStore | None = None,
         *,
         calls: Calls | None = None,
-        dialect: Dialect | None = None,
+        dialect: Bundle | None = None,
         clock: VirtualClock | None = None,
         limits: Limits | None = None,
         cache_size: int = 1000,
@@ -80,16 +80,20 @@ class Rig:
         self.clock = clock or VirtualClock()
         self.store = store or CountingStore(clock=self.clock)
         self.clock.settle = self.settle
-        self.dialect = dialect or ToyDialect(calls)
+        self.dialect = dialect or ToyBundle(calls)
         self.kernel = Kernel(
             self.store,
             {self.dialect.name: self.dialect},
-            LocalWorker(self.clock, executors=getattr(self.dialect, "executors", ())),
+            LocalWorker(self.clock, executors=self.dialect.executors),
+            self._resolve,
             clock=self.clock,
             ids=Ids(seed=7),
             limits=limits or Limits(),
             settings=Settings(owner=owner, lease_ttl=ttl, cache_size=cache_size, own_shards=own_shards),
         )
+
+    async def _resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
+        return await self.dialect.resolve(definition, input, namespace)
 
     async def start(self, *program: Move, id: str = "run", namespace: str = DEFAULT_NAMESPACE, **more: Any) -> RunId:
         run_id = run_key(namespace, id)
@@ -104,25 +108,24 @@ class Rig:
         deadline: Millis | None = None,
         input: object = None,
     ) -> Verdict:
-        return await self.create_prepared(
-            self.dialect.prepare(list(program), input, namespace), id, namespace, deadline
-        )
+        resolved = await self.dialect.resolve(list(program), input, namespace)
+        return await self.create_resolved(resolved, id, namespace, deadline)
 
-    async def create_prepared(
-        self, prepared: Prepared, id: str, namespace: str = DEFAULT_NAMESPACE, deadline: Millis | None = None
+    async def create_resolved(
+        self, resolved: Resolved, id: str, namespace: str = DEFAULT_NAMESPACE, deadline: Millis | None = None
     ) -> Verdict:
         run_id = run_key(namespace, id)
         row = RunRow(
             id=run_id,
             namespace=namespace,
             dialect=self.dialect.name,
-            definition=prepared.definition,
-            version=prepared.version,
+            definition=resolved.definition,
+            version=resolved.version,
             shard=shard_of(run_id),
             created_at=self.clock.now(),
             deadline=deadline,
         )
-        return await self.kernel.create(row, start_input(prepared, self.dialect.name, 1, deadline, {}))
+        return await self.kernel.create(row, resolved.start(self.dialect.name, 1, deadline, {}))
 
     async def send(self, run_id: RunId, input: AnyInput, key: str) -> None:
         await self.kernel.send(run_id, input, key)

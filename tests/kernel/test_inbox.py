@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from plait.kernel import values
-from plait.kernel.ids import SHARDS, RunId, Shard, shard_of
+from plait.kernel.background import Background
+from plait.kernel.ids import RunId, Shard, shard_of
 from plait.kernel.inbox import Inbox
 from plait.kernel.inputs import AnyInput, Message
+from plait.kernel.observer import Observers
 from plait.kernel.store import InboxRow
 from plait.stores.memory import MemoryStore
+from plait.testing import VirtualClock
 from tests.contract.stores.builders import must, outside
-from tests.kernel.builders import NOW, add
+from tests.kernel.builders import NOW, add, all_shards
 from tests.kernel.rig import CountingStore, rig
 from tests.kernel.toy import count, tell
-
-ALL = {Shard(number) for number in range(SHARDS)}
 
 
 class Box:
@@ -26,9 +27,11 @@ class Box:
     def __init__(self) -> None:
         self.store = MemoryStore()
         self.delivered: list[str] = []
-        self.mail = Inbox(self.store, lambda: ALL, self._deliver)
+        leases = all_shards()
+        self.mail = Inbox(self.store, leases, self, Background(VirtualClock(), Observers()))
 
-    def _deliver(self, run_id: RunId, input: AnyInput, key: str) -> None:
+    def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
+        assert key is not None
         self.delivered.append(key)
 
     async def put(self, *keys: str, body: bytes | None = None) -> None:
@@ -98,7 +101,7 @@ async def test_an_input_this_engine_can_not_read_stays_and_holds_nobody_up(caplo
     await found.mail.look()
     assert found.delivered == ["a", "b"]
     assert "telepathy" in caplog.text
-    assert [waiting.key for waiting in await found.store.inbox(ALL, 10)] == ["strange", "a", "b"]
+    assert [waiting.key for waiting in await found.store.inbox(all_shards().shards, 10)] == ["strange", "a", "b"]
 
 
 # -- in a kernel -----------------------------------------------------------------------------------------------------

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from plait.kernel import decide
 from plait.kernel.apply_effects import RETRY
 from plait.kernel.effects import Decision, Effect, FailTask, Finish, RetryTask, SetTimer
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, TaskToken
-from plait.kernel.inputs import Message, Patch, Resume, RetryDue, TaskResult, TimerFired
+from plait.kernel.inputs import AttemptFailed, Loaded, Message, Patch, RetryDue, TaskResult, TimerFired
 from plait.kernel.retry import Retry
 from plait.kernel.run import Run
 from plait.kernel.task import Policy, Task
@@ -100,16 +101,16 @@ def test_a_timer_that_is_set_with_the_end_outlives_it():
 def test_other_inputs_are_refused_as_ever():
     run, machine = told([Finish("completed")])
     run.mailbox.append((Patch([]), "p-1"))
-    draft = run.advance(NOW)
+    draft = decide.advance(run, NOW)
     assert b"RUN_FINISHED" in (draft.taken or [])[0].reply  # pyright: ignore[reportOperatorIssue]
     assert len(machine.heard) == 1
 
 
 def test_an_ended_run_that_is_loaded_can_say_that_nothing_is_under_way():
     run, machine = told([work("a"), Finish("completed")])
-    assert types(give(run, Resume("wake")).events) == ["counted"]
-    assert tokens(give(run, Resume("recover"))) == []
-    assert [each.mode for each in machine.heard[1:]] == ["wake", "recover"]
+    assert types(give(run, Loaded("wake")).events) == ["counted"]
+    assert tokens(give(run, Loaded("recover"))) == []
+    assert [each.how for each in machine.heard[1:]] == ["wake", "recover"]
 
 
 # -- undoing while work is under way -----------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def test_a_free_slot_is_used_while_a_task_waits_to_be_tried_again():
     draft = give(run, failed("a"))
     assert types(draft.events) == ["task.retry_scheduled", "counted"]
     assert tokens(draft) == ["b"]
-    assert machine.heard[-1] == Resume("continue")
+    assert machine.heard[-1] == AttemptFailed(TaskToken("a"))
 
 
 def test_work_that_waits_for_a_retry_is_given_up_when_the_run_fails():
@@ -220,7 +221,7 @@ def test_after_a_recovery_it_is_asked_again_even_if_the_time_has_passed():
     copy = fresh(again)
     give(copy, start())
     copy.fold(scheduled, NOW)
-    draft = give(copy, Resume("recover"), now=NOW + 60_000)
+    draft = give(copy, Loaded("recover"), now=NOW + 60_000)
     assert tokens(draft) == []
     assert [timer.token for timer in draft.timers or ()] == [RETRY + "a"]
 

@@ -5,21 +5,22 @@ from typing import Any
 import pytest
 
 from plait.kernel import values
+from plait.kernel.decide import DEADLINE, Run
 from plait.kernel.effects import Decision, Finish
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import RollbackStep, RunCancelled, RunCompleted
 from plait.kernel.ids import Millis, RunId, TaskToken
-from plait.kernel.inputs import Cancel, ChildFinished, Message, Resume, TimerFired
-from plait.kernel.run import DEADLINE, Run
+from plait.kernel.inputs import Cancel, ChildFinished, Loaded, Message, Resume, TimerFired
 from plait.kernel.store import Settled
 from plait.kernel.unit_of_work import UnitOfWork
-from tests.kernel.builders import NOW, add, advance, done, failed, fresh, give, start, started, tokens, types
+from tests.kernel.builders import NOW, add, advance, done, failed, fresh, give, info, start, started, tokens, types
 from tests.kernel.toy import ToyMachine, child, count, fail, nap, task
 
 
-def undoing(*more: Any) -> Run:
+def undoing(*more: Any, machine: type[ToyMachine] = ToyMachine) -> Run:
     """A run that has paid and shipped, both of which can be undone, and then goes on."""
-    run = started(task("pay", undo="refund"), task("ship", undo="fetch"), *more)
+    run = fresh(machine(info()))
+    advance(run, start(task("pay", undo="refund"), task("ship", undo="fetch"), *more))
     advance(run, done("move:0", "paid"))
     advance(run, done("move:1", "shipped"))
     return run
@@ -202,18 +203,35 @@ def test_a_compensator_that_fails_stops_the_rollback_as_a_dead_letter():
     run = undoing(count(1))
     give(run, Cancel("enough", compensate=True))
     draft = give(run, failed("undo:1"))
-    assert types(draft.events) == ["task.dead_lettered", "rollback.step"]
+    assert types(draft.events) == ["task.dead_lettered", "rollback.step", "rollback.ended", "run.cancelled"]
     assert [letter.id for letter in draft.dead_letters or ()] == ["run:undo:1"]
-    assert (run.state.status, tokens(draft)) == ("running", [])
+    assert (run.state.status, tokens(draft)) == ("cancelled", [])
+
+
+def test_a_dialect_may_let_the_other_compensators_run_after_one_that_failed():
+    class Persistent(ToyMachine):
+        stops_at_failed_compensation = False
+
+    run = undoing(count(1), machine=Persistent)
+    give(run, Cancel("enough", compensate=True))
+    draft = give(run, failed("undo:1"))
+    assert types(draft.events) == ["task.dead_lettered", "rollback.step"]
+    assert tokens(draft) == ["undo:0"]
+    draft = give(run, done("undo:0"))
+    assert types(draft.events) == ["rollback.step", "rollback.ended", "run.cancelled"]
+    assert run.state.final == RunCancelled("enough")
 
 
 @pytest.mark.parametrize("resume", [Resume("retry"), Resume("settle", token=TaskToken("undo:1"), verdict="retry")])
-def test_a_stuck_rollback_goes_on_when_a_person_says_so(resume: Resume):
+def test_a_rollback_that_stopped_goes_on_when_a_person_says_so(resume: Resume):
     run = stuck()
     draft = give(run, resume)
-    assert draft.events == [RollbackStep(TaskToken("undo:1"), "retried")]
+    assert types(draft.events) == ["run.reopened", "rollback.started", "rollback.step"]
+    assert draft.events[-1] == RollbackStep(TaskToken("undo:1"), "retried")
     assert tokens(draft) == ["undo:1"]
     assert tokens(give(run, done("undo:1"))) == ["undo:0"]
+    give(run, done("undo:0"))
+    assert run.state.final == RunCancelled("enough")
 
 
 def test_a_dead_letter_that_is_retried_by_retrying_the_run_is_settled():
@@ -234,11 +252,21 @@ def test_a_rollback_is_taken_up_again_after_a_crash():
     give(run, Cancel("enough", compensate=True))
     give(run, done("undo:1"))
     run.state.tasks.close(TaskToken("undo:0"))  # the process that ran it is gone
-    assert tokens(give(run, Resume("continue"))) == ["undo:0"]
+    assert tokens(give(run, Loaded("wake"))) == ["undo:0"]
 
 
-def test_a_stuck_rollback_stays_stuck_after_a_crash():
-    assert tokens(give(stuck(), Resume("continue"))) == []
+def test_a_rollback_that_stopped_stays_so_after_a_crash():
+    assert tokens(give(stuck(), Loaded("recover"))) == []
+
+
+def test_a_rollback_that_an_older_release_left_stuck_ends_when_it_is_loaded():
+    run = undoing(count(1))
+    give(run, Cancel("enough", compensate=True))
+    assert run.state.rollback is not None
+    run.state.rollback.failed.append(TaskToken("undo:1"))
+    run.state.tasks.close(TaskToken("undo:1"))
+    draft = give(run, Loaded("recover"))
+    assert types(draft.events) == ["rollback.ended", "run.cancelled"]
 
 
 @pytest.mark.parametrize(

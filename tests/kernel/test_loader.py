@@ -14,13 +14,13 @@ from tests.contract.stores.builders import must, outside
 from tests.kernel import builders
 from tests.kernel.builders import NOW, add, advance, done, start
 from tests.kernel.rig import Rig, rig
-from tests.kernel.toy import ToyDialect, ToyMachine, count, task
+from tests.kernel.toy import ToyBundle, ToyMachine, count, task
 
 RUN = RunId("run")
 
 
 def loader(store: MemoryStore) -> Loader:
-    return Loader(store, {"toy": ToyDialect()}, Ids(seed=1), Limits())
+    return Loader(store, {"toy": ToyBundle()}, Ids(seed=1), Limits())
 
 
 def toy(run: object) -> ToyMachine:

@@ -51,7 +51,7 @@ async def engines(*names: str) -> AsyncIterator[list[Rig]]:
 
     async def settle() -> None:
         for on in found:
-            if on.kernel._main is not None and not on.kernel.dead.done():  # pyright: ignore[reportPrivateUsage]
+            if on.kernel.loop.alive:
                 await on.settle()
 
     clock.settle = settle
@@ -66,7 +66,7 @@ async def engines(*names: str) -> AsyncIterator[list[Rig]]:
 
 
 def held(on: Rig) -> int:
-    return len(on.kernel._ownership.shards)  # pyright: ignore[reportPrivateUsage]
+    return len(on.kernel.leases)
 
 
 def leases(on: Rig) -> LeaseStore:

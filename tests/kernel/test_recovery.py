@@ -9,7 +9,7 @@ from plait.kernel import values
 from plait.kernel.errors import PlaitError
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken
-from plait.kernel.inputs import Resume, TimerFired
+from plait.kernel.inputs import Loaded, Resume, TimerFired
 from plait.kernel.limits import Limits
 from plait.kernel.machine import RunInfo
 from plait.kernel.store import SUSPECT_AFTER
@@ -17,7 +17,7 @@ from plait.kernel.task import Policy, Task
 from plait.testing import VirtualClock
 from tests.kernel.builders import NOW, add, done, failed, fresh, give, row, start, started, tokens, types
 from tests.kernel.rig import CountingStore, Rig, rig
-from tests.kernel.toy import Calls, Move, ToyDialect, ToyMachine, ask, child, count, nap, task, tell
+from tests.kernel.toy import Calls, Move, ToyBundle, ToyMachine, ask, child, count, nap, task, tell
 
 
 def recovered(run: Any, recoveries: int = 1) -> Any:
@@ -35,7 +35,7 @@ def recovered(run: Any, recoveries: int = 1) -> Any:
 
 
 def test_a_task_under_way_when_the_process_died_is_started_again():
-    draft = give(recovered(started(task("a"))), Resume("continue"))
+    draft = give(recovered(started(task("a"))), Loaded("wake"))
     assert tokens(draft) == ["move:0"]
     assert draft.events == []
 
@@ -43,33 +43,32 @@ def test_a_task_under_way_when_the_process_died_is_started_again():
 def test_a_task_goes_on_with_the_attempt_it_was_in():
     run = started(task("a", attempts=3))
     give(run, failed("move:0"))
-    draft = give(recovered(run), Resume("continue"), now=NOW + 60_000)
+    draft = give(recovered(run), Loaded("wake"), now=NOW + 60_000)
     assert draft.tasks[0][1] == 2
 
 
 def test_a_retry_that_is_to_come_is_waited_for_again():
     run = started(task("a", attempts=3))
     give(run, failed("move:0"))
-    draft = give(recovered(run), Resume("continue"), now=NOW)
+    draft = give(recovered(run), Loaded("wake"), now=NOW)
     assert draft.tasks == []
     assert [(timer.token, timer.due) for timer in draft.timers or ()] == [("~retry:move:0", NOW + 1_000)]
 
 
 @pytest.mark.parametrize("move", [nap(5_000), ask("boss"), child(count(1))], ids=["timer", "question", "child"])
 def test_what_must_be_under_way_is_asked_for_again_and_written(move: Move):
-    draft = give(recovered(started(move)), Resume("continue"))
-    assert draft.timers or draft.questions or draft.children
-    assert not draft.empty
+    draft = give(recovered(started(move)), Loaded("wake"))
+    assert draft.timers or draft.questions or draft.unresolved
 
 
 def test_a_run_that_has_ended_takes_nothing_up():
-    draft = give(recovered(started()), Resume("continue"))
+    draft = give(recovered(started()), Loaded("wake"))
     assert (draft.events, draft.tasks) == ([], [])
 
 
 def test_a_run_that_makes_progress_is_not_suspect_any_more():
     run = recovered(started(task("a"), task("b")), recoveries=3)
-    give(run, Resume("continue"))
+    give(run, Loaded("wake"))
     draft = give(run, done("move:0"))
     assert draft.patch is not None
     assert draft.patch.recoveries == 0
@@ -77,7 +76,7 @@ def test_a_run_that_makes_progress_is_not_suspect_any_more():
 
 def test_a_task_that_was_there_at_every_crash_is_not_started_again():
     run = recovered(started(task("a")), recoveries=6)
-    draft = give(run, Resume("continue"))
+    draft = give(run, Loaded("wake"))
     assert tokens(draft) == []
     assert types(draft.events) == ["task.dead_lettered", "run.failed"]
     [letter] = draft.dead_letters or []
@@ -86,7 +85,7 @@ def test_a_task_that_was_there_at_every_crash_is_not_started_again():
 
 
 def test_at_the_bound_itself_it_still_gets_its_chance():
-    assert tokens(give(recovered(started(task("a")), recoveries=5), Resume("continue"))) == ["move:0"]
+    assert tokens(give(recovered(started(task("a")), recoveries=5), Loaded("wake"))) == ["move:0"]
 
 
 def test_a_task_may_say_that_interrupted_means_failed():
@@ -103,7 +102,7 @@ def test_a_task_may_say_that_interrupted_means_failed():
     stored = row(run)
     stored.recoveries = 1
     run.adopt(stored)
-    assert "task.dead_lettered" in types(give(run, Resume("continue")).events)
+    assert "task.dead_lettered" in types(give(run, Loaded("wake")).events)
 
 
 def test_attempts_of_tasks_that_are_long_settled_are_forgotten():
@@ -111,7 +110,7 @@ def test_attempts_of_tasks_that_are_long_settled_are_forgotten():
     for event in _events_of_a_retried_task():
         run.fold(event, NOW)
     assert run.state.tasks.facts() != {}
-    give(run, Resume("continue"))
+    give(run, Loaded("wake"))
     assert run.state.tasks.facts() == {}
     assert run.state.dump().attempts == []
 
@@ -123,7 +122,7 @@ def _events_of_a_retried_task() -> list[Event]:
     events += give(live, done("move:0", attempt=1)).events
     events += give(live, TimerFired(TaskToken("~retry:move:0"))).events
     events += give(live, done("move:0", attempt=2)).events
-    events += give(live, Resume("continue")).events
+    events += give(live, Loaded("wake")).events
     return events
 
 
@@ -291,7 +290,7 @@ async def test_an_awake_run_that_can_not_be_read_does_not_keep_the_engine_from_o
 
 
 async def test_a_dialect_with_a_bug_in_its_fold_harms_its_own_runs_only(caplog: pytest.LogCaptureFixture):
-    class Broken(ToyDialect):
+    class Broken(ToyBundle):
         def machine(self, info: RunInfo) -> ToyMachine:
             machine = super().machine(info)
             if info.run_id == "strange":
@@ -320,7 +319,7 @@ async def test_a_run_of_a_dialect_this_engine_does_not_have_waits_for_one_that_h
     store, clock = CountingStore(), VirtualClock()
     async with rig(store, clock=clock) as on:
         run = await on.start(count(1))
-    other = ToyDialect()
+    other = ToyBundle()
     other.name = "another"
     async with rig(store, clock=clock, dialect=other) as on:
         await on.send(run, add(1), "k")

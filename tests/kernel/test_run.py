@@ -5,14 +5,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from plait.kernel import values
+from plait.kernel import decide, values
+from plait.kernel.decide import DEADLINE
 from plait.kernel.effects import Block, Decision, Finish, SetTimer
 from plait.kernel.errors import Conflict, ErrorInfo
 from plait.kernel.events import RunCompleted, RunStarted
 from plait.kernel.ids import Millis, RunId, TaskToken
-from plait.kernel.inputs import Cancel, ChildFinished, Decided, Message, Patch, Resume, Start, TimerFired
+from plait.kernel.inputs import Cancel, ChildFinished, Decided, Loaded, Message, Patch, Resume, Start, TimerFired
 from plait.kernel.limits import Limits
-from plait.kernel.run import DEADLINE
 from plait.kernel.store import Taken
 from tests.kernel.builders import (
     NOW,
@@ -96,8 +96,8 @@ def test_inputs_are_decided_in_the_order_they_came_and_written_as_one():
 def test_a_thousand_inputs_are_decided_at_once_and_the_rest_in_the_next_round():
     run = started(count(10_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_500))
-    assert len(run.advance(NOW).events) == 1_000
-    assert len(run.advance(NOW).events) == 500
+    assert len(decide.advance(run, NOW).events) == 1_000
+    assert len(decide.advance(run, NOW).events) == 500
 
 
 def test_events_of_a_run_never_go_back_in_time():
@@ -260,7 +260,7 @@ def test_a_machine_that_raises_blocks_its_run_and_says_what_it_was():
     run = started(count(1), crash())
     give(run, add(1, "a"))
     with pytest.raises(RuntimeError) as caught:
-        give(run, Resume("continue"))
+        give(run, Loaded("wake"))
     write = run.broken(caught.value)
     assert (write.log, write.taken) == (None, [])
     assert write.patch is not None
@@ -271,10 +271,10 @@ def test_a_machine_that_raises_blocks_its_run_and_says_what_it_was():
 
 def test_who_waits_for_the_answer_of_a_machine_that_raises_gets_one():
     run = started(count(1), crash())
-    run.mailbox += [(add(1, "a"), "m-1"), (Resume("continue"), None), (Resume("retry"), "r-1")]
+    run.mailbox += [(add(1, "a"), "m-1"), (Loaded("wake"), None), (Resume("retry"), "r-1")]
     run.mailbox.rotate(1)
     with pytest.raises(RuntimeError) as caught:
-        give(run, Resume("continue"))
+        give(run, Loaded("wake"))
     write = run.broken(caught.value)
     [taken] = write.taken
     assert (taken.key, reply(taken)["error"]["code"]) == ("r-1", "kernel.machine_error")
@@ -300,7 +300,7 @@ def test_a_blocked_run_is_cancelled_before_it_is_asked_to_go_on():
     run = started(count(1), crash())
     give(run, add(1, "a"))
     run.blocked = ErrorInfo("kernel.machine_error", "no")
-    run.mailbox.append((Resume("continue"), None))
+    run.mailbox.append((Loaded("wake"), None))
     draft = give(run, Cancel("give up"), key="k")
     assert run.state.status == "cancelled"
     assert draft.patch is not None
@@ -404,7 +404,7 @@ def test_a_run_that_breaks_a_limit_starts_no_child_and_cancels_none():
 
 def test_a_message_that_was_decided_before_the_limit_broke_is_still_sent():
     run = started(count(1), tell("other", 1), count(99), limits=Limits(max_events=6))
-    draft = give(run, add(1, "a"), Resume("continue"), add(1, "b"), add(1, "c"))
+    draft = give(run, add(1, "a"), Loaded("wake"), add(1, "b"), add(1, "c"))
     assert run.state.status == "failed"
     assert [row.run_id for row in draft.inbox or ()] == ["other"]
 
@@ -415,7 +415,7 @@ def test_a_message_that_was_decided_before_the_limit_broke_is_still_sent():
 def test_the_row_is_written_only_when_something_in_it_changes():
     run = started(task("a"), count(2), task("b"))
     assert give(run, done("move:0")).patch is None  # `more` keeps it awake
-    assert (patch := give(run, Resume("continue")).patch) is not None
+    assert (patch := give(run, Loaded("wake")).patch) is not None
     assert not patch.awake
     assert give(run, add(1, "x")).patch is None
     assert (patch := give(run, add(1, "y")).patch) is not None
@@ -458,7 +458,7 @@ def test_a_run_with_too_many_messages_says_that_it_is_full_and_that_it_is_not_an
 def test_a_snapshot_is_taken_when_it_pays():
     run = started(count(100_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
-    draft = run.advance(NOW)
+    draft = decide.advance(run, NOW)
     assert draft.snapshot is not None
     assert draft.snapshot.seq == run.state.seq
     assert give(run, add(1, "last")).snapshot is None
@@ -472,15 +472,15 @@ def test_a_snapshot_that_would_be_larger_than_what_it_saves_is_not_taken():
     run = fresh(Heavy(fresh().info))
     advance(run, start(count(100_000)))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
-    assert run.advance(NOW).snapshot is None
+    assert decide.advance(run, NOW).snapshot is None
 
 
 def test_a_run_that_ends_needs_no_snapshot():
     run = started(count(1_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
-    draft = run.advance(NOW)
+    draft = decide.advance(run, NOW)
     assert draft.snapshot is not None or draft.more
-    assert advance(run, Resume("continue")).snapshot is None
+    assert advance(run, Loaded("wake")).snapshot is None
 
 
 # -- blocking --------------------------------------------------------------------------------------------------------
@@ -490,7 +490,7 @@ class Blocking(ToyMachine):
     reason: ErrorInfo | None = None
 
     def decide(self, input: Any, now: Millis) -> Decision:
-        if self.reason is not None and isinstance(input, Resume | Start):
+        if self.reason is not None and isinstance(input, Loaded | Resume | Start):
             return Decision(effects=[Block(self.reason)])
         return super().decide(input, now)
 
@@ -503,7 +503,7 @@ def test_a_run_that_is_loaded_again_is_blocked_only_if_its_machine_says_so_again
     stored = row(run)
     stored.blocked = ErrorInfo("CODE_NOT_LOADED", "no code", kind="blocked")
     run.adopt(stored)
-    draft = give(run, Resume("continue"))
+    draft = give(run, Loaded("wake"))
     assert run.blocked is None
     assert draft.patch is not None
     assert draft.patch.blocked is None
@@ -517,7 +517,7 @@ def test_a_run_that_is_still_blocked_when_it_is_loaded_again_stays_so():
     stored = row(run)
     stored.blocked = machine.reason
     run.adopt(stored)
-    draft = give(run, Resume("continue"))
+    draft = give(run, Loaded("wake"))
     assert run.blocked == machine.reason
     assert draft.patch is None or draft.patch.blocked == machine.reason
 

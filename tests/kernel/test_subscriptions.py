@@ -3,6 +3,7 @@
 import asyncio
 
 from plait.kernel.ids import Epoch, RunId, Seq, shard_of
+from plait.kernel.leases import Leases
 from plait.kernel.store import Write
 from plait.kernel.subscriptions import POLL, Subscriptions
 from plait.stores.memory import MemoryStore
@@ -12,13 +13,12 @@ from tests.contract.stores.builders import log_row, own_all
 RUN = RunId("run")
 
 
-class Owned:
+class Owned(Leases):
     """Which runs this engine owns, as it is told."""
 
-    def __init__(self) -> None:
-        self.ours = False
+    ours = False
 
-    def __call__(self, run_id: RunId) -> bool:
+    def owns(self, run_id: RunId) -> bool:
         return self.ours
 
 

@@ -1,18 +1,22 @@
 """Durable timers: never early, always once, and none forgotten."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from datetime import timedelta
 
 import pytest
 
+from plait.kernel.background import Background
 from plait.kernel.errors import Unavailable
-from plait.kernel.ids import SHARDS, Millis, RunId, Shard, TaskToken
+from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Shard, TaskToken
+from plait.kernel.inputs import AnyInput, TimerFired
+from plait.kernel.observer import Observers
 from plait.kernel.store import TimerRow
 from plait.kernel.timers import Timers
 from plait.stores.memory import MemoryStore
 from plait.testing import VirtualClock
 from tests.contract.stores.builders import must, own_all
+from tests.kernel.builders import all_shards
 from tests.kernel.rig import rig
 from tests.kernel.toy import nap
 
@@ -48,26 +52,18 @@ class Bench:
     def __init__(self) -> None:
         self.clock = VirtualClock()
         self.store = SlowStore(clock=self.clock)
-        self.shards = set(ALL)
+        self.leases = all_shards()
         self.fired: list[str] = []
-        self.alarms = Timers(self.store, self.clock, lambda: self.shards, self._fire, self._try)
-        self.tasks: list[asyncio.Future[None]] = []
+        self.background = Background(self.clock, Observers())
+        self.alarms = Timers(self.store, self.clock, self.leases, self, self.background)
 
     async def open(self) -> None:
         await self.store.open()
         self.owner = await own_all(self.store)
 
-    def _fire(self, row: TimerRow) -> None:
-        self.fired.append(row.token)
-
-    def _try(self, work: Callable[[], Awaitable[None]]) -> None:
-        async def attempt() -> None:
-            try:
-                await work()
-            except Unavailable:
-                self.clock.call_later(1, lambda: self._try(work))
-
-        self.tasks.append(asyncio.ensure_future(attempt()))
+    def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
+        assert isinstance(input, TimerFired)
+        self.fired.append(input.token)
 
     async def set(self, token: str, seconds: float, *, by_another: bool = False) -> None:
         due = Millis(self.clock.now() + round(seconds * 1000))
@@ -168,11 +164,12 @@ async def test_an_earlier_timer_that_is_set_while_the_next_one_is_looked_up_is_n
 async def test_shards_gained_while_a_look_is_under_way_are_looked_at_too():
     on = await bench()
     await on.set("mine", 1, by_another=True)
-    on.shards = set()
+    on.leases.clear()
     on.store.gate = asyncio.Event()
     looking = asyncio.ensure_future(on.alarms.look())
     await asyncio.sleep(0)
-    on.shards = set(ALL)
+    for shard in ALL:
+        on.leases.take(shard, Epoch(1))
     await on.alarms.look()
     on.store.gate.set()
     await looking

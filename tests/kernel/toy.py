@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Plan
 from plait.kernel.effects import (
     AskHuman,
@@ -36,13 +37,15 @@ from plait.kernel.effects import (
     StartChild,
     WithdrawQuestion,
 )
-from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput
+from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, RunBlocked
 from plait.kernel.events import Event, RunFailed, RunStarted
 from plait.kernel.ids import Millis, RunId, TaskToken, run_key
 from plait.kernel.inputs import (
     Cancel,
     ChildFinished,
+    Continue,
     Decided,
+    Loaded,
     Message,
     Patch,
     Resume,
@@ -50,7 +53,7 @@ from plait.kernel.inputs import (
     TaskResult,
     TimerFired,
 )
-from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo, TaskFacts
+from plait.kernel.machine import Machine, RunInfo, TaskFacts
 from plait.kernel.retry import ONCE, Retry
 from plait.kernel.task import Attempt, Policy, Task
 from plait.kernel.view import Edge, Node, Reason
@@ -169,6 +172,7 @@ class _State(msgspec.Struct):
 
 class ToyMachine:
     accepts_late_results = gates_retries = reload_on_takeover = False
+    stops_at_failed_compensation = True
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
@@ -225,7 +229,7 @@ class ToyMachine:
         self._now = now
         self._decision = Decision()
         match input:
-            case Start() | Resume(mode="continue" | "wake" | "recover"):
+            case Start() | Loaded() | Continue():
                 self._go_on()
             case TaskResult() | TimerFired() | ChildFinished():
                 self._result(input)
@@ -352,7 +356,7 @@ class ToyMachine:
                 return [AskHuman(token, "May I?", cast("Move", move).name)]
             case "child":
                 data = {"program": cast("Move", move).program}
-                return [StartChild(token, self._child_id(), "toy", "toy", data=msgspec.to_builtins(data))]
+                return [StartChild(token, self._child_id(), "toy", msgspec.to_builtins(data))]
             case _:
                 return []
 
@@ -407,10 +411,11 @@ class ToyMachine:
         self.closed = True
 
 
-class ToyDialect:
+class ToyBundle:
     name = "toy"
     events: Any = ToyEvent
     rewinds = False
+    surface = ""
 
     def __init__(self, calls: Calls | None = None) -> None:
         self.calls: Calls = {} if calls is None else calls
@@ -422,13 +427,34 @@ class ToyDialect:
     def read(self, definition: str | dict[str, Any]) -> object:
         return definition
 
-    async def refresh(self, namespace: str) -> None:
+    def declare(self, definition: object) -> bool:
+        return False
+
+    async def resolve(self, definition: object, input: object, namespace: str = "default") -> Resolved:
+        program = definition["program"] if isinstance(definition, dict) else definition
+        if any(move == "unknown" for move in cast("list[Any]", program)):
+            raise InvalidInput("toy.unknown_move", "there is no such move")
+        return Resolved("toy", None, values.encode(input), msgspec.to_builtins({"program": program}))
+
+    def returns(self, definition: str, version: str | None) -> Any:
+        return Any
+
+    def failure(self, error: ErrorInfo) -> None:
         return None
 
-    def prepare(self, definition: object, input: object, namespace: str = "default") -> Prepared:
-        return Prepared("toy", None, values.encode(input), msgspec.to_builtins({"program": definition}))
+    def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked:
+        return RunBlocked(run_id, error)
 
-    def plan(self, definition: object, input: object, namespace: str) -> Plan:
+    async def open(self, *, working: bool) -> None:
+        return None
+
+    async def drain(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
+
+    async def plan(self, definition: object, input: object, namespace: str) -> Plan:
         return Plan(dialect=self.name, definition="toy")
 
     def describe(self) -> list[Description]:

@@ -104,7 +104,7 @@ async def test_what_waits_and_who_owns_is_shown():
     async with watched(asking) as engine:
         handle = await engine.start(asking)
         await soon(engine.approvals.list)
-        with engine.kernel.feed.run(RunId(handle.id)):
+        with engine.kernel.subscriptions.run(RunId(handle.id)):
             found = await numbers(engine)
     assert found["plait_approvals_open"] == 1
     assert found["plait_inbox_waiting"] == 0

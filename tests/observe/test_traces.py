@@ -352,7 +352,7 @@ def test_an_exporter_that_is_not_there_is_refused():
 def test_without_opentelemetry_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delitem(sys.modules, "plait.observe.spans", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    with pytest.raises(PlaitError, match=r"pip install 'plait\[otel\]'.*observe\.no_otel"):
+    with pytest.raises(PlaitError, match=r"pip install 'plait\[otel\]', or unset.*plait\.missing_extra"):
         traces.from_environment({"OTEL_TRACES_EXPORTER": "otlp"})
 
 

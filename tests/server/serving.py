@@ -91,7 +91,7 @@ async def serving(
         site_of(engine, settings or Settings(), options, metrics) as site,
     ):
         process = Process(site, make_app(site), listen("127.0.0.1", 0))
-        engine.goals.webhooks = WebhookUrls(site.auth.secret, process.url)
+        engine.executors.callbacks = WebhookUrls(site.auth.secret, process.url)
         serving = asyncio.ensure_future(process.serve())
         async with httpx.AsyncClient(base_url=process.url, headers=headers, timeout=20) as client:
             try:

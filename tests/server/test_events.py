@@ -157,7 +157,7 @@ async def test_a_watcher_who_leaves_gives_his_place_back(db: str):
             answer = await served.get(f"/runs/{id}/events", headers=asked)
             problem(answer, 503, "http.too_many_watchers")
             assert answer.headers["retry-after"] == "1"
-        await soon(lambda: _is(served.site.watchers == 0 and served.engine.kernel.feed.watchers == 0))
+        await soon(lambda: _is(served.site.watchers == 0 and served.engine.kernel.subscriptions.watchers == 0))
         async with watching(served, f"/runs/{id}/events") as stream:
             assert (await anext(stream)).id == "1"
 
@@ -217,7 +217,7 @@ async def test_a_store_that_goes_away_ends_the_stream_properly(
         async with watching(served, f"/runs/{id}/events") as stream:
             seen = [await anext(stream)]
             monkeypatch.setattr(served.engine.kernel.store, "run", away)
-            served.engine.kernel.feed.moved(RunId(id), listed=False)
+            served.engine.kernel.subscriptions.moved(RunId(id), listed=False)
             seen += [frame async for frame in stream]  # no protocol error
         monkeypatch.undo()
         assert "end" not in {frame.event for frame in seen}

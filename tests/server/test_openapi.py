@@ -9,9 +9,9 @@ import jsonschema_rs
 import msgspec
 import pytest
 
-from plait.server.app import ROUTES
+from plait.api.route import AnyRoute
 from plait.server.openapi import document
-from plait.server.routes import AnyRoute
+from tests.server.route_table import ROUTES
 from tests.server.serving import serving
 
 DOCUMENT: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(document(ROUTES)))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from plait.dialects.goals.running import machine, recovery
+from plait.dialects.goals.running import machine, recovery, results
 from plait.dialects.goals.running.flow import Flow, Slots
 from plait.dialects.goals.running.machine import GoalsMachine
 from plait.testing.sim.flows.seeds import simulate_flows
@@ -37,7 +37,7 @@ def test_items_that_are_begun_twice_after_a_crash_are_found(monkeypatch: pytest.
 
 
 def test_a_webhook_that_counts_twice_is_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(machine.callbacks, "_answer", _whatever_came_before)
+    monkeypatch.setattr(results, "_answer", _whatever_came_before)
     assert "ended twice" in first_failure()
 
 
@@ -57,7 +57,7 @@ def test_predicates_that_nobody_asks_again_after_a_crash_are_found(monkeypatch: 
 
 
 def test_results_of_a_run_that_was_cut_short_that_count_are_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Flow, "hears", property(lambda self: True))
+    monkeypatch.setattr(Flow, "takes_results", property(lambda self: True))
     assert first_failure()
 
 

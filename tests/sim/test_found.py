@@ -8,8 +8,9 @@ import msgspec
 import pytest
 
 from plait.dialects.code.history import History
+from plait.kernel.dispatcher import Dispatcher
 from plait.kernel.ids import Millis
-from plait.kernel.kernel import Kernel
+from plait.kernel.takeover import Takeover
 from plait.kernel.tasks import TaskBook
 from plait.stores.memory import MemoryStore
 from plait.testing.sim.seeds import simulate
@@ -27,7 +28,7 @@ def first_failure(likely: int = 0) -> str:
 
 
 def test_a_failure_shows_the_plan_the_trouble_the_log_and_how_to_replay_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Kernel, "_recover", _nothing)
+    monkeypatch.setattr(Takeover, "_take_up", _nothing)
     shown = first_failure(likely=2)
     assert shown.startswith("seed ")
     for part in ("run root0 ", "trouble:", "log of root0:", "FAILED: BrokenPromise: not all runs ended", "replay: "):
@@ -35,7 +36,7 @@ def test_a_failure_shows_the_plan_the_trouble_the_log_and_how_to_replay_it(monke
 
 
 def test_a_write_whose_answer_was_lost_and_is_forgotten_is_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(Kernel, "_look_again", lambda kernel, run_id: None)
+    monkeypatch.setattr(Dispatcher, "_look_again", lambda dispatcher, run_id: None)
     assert "not all runs ended" in first_failure(likely=2)
 
 

@@ -205,7 +205,7 @@ def test_without_its_driver_the_store_says_what_to_install():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "pip install 'plait[postgres]'" in done.stderr
-    assert "store.no_driver" in done.stderr
+    assert "plait.missing_extra" in done.stderr
 
 
 def require_passwords(home: Path) -> None:

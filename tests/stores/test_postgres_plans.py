@@ -20,6 +20,8 @@ insert into plait.inbox (run_id, shard, key, body, at, taken)
 select 'run-' || n, n % 64, 'key', '1', n, n < 4900 from generate_series(1, 5000) as n;
 insert into plait.timers (run_id, token, shard, due)
 select 'run-' || n, 'sleep', n % 64, n from generate_series(1, 5000) as n;
+insert into plait.records (kind, namespace, id, at, body)
+select 'catalog/default', 'default', lpad(n::text, 16, '0'), n, '[]' from generate_series(1, 5000) as n;
 analyze;
 """
 SHARDS = list(range(64))
@@ -42,6 +44,7 @@ SHARDS = list(range(64))
         ("list_runs", (*[None] * 5, '{"n": "77"}', *[None] * 6, 10), "runs_labels"),
         ("list_runs", (*[None] * 6, "run-77", *[None] * 5, 10), "runs_pkey"),
         ("heads", (["run-7", "run-8"],), "log_place"),
+        ("list_records", ("catalog/default", "default", "0000000000004999", 200), "records_pkey"),
     ],
 )
 async def test_a_hot_query_uses_its_index(postgres_url: str, query: str, args: tuple[object, ...], index: str):

@@ -27,6 +27,7 @@ from plait.stores.sqlite.database import connect
         ("clear_timers", "PRIMARY KEY (run_id=?)"),
         ("delete_questions", "questions_run (run_id=?)"),
         ("delete_question", "questions_run (run_id=? AND token=?)"),
+        ("list_records", "PRIMARY KEY (kind=? AND id>?)"),
     ],
 )
 async def test_a_hot_query_uses_its_index(tmp_path: Path, query: str, index: str):

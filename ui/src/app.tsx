@@ -1,18 +1,18 @@
 /** Which page a path shows. Pages are loaded when first opened. */
 
 import { type ComponentType, useEffect } from "react";
-import { Catch } from "./shell/Catch";
+import { ErrorBoundary } from "./shell/ErrorBoundary";
+import { Loading, NotFound } from "./shell/fallbacks";
 import { Layout } from "./shell/Layout";
-import { type Later, later } from "./shell/later";
+import { type Lazy, lazy } from "./shell/lazy";
 import { MeProvider } from "./shell/me";
 import type { PageProps } from "./shell/page";
-import { Loading, NotFound } from "./shell/plain";
 import { location, match, navigate, useLocation } from "./shell/router";
 import { Toasts } from "./shell/toasts";
 
 interface Route {
   pattern: string;
-  page: Later<PageProps>;
+  page: Lazy<PageProps>;
   /** Works without signing in, and without the navigation around it. */
   bare: boolean;
 }
@@ -22,7 +22,7 @@ function route(
   load: () => Promise<{ default: ComponentType<PageProps> }>,
   { bare = false } = {},
 ): Route {
-  return { pattern, page: later(load), bare };
+  return { pattern, page: lazy(load), bare };
 }
 
 const routes: readonly Route[] = [
@@ -32,7 +32,7 @@ const routes: readonly Route[] = [
   route("/compare", () => import("./pages/compare")),
   route("/approvals", () => import("./pages/approvals")),
   route("/approvals/:id", () => import("./pages/approvals")),
-  route("/approve/:token", () => import("./pages/approve"), { bare: true }),
+  route("/approve/:token", () => import("./pages/approval-link"), { bare: true }),
   route("/dlq", () => import("./pages/dead-letters")),
   route("/definitions", () => import("./pages/definitions")),
   route("/definitions/:name", () => import("./pages/definitions")),
@@ -47,9 +47,9 @@ void routes.find(({ pattern }) => match(pattern, location().path))?.page.preload
 export function App() {
   return (
     <>
-      <Catch>
+      <ErrorBoundary>
         <Routes />
-      </Catch>
+      </ErrorBoundary>
       <Toasts />
     </>
   );
@@ -68,7 +68,7 @@ function Routes() {
     return (
       <MeProvider>
         <Layout>
-          <Catch key={path}>{shown}</Catch>
+          <ErrorBoundary key={path}>{shown}</ErrorBoundary>
         </Layout>
       </MeProvider>
     );

@@ -7,11 +7,10 @@ from plait.kernel.store import RunRow
 from plait.kernel.view import Reason
 
 from . import words
+from .extensions import extension_of
 from .records import status_of
 
-NO_ENGINE = "no engine works on this database: nothing moves until one does (`plait run`, or your own program)"
-
-LOAD_FUNCTION = "load the module that has the function: plait serve MODULE, or plait run MODULE:STEP"
+NO_ENGINE = "no engine is running on this database: nothing moves until one is (`plait run`, or your own program)"
 
 
 def standing(row: RunRow) -> str:
@@ -19,7 +18,7 @@ def standing(row: RunRow) -> str:
         case "running":
             return "is running; it waits for:"
         case "blocked":
-            return "is blocked: nothing is lost, and it goes on when code that fits is loaded"
+            return "is blocked: nothing is lost, and it continues when code that fits is loaded"
         case "failed" if row.error is not None:
             return f"has failed: {words.failure(row.error)} [{row.error.code}]"
         case status:
@@ -36,12 +35,8 @@ def hints(row: RunRow, waiting: list[Reason], *, working: bool | None) -> list[s
         case "failed":
             found.append(f"when the cause is gone: plait retry {run}")
             found.append(f"to see where: plait show {run}")
-        case "blocked" if row.dialect == "goals":
-            found.append(LOAD_FUNCTION)
-            found.append(f"then, if it does not go on by itself: plait retry {run}")
         case "blocked":
-            found.append("put the line above into the code; `plait check MODULE` says whether it fits then")
-            found.append(f"then load the code, or, if it is loaded: plait retry {run}")
+            found += extension_of(row.dialect).blocked_advice(run)
         case "running":
             found += _for_reasons(run, waiting)
             if working is False:
@@ -59,9 +54,9 @@ def _for_reasons(run: str, waiting: list[Reason]) -> list[str]:
     if "approval" in kinds:
         found.append(f"to decide: plait approve {run}  (or with --reject)")
     if "callback" in kinds:
-        found.append(f"its step server answers at the webhook it was given; or: plait message {run} work:TOKEN JSON")
+        found.append(f"its step server answers at its webhook; or: plait message {run} work:TOKEN JSON")
     if any(reason.kind == "rollback" and reason.node is not None for reason in waiting):
-        found.append("to try the rollback again or skip it: plait dlq")
+        found.append("to retry or skip the failed compensation: plait dlq")
     return found
 
 

@@ -1,4 +1,4 @@
-"""`plait approve`: what runs ask people, and the answers."""
+"""`plait approve`: approvals that runs wait for, and the decisions on them."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from .session import do
 
 
 def approve(
-    question: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The run, or one question of it.", show_default=False)
+    approval: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The run, or one of its approvals.", show_default=False)
     ] = None,
-    reject: Annotated[bool, typer.Option("--reject", help="Say no.")] = False,
-    comment: Annotated[str, typer.Option(metavar="TEXT", help="Kept with the answer.", show_default=False)] = "",
+    reject: Annotated[bool, typer.Option("--reject", help="Reject instead.")] = False,
+    comment: Annotated[str, typer.Option(metavar="TEXT", help="Kept with the decision.", show_default=False)] = "",
     data: Annotated[
-        str | None, typer.Option(metavar="JSON|@FILE", help="What the question's form asks for.", show_default=False)
+        str | None, typer.Option(metavar="JSON|@FILE", help="What the form asks for.", show_default=False)
     ] = None,
     by: Annotated[
-        str, typer.Option(metavar="NAME", help="Who answers; a server takes the key's name.", show_default="you")
+        str, typer.Option(metavar="NAME", help="Who decides; a server uses the key's name.", show_default="you")
     ] = "",
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Answer what a run asks a person. Without ID, list the open questions."""
+    """Decide an approval that a run waits for. Without ID, list the pending approvals."""
     where = Where(db, key, namespace)
-    if question is None:
-        _list(do(_questions(where)), json=json)
+    if approval is None:
+        _list(do(_pending(where)), json=json)
         return
     answer = {
         "decision": "reject" if reject else "approve",
         "comment": comment,
         "data": None if data is None else read_json(data, "the data"),
     }
-    do(_decide(question, answer, by, where, json))
+    do(_decide(approval, answer, by, where, json))
 
 
-async def _questions(where: Where) -> list[Question]:
+async def _pending(where: Where) -> list[Question]:
     async with connect(where) as session:
         return await session.engine.approvals.list(session.namespace)
 
@@ -75,9 +75,9 @@ def _list(found: list[Question], *, json: bool) -> None:
     elif found:
         now = words.now()
         rows = [(asked.id, asked.title, asked.by or "anyone", words.ago(asked.asked_at, now)) for asked in found]
-        table(("ID", "QUESTION", "WHO", "ASKED"), rows, fold=("ID", "QUESTION"))
+        table(("ID", "APPROVAL", "BY", "REQUESTED"), rows, fold=("ID", "APPROVAL"))
     else:
-        say("nobody is asked anything")
+        say("no pending approvals")
 
 
 def _given(value: Raw) -> Raw | None:
@@ -97,7 +97,7 @@ async def _decide(id: str, answer: dict[str, Any], by: str, where: Where, json: 
 
 
 async def _find(session: Session, id: str) -> Question:
-    """By the question's own id, or by its run when that asks one thing only."""
+    """By its own id, or by its run when that waits for one only."""
     found = await session.engine.approvals.list(session.namespace)
     for asked in found:
         if asked.id == id:
@@ -107,11 +107,11 @@ async def _find(session: Session, id: str) -> Question:
         return of_run[0]
     if of_run:
         ids = ", ".join(asked.id for asked in of_run)
-        raise Conflict("cli.many_questions", f"run {id} asks {len(of_run)} things", fix=f"name one: {ids}")
+        raise Conflict("cli.many_questions", f"run {id} waits for {len(of_run)} approvals", fix=f"name one: {ids}")
     await session.engine.get(id.partition(":")[0], session.namespace)  # a run that is not there is another mistake
     raise NotFound(
         "kernel.no_approval",
-        f"nothing is asked under {id}",
-        why="it does not ask yet, or was answered",
-        fix="`plait approve` lists what is asked",
+        f"there is no pending approval {id}",
+        why="it was not requested yet, or is decided already",
+        fix="`plait approve` lists them",
     )

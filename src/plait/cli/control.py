@@ -1,4 +1,4 @@
-"""Commands that tell a run something: `cancel`, `compensate`, `retry`, `fork`, `message`."""
+"""Commands that control a run: `cancel`, `compensate`, `retry`, `fork`, `message`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from plait.kernel.store import RunRow
 
 from .acknowledgement import report
 from .connect import connect
+from .extensions import extension_of
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, RunArgument, Where, read_edits, read_json
 from .session import do
 
@@ -19,13 +20,13 @@ from .session import do
 def cancel(
     run: RunArgument,
     reason: Annotated[str, typer.Option(metavar="TEXT", help="Why; kept with the run.", show_default=False)] = "",
-    compensate: Annotated[bool, typer.Option("--compensate", help="First undo what its steps did.")] = False,
+    compensate: Annotated[bool, typer.Option("--compensate", help="Compensate its steps first.")] = False,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """End a run. What its steps did stays done, unless --compensate undoes it."""
+    """Cancel a run. What its steps did stays done, unless --compensate is given."""
     do(_cancel(run, reason, compensate, Where(db, key, namespace), json))
 
 
@@ -34,7 +35,7 @@ async def _cancel(run: str, reason: str, compensate: bool, where: Where, json: b
         handle = await session.engine.get(run, session.namespace)
         _must_run(await handle.row(), "be cancelled")
         taken = await session.told(handle, handle.cancel(reason, compensate))
-        what = f"run {handle.id}: cancel" + (", and undo what was done" if compensate else "")
+        what = f"run {handle.id}: cancel" + (" and compensate" if compensate else "")
         await report(handle, what, taken, json=json)
 
 
@@ -45,7 +46,7 @@ def compensate(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Undo what the steps of an ended run did, newest first; how it ended stays as it is."""
+    """Compensate the steps of an ended run, newest first; its status does not change."""
     do(_compensate(run, Where(db, key, namespace), json))
 
 
@@ -53,21 +54,21 @@ async def _compensate(run: str, where: Where, json: bool) -> None:
     async with connect(where) as session:
         handle = await session.engine.get(run, session.namespace)
         taken = await session.told(handle, handle.compensate())
-        await report(handle, f"run {handle.id}: undo what was done", taken, json=json)
+        await report(handle, f"run {handle.id}: compensate", taken, json=json)
 
 
 def retry(
     run: RunArgument,
     at: Annotated[
-        str | None, typer.Option("--from", metavar="PATH", help="Do this operation and all after it again.")
+        str | None, typer.Option("--from", metavar="PATH", help="Re-run this operation and all after it.")
     ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Go on with a failed or blocked run: what failed is tried again, what succeeded is not. With --from, the run
-    is taken back to before that operation; nothing outside is undone."""
+    """Retry a failed or blocked run: what failed is tried again, what succeeded is not. With --from, the run is
+    rewound to before that operation; nothing outside is compensated."""
     do(_retry(run, at, Where(db, key, namespace), json))
 
 
@@ -80,7 +81,7 @@ async def _retry(run: str, at: str | None, where: Where, json: bool) -> None:
                 "cli.nothing_to_retry",
                 f"run {handle.id} has not failed",
                 why=f"it {'was' if row.status == 'cancelled' else 'has'} {row.status}",
-                fix=f"to do a part of it again: plait retry {handle.id} --from PATH, or plait fork {handle.id}",
+                fix=f"to re-run a part of it: plait retry {handle.id} --from PATH, or plait fork {handle.id}",
             )
         taken = await session.told(handle, handle.retry(at))
         await report(handle, f"run {handle.id}: retry" + (f" from {at}" if at else ""), taken, json=json)
@@ -95,10 +96,12 @@ def fork(
     set: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PATH=JSON", help="Another result of an operation; towards goals, another value of a name."
+            metavar="PATH=JSON", help="A different result of an operation, or a different value of an attribute."
         ),
     ] = None,
-    id: Annotated[str | None, typer.Option(metavar="ID", help="The id of the new run.", show_default="made")] = None,
+    id: Annotated[
+        str | None, typer.Option(metavar="ID", help="The id of the new run.", show_default="generated")
+    ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
@@ -112,9 +115,8 @@ async def _fork(run: str, at: str | None, edits: dict[str, Any], id: str | None,
     async with connect(where) as session:
         source = await session.engine.get(run, session.namespace)
         place = int(at) if at is not None and at.isdecimal() else at
-        if edits and (await source.row()).dialect == "goals":
-            edits = {"attributes": edits}
-        fork = await source.fork(place, edits, id)
+        dialect = (await source.row()).dialect
+        fork = await source.fork(place, extension_of(dialect).fork_edits(edits), id)
         taken = await session.taken(fork, "~fork")
         await report(fork, f"run {fork.id}: a fork of {source.id}", taken, json=json, forked_from=source.id)
 
@@ -126,7 +128,7 @@ def message(
         str, typer.Argument(metavar="[JSON]", help="Its body; @file reads a file.", show_default=False)
     ] = "null",
     message_id: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The same key twice is one message.", show_default="made")
+        str | None, typer.Option(metavar="KEY", help="The same key twice is one message.", show_default="generated")
     ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
@@ -151,5 +153,4 @@ def _must_run(row: RunRow, what: str) -> None:
             "RUN_FINISHED",
             f"run {caller_id(row.id)} can't {what}",
             why=f"it {'was' if row.status == 'cancelled' else 'has'} {row.status}",
-            fix="nothing needs to be done",
         )

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
-from plait.dialects.goals.steps.step import Step
-from plait.engine import Engine
 from plait.engine.ask import refusal_of
-from plait.engine.catalog import StepCatalog
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, RunId, Shard, run_key, shard_of
+from plait.registry.engine import Engine
 
 from .contract import Run
 from .leases import somebody_works
@@ -44,15 +42,6 @@ class DatabaseSession:
             return getpass.getuser()
         except (KeyError, OSError):
             return ""
-
-    @property
-    def catalog(self) -> StepCatalog:
-        return self.engine.catalog.of(self.namespace)
-
-    async def put(self, steps: Sequence[Step], *, update: bool) -> None:
-        async with self.catalog.transaction() as changes:
-            for step in steps:
-                (changes.upsert if update else changes.register)(step)
 
     async def told(self, run: Run, telling: Awaitable[object]) -> bool:
         try:
@@ -91,7 +80,7 @@ class DatabaseSession:
         waiting = await store.inbox([Shard(number) for number in range(SHARDS)], 1_000_000)
         if not any(row.run_id == run and row.key == self.keys.last for row in waiting):
             raise Unavailable(
-                "cli.not_told", "the database did not answer in time", fix="try again; saying it twice does no harm"
+                "cli.not_told", "the database did not answer in time", fix="try again; sending it twice does no harm"
             )
 
 

@@ -14,14 +14,14 @@ from plait.kernel.store import DeadLetter
 from . import words
 from .acknowledgement import report
 from .connect import connect
-from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where
+from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, group
 from .output import document, emit, facts, say, table
 from .session import do
 
-dlq = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+dlq = group()
 
 LetterArgument = Annotated[str, typer.Argument(metavar="ID", help="The dead letter.", show_default=False)]
-All = Annotated[bool, typer.Option("--all", help="Also those that were settled.")]
+All = Annotated[bool, typer.Option("--all", help="Include those that are settled.")]
 
 
 @dlq.callback(invoke_without_command=True)
@@ -32,7 +32,7 @@ def default(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Tasks that used up their attempts. Without a command: list."""
+    """Dead letters: tasks that used up their attempts. Without a command: list."""
     if ctx.invoked_subcommand is None:
         _list(Where(db, key, namespace), all=False, json=json)
 
@@ -94,7 +94,7 @@ def show(
     )
     if found.status == "pending":
         say(f"\n→ when the cause is gone: plait dlq retry {found.id}")
-        say(f"→ to give it up: plait dlq discard {found.id}")
+        say(f"→ to discard it: plait dlq discard {found.id}")
 
 
 @dlq.command()
@@ -105,7 +105,7 @@ def retry(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Try the task again, with fresh attempts; a run that failed with it goes on."""
+    """Try the task again, with fresh attempts; a run that failed with it continues."""
     do(_settle(letter, "retry", Where(db, key, namespace), json))
 
 
@@ -117,7 +117,7 @@ def discard(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Give the task up; a rollback that stopped at it goes on without it."""
+    """Discard the task; a rollback that stopped at it continues without it."""
     do(_settle(letter, "discard", Where(db, key, namespace), json))
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from plait.engine.definitions import Definition
+from plait.api.definition import Definition
 
 from . import words
 from .connect import connect
@@ -16,9 +16,7 @@ from .session import do
 
 
 def definitions(
-    dialect: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Only of this dialect.", show_default=False)
-    ] = None,
+    dialect: Annotated[str | None, typer.Option(metavar="NAME", help="Filter by dialect.", show_default=False)] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
@@ -42,7 +40,7 @@ def definitions(
         ]
         table(("NAME", "DIALECT", "VERSION", "TAGS", "SINCE"), rows, fold=("NAME", "TAGS"), cut=("VERSION",))
     else:
-        say("no definitions are known")
+        say("no definitions")
 
 
 async def _definitions(dialect: str | None, where: Where) -> list[Definition]:

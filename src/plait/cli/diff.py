@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from plait.engine.diff import Change, NodeChange, RunDiff
+from plait.api.diff import Change, NodeChange
+from plait.api.picture import RunDiff
 from plait.kernel.ids import caller_id
 from plait.kernel.store import RunRow
 
@@ -34,7 +35,7 @@ def diff(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Say what differs between two runs: input, output, and operation by operation."""
+    """Compare two runs: input, output, and operation by operation."""
     found = do(_diff(a, b, Where(db, key, namespace)))
     if json:
         emit(

@@ -9,10 +9,10 @@ import typer
 from rich.text import Text
 
 from plait import __version__
-from plait.engine import Engine
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS, Millis, Shard
 from plait.kernel.store import Owner, RunFilter
+from plait.registry.engine import Engine
 
 from . import exits, words
 from .findings import MANY, Report, examine_letters, examine_runs
@@ -96,7 +96,7 @@ def _disk(db: str, report: Report) -> None:
         report.wrong(
             "doctor.disk",
             f"only {words.size(free)} are left on the disk of {path}",
-            why="when it is full, nothing more can be recorded, and runs stand still",
+            why="when it is full, nothing more can be recorded, and runs stop",
             fix="free some space; nothing that was recorded is lost",
         )
 
@@ -114,8 +114,8 @@ def _owners(held: list[Owner], now: Millis, report: Report) -> None:
         report.wrong(
             "doctor.shards",
             f"{SHARDS - owned} of {SHARDS} shards belong to nobody",
-            why="runs in them stand still; right after an engine came or went this is normal",
-            fix="look again in ten seconds; then look at the logs of the engines",
+            why="runs in them don't move; right after an engine came or went this is normal",
+            fix="check again in ten seconds, then read the logs of the engines",
         )
 
 

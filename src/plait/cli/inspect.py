@@ -1,4 +1,4 @@
-"""Commands that only look: `runs`, `show`, `events`, `why`."""
+"""Commands that inspect runs: `runs`, `show`, `events`, `why`."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ import msgspec.structs
 import typer
 from rich.text import Text
 
-from plait.engine.run_details import Picture
+from plait.api.picture import Picture
 from plait.kernel.events import Recorded
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunFilter, RunRow
 
-from . import advice, attributes, run_view, words
+from . import advice, run_view, words
 from .connect import connect
 from .contract import Run
+from .extensions import extension_of
 from .options import DEFAULT_DB, Follow, Json, Key, Namespace, Place, RunArgument, Where, read_pairs
 from .output import console, emit, emit_line, facts, flush, say, status_text, table
 from .records import name_of, run_document, status_of, took
@@ -27,9 +28,9 @@ Status = Literal["running", "completed", "failed", "cancelled", "blocked"]
 
 
 def runs(
-    status: Annotated[Status | None, typer.Option(help="Only runs that stand so.", show_default=False)] = None,
-    definition: Annotated[str | None, typer.Option(metavar="NAME", help="Only runs of this workflow.")] = None,
-    label: Annotated[str | None, typer.Option(metavar="KEY=VALUE", help="Only runs with this label.")] = None,
+    status: Annotated[Status | None, typer.Option(help="Filter by status.", show_default=False)] = None,
+    definition: Annotated[str | None, typer.Option(metavar="NAME", help="Filter by definition.")] = None,
+    label: Annotated[str | None, typer.Option(metavar="KEY=VALUE", help="Filter by label.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 20,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
@@ -103,7 +104,7 @@ def _say(found: Picture, *, all: bool) -> None:
     facts(
         [
             ("run", caller_id(row.id)),
-            ("goals" if row.dialect == "goals" else "workflow", name_of(row)),
+            (extension_of(row.dialect).noun, name_of(row)),
             ("status", status_text(status_of(row))),
             ("namespace", row.namespace if row.namespace != DEFAULT_NAMESPACE else None),
             ("labels", ", ".join(f"{key}={value}" for key, value in row.labels.items()) or None),
@@ -123,7 +124,7 @@ def _say(found: Picture, *, all: bool) -> None:
     for reason in run_view.loose(view, found.waiting):
         say(f"\nwaiting: {reason}")
     if view.details is not None:
-        attributes.say_attributes(view.details, limit)
+        extension_of(row.dialect).say_details(view.details, limit)
 
 
 def events(
@@ -181,7 +182,7 @@ def _event_line(event: Recorded, width: int) -> Text:
 def why(
     run: RunArgument, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
 ) -> None:
-    """Say why a run is not moving, and what to do."""
+    """Explain why a run is not moving, and what to do."""
     found, untaken, working = do(_why(run, Where(db, key, namespace)))
     row, waiting = found.row, found.waiting
     hints = advice.hints(row, waiting, working=working)
@@ -192,7 +193,7 @@ def why(
     for reason in waiting:
         say(f"  {reason.text}")
     if untaken:
-        say(f"  told, but not taken by an engine yet: {', '.join(untaken)}")
+        say(f"  sent, but not taken by an engine yet: {', '.join(untaken)}")
     for hint in hints:
         say(f"→ {hint}")
 

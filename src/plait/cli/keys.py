@@ -11,20 +11,18 @@ import msgspec
 import typer
 from rich.text import Text
 
-from plait.engine import Engine
+from plait.api.caller import EVERYWHERE, Caller
+from plait.api.key import Key
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
-from plait.server.auth import Audit, Key, Keys
-from plait.server.auth.known import Known
-from plait.server.caller import EVERYWHERE
+from plait.registry.engine import Engine
+from plait.server.auth import Audit, Keys
 
 from . import words
-from .options import DEFAULT_DB, Db, Json
+from .options import DEFAULT_DB, Db, Json, group
 from .output import emit, note, say, table
 from .session import do, looking, must_exist, refuse_server, sqlite_file
 
-keys = typer.Typer(
-    add_completion=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
-)
+keys = group()
 
 Owned = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="The key's; '*' for all of them.")]
 Only = Annotated[
@@ -151,5 +149,5 @@ async def _note(engine: Engine, action: str, key: Key) -> None:
         me = getpass.getuser()
     except (KeyError, OSError):
         me = "somebody"
-    caller = Known(me, "admin", EVERYWHERE, "open", id="cli")
+    caller = Caller(me, "admin", EVERYWHERE, "open", id="cli")
     await Audit(engine.records, engine.kernel.clock).record(caller, action, key.id, "ok", namespace=key.namespace)

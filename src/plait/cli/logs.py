@@ -1,4 +1,4 @@
-"""`plait logs`: what the tasks of a run said while they ran."""
+"""`plait logs`: what the tasks of a run logged."""
 
 from __future__ import annotations
 
@@ -29,18 +29,16 @@ _STYLES = {"debug": "bright_black", "info": "", "warning": "yellow", "error": "r
 
 def logs(
     run: RunArgument,
-    node: Annotated[
-        str | None, typer.Option(metavar="PATH", help="Only of this operation.", show_default=False)
-    ] = None,
+    node: Annotated[str | None, typer.Option(metavar="PATH", help="Filter by operation.", show_default=False)] = None,
     follow: Follow = False,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Print what the tasks of a run said; with --json, one line of them a line."""
+    """Print the log lines of a run's tasks; with --json, one JSON object a line."""
     if not do(_logs(run, node, Where(db, key, namespace), follow=follow, json=json)) and not json:
-        say("no lines")
+        say("no log lines")
 
 
 async def _logs(run: str, node: str | None, where: Where, *, follow: bool, json: bool) -> int:

@@ -6,87 +6,80 @@ Commands are loaded when they are called: `plait --help` must not wait for the e
 from __future__ import annotations
 
 import contextlib
-import importlib
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args
 
 import typer
 import typer.core
 import typer.main
 
+from plait.extras import extra
+
 from . import exits
+from .command import Command, Section
+from .extensions import contributed
+from .extensions import load as load_place
 
-COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
-    "Run": {
-        "run": ("run:run", "Run a workflow, or goals, to the end, with live progress."),
-        "dev": ("serve:dev", "Engine, API and web UI on this machine, with a demo."),
-        "serve": ("serve:serve", "Engine, API and web UI in one process."),
-        "demo": ("demo.command:demo", "Watch a few runs, a crash and a recovery."),
-        "check": ("check:check", "Does the code fit the live runs? Are the steps right?"),
-    },
-    "Look": {
-        "plan": ("plan:plan", "Say what a run towards goals would do."),
-        "catalog": ("catalog:catalog", "The steps that goals are planned with: list, show, rm."),
-        "runs": ("inspect:runs", "List runs, newest first."),
-        "show": ("inspect:show", "Show a run: input, operations, output."),
-        "events": ("inspect:events", "Print the event log of a run."),
-        "logs": ("logs:logs", "Print what the tasks of a run said."),
-        "diff": ("diff:diff", "Say what differs between two runs."),
-        "definitions": ("definitions:definitions", "List what can be started, with versions and tags."),
-        "why": ("inspect:why", "Say why a run is not moving, and what to do."),
-    },
-    "Tell": {
-        "cancel": ("control:cancel", "End a run."),
-        "compensate": ("control:compensate", "Undo what the steps of an ended run did."),
-        "retry": ("control:retry", "Go on with a failed or blocked run, or redo a part of one."),
-        "fork": ("control:fork", "Start a new run with the past of another."),
-        "message": ("control:message", "Send a message to a run."),
-        "approve": ("approve:approve", "Answer what a run asks a person; without ID, list the questions."),
-    },
-    "Care": {
-        "dlq": ("dead_letters:dlq", "Tasks that used up their attempts: list, show, retry, discard."),
-        "keys": ("keys:keys", "API keys of the server: create, list, revoke."),
-        "doctor": ("doctor:doctor", "Examine the database and what works on it, or a server."),
-        "version": ("versions:version", "Print the versions of Plait and its parts."),
-    },
-}
-"""By section: a command's module and name, and what it does."""
+_OWN = (
+    Command("Run", "run", "Run a definition to its end, with live progress.", "plait.cli.run:run"),
+    Command("Run", "dev", "Engine, API and web UI on this machine, with a demo.", "plait.cli.serve:dev"),
+    Command("Run", "serve", "Engine, API and web UI in one process.", "plait.cli.serve:serve"),
+    Command("Run", "demo", "Watch a few runs, a crash and a recovery.", "plait.cli.demo.command:demo"),
+    Command("Run", "check", "Check code and steps, also against the live runs.", "plait.cli.check:check"),
+    Command("Inspect", "runs", "List runs, newest first.", "plait.cli.inspect:runs"),
+    Command("Inspect", "show", "Show a run: input, operations, output.", "plait.cli.inspect:show"),
+    Command("Inspect", "events", "Print the event log of a run.", "plait.cli.inspect:events"),
+    Command("Inspect", "logs", "Print the log lines of a run's tasks.", "plait.cli.logs:logs"),
+    Command("Inspect", "diff", "Compare two runs.", "plait.cli.diff:diff"),
+    Command("Inspect", "definitions", "List definitions, with versions and tags.", "plait.cli.definitions:definitions"),
+    Command("Inspect", "why", "Explain why a run is not moving, and what to do.", "plait.cli.inspect:why"),
+    Command("Control", "cancel", "Cancel a run.", "plait.cli.control:cancel"),
+    Command("Control", "compensate", "Compensate the steps of an ended run.", "plait.cli.control:compensate"),
+    Command("Control", "retry", "Retry a failed or blocked run, or a part of one.", "plait.cli.control:retry"),
+    Command("Control", "fork", "Start a new run with the past of another.", "plait.cli.control:fork"),
+    Command("Control", "message", "Send a message to a run.", "plait.cli.control:message"),
+    Command("Control", "approve", "Decide an approval; without ID, list them.", "plait.cli.approve:approve"),
+    Command("Maintain", "dlq", "Dead letters: list, show, retry, discard.", "plait.cli.dead_letters:dlq"),
+    Command("Maintain", "keys", "API keys of the server: create, list, revoke.", "plait.cli.keys:keys"),
+    Command("Maintain", "doctor", "Examine a database and its engines, or a server.", "plait.cli.doctor:doctor"),
+    Command("Maintain", "version", "Print the versions of Plait and its parts.", "plait.cli.versions:version"),
+)
 
-_ENTRIES = {name: entry for section in COMMANDS.values() for name, entry in section.items()}
+COMMANDS = {command.name: command for command in (*_OWN, *contributed())}
 
 
 class Contents(typer.core.TyperGroup):
     """Knows its commands by name, and imports one when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(_ENTRIES)
+        return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return load(cmd_name) if cmd_name in _ENTRIES else None
+        return load(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in _ENTRIES and not args[0].startswith("-"):
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             raise _unknown(args[0])
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        for title, section in COMMANDS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, about) for name, (_, about) in section.items()])
+        for section in get_args(Section):
+            with formatter.section(section):
+                formatter.write_dl([(each.name, each.help) for each in COMMANDS.values() if each.section == section])
 
 
 def load(name: str) -> Any:
     """The command of that name, ready to be called."""
-    place, about = _ENTRIES[name]
-    module, _, attribute = place.partition(":")
-    found: Any = getattr(importlib.import_module(f"plait.cli.{module}"), attribute)
+    listed = COMMANDS[name]
+    with extra("server", f"`plait {name}`"):  # all that a command may lack, once the command line itself is here
+        found = load_place(listed.place)
     if not isinstance(found, typer.Typer):
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name, context_settings=_HELP)(found)
         found = single
     command: Any = typer.main.get_command(found)
-    command.name, command.short_help = name, about
+    command.name, command.short_help = name, listed.help
     return command
 
 
@@ -95,7 +88,7 @@ def _unknown(name: str) -> Exception:
 
     from plait.kernel.errors import InvalidInput
 
-    near = difflib.get_close_matches(name, _ENTRIES, 1)
+    near = difflib.get_close_matches(name, COMMANDS, 1)
     fix = f"did you mean `plait {near[0]}`? `plait --help` lists all" if near else "`plait --help` lists them"
     return InvalidInput("cli.usage", f"there is no command `{name}`", fix=fix)
 

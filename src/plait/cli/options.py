@@ -22,12 +22,20 @@ Place = Annotated[
 Key = Annotated[
     str | None, typer.Option("--key", envvar="PLAIT_KEY", metavar="KEY", help="For a server.", show_default=False)
 ]
-Follow = Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")]
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue until the run has ended.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Namespace = Annotated[
     str | None,
     typer.Option("--namespace", "-n", metavar="NAME", help="The namespace.", show_default="default, or the key's"),
 ]
+
+
+HELP = {"help_option_names": ["-h", "--help"]}
+
+
+def group() -> typer.Typer:
+    """A command that has commands."""
+    return typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=HELP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`plait run`: a workflow, or goals, from the command line, to the end."""
+"""`plait run`: a definition of any dialect, from the command line, to the end."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from plait.dialects.goals.definition import Goals
 from plait.errors import PlaitError
 from plait.kernel.errors import InvalidInput
 
 from . import exits
-from .advice import LOAD_FUNCTION
 from .errors import tell
-from .loading import load_target
+from .extensions import extension_of
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_inputs, read_json, read_pairs
 from .output import document, emit, note, say
 from .run_here import run_here
-from .run_request import End, Order, Outcome
-from .session import do, is_server, must_exist
+from .run_request import End, Outcome, RunRequest
+from .session import do, is_missing, is_server, must_exist
+from .target import Target, load_target, no_target, read_target
 from .words import value
 
 _EXITS: dict[End, int] = {
@@ -34,8 +33,8 @@ def run(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="MODULE:FUNCTION|goals:STEP,…",
-            help="The workflow (on a server, the NAME of one), or the steps to reach.",
+            metavar="MODULE:FUNCTION|DIALECT:DEFINITION|NAME[@VERSION]",
+            help="What to run: code on this machine, or what the database or the server knows.",
             show_default=False,
         ),
     ],
@@ -46,13 +45,13 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="JSON|@FILE|K=V",
-            help="Its input; @- reads stdin. For goals, K=V too; repeatable.",
+            help="Its input; @- reads stdin. K=V, repeatable, where inputs have names.",
             show_default="none",
         ),
     ] = None,
     id: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="The run's id; if it exists, it goes on.", show_default="made"),
+        typer.Option(metavar="ID", help="The run's id; if it exists, it is continued.", show_default="generated"),
     ] = None,
     deadline: Annotated[
         float | None, typer.Option(metavar="SECONDS", help="The run fails when it takes longer.", show_default="none")
@@ -65,61 +64,59 @@ def run(
 ) -> None:
     """Run a workflow to its end, with live progress. The output goes to stdout, the progress to stderr.
 
-    On a database, this process does the work: the function is looked for from the current folder: app:order, or
-    path/to/file.py:order. Stop it when you like, even with kill -9: the same command with the same --id goes on where
-    it was. A server runs what it has loaded: give the workflow's name.
+    On a database, this process does the work. Code is found from the current folder: app:order, or
+    path/to/file.py:order. Stop it when you like, even with kill -9: the same command with the same --id continues
+    where it was. A server runs what it has loaded: give the name, order, order@2 or order@prod.
 
     goals:STEP plans from the catalog of the database or the server, and runs what STEP needs. app:STEP does the same
     with the steps that app declares, and their functions.
     """
-    goals = read_goals(target)
     if deadline is not None and not 0 < deadline < 100 * 365 * 86_400:
         raise InvalidInput("cli.bad_deadline", f"--deadline {deadline:g}", fix="use seconds, more than 0")
     inputs = [*([] if body is None else [body]), *(input or ())]
     labels = read_pairs(label or [], "--label")
-    order = Order(target, inputs, None, id, Where(db, key, namespace), deadline, labels, json)
+    request = RunRequest(target, inputs, None, id, Where(db, key, namespace), deadline, labels, json)
     try:
-        outcome = _there(order, goals) if is_server(db) else _here(order, goals)
+        outcome = _there(request) if is_server(db) else _here(request)
     except KeyboardInterrupt:
-        _interrupted(order)
+        _interrupted(request)
         raise typer.Exit(exits.INTERRUPTED) from None
-    _say(order, outcome)
+    _say(request, outcome)
     raise typer.Exit(_EXITS[outcome.status])
 
 
-def read_goals(target: str) -> Goals | None:
-    """`goals:ship` or `goals:ship,invoice`; None for what else can be run."""
-    prefix, _, ids = target.partition(":")
-    return Goals(tuple(filter(None, ids.split(",")))) if prefix == "goals" else None
-
-
-def _there(order: Order, goals: Goals | None) -> Outcome:
+def _there(request: RunRequest) -> Outcome:
     from .run_there import run_there  # what speaks HTTP is loaded where it is needed
 
-    order.given = _given(order.inputs, named=goals is not None)
-    return do(run_there(order, goals))
+    target = read_target(request.target)
+    request.given = _given(request.inputs, target)
+    return do(run_there(request, target))
 
 
-def _here(order: Order, goals: Goals | None) -> Outcome:
-    if goals is not None:
-        must_exist(order.where.url)  # a new one has no catalog
-    definitions, found = load_target(order.target) if goals is None else ([], goals)
-    order.given = _given(order.inputs, named=isinstance(found, Goals))
-    return do(run_here(order, definitions, found))
+def _here(request: RunRequest) -> Outcome:
+    target = read_target(request.target)
+    if target.local:
+        target = load_target(request.target)
+    elif target.definition == request.target and is_missing(request.where.url):
+        raise no_target(request.target)
+    else:
+        must_exist(request.where.url)  # a new one knows no definitions
+    request.given = _given(request.inputs, target)
+    return do(run_here(request, target))
 
 
-def _given(inputs: Sequence[str], *, named: bool) -> Any:
-    if named:
+def _given(inputs: Sequence[str], target: Target) -> Any:
+    if target.named_inputs:
         return read_inputs(inputs)
     if len(inputs) > 1:
         raise InvalidInput("cli.two_inputs", "the input is given twice", fix="leave one of them out")
     return read_json(inputs[0], "the input") if inputs else None
 
 
-def _say(order: Order, outcome: Outcome) -> None:
-    if order.json:
+def _say(request: RunRequest, outcome: Outcome) -> None:
+    if request.json:
         fields = document(
-            id=order.id,
+            id=request.id,
             namespace=outcome.run.namespace,
             definition=outcome.run.definition,
             version=outcome.run.version,
@@ -131,24 +128,22 @@ def _say(order: Order, outcome: Outcome) -> None:
     elif outcome.error is None:
         say(value(outcome.output))
     else:
-        tell(_with_fix(order, outcome.status, outcome.error), json=False)
+        tell(_with_fix(request, outcome.run.dialect, outcome.status, outcome.error), json=False)
 
 
-def _with_fix(order: Order, status: End, error: PlaitError) -> PlaitError:
+def _with_fix(request: RunRequest, dialect: str, status: End, error: PlaitError) -> PlaitError:
     fixes = {
-        "failed": f"when the cause is gone: plait retry {order.id}, then {order.again()}",
-        "blocked": f"put that line into the code, then: {order.again()}",
+        "failed": f"when the cause is gone: plait retry {request.id}, then {request.again()}",
+        "blocked": extension_of(dialect).blocked_fix(request.again()),
     }
-    if error.code == "goals.no_handler":
-        fixes["blocked"] = LOAD_FUNCTION
     why = "" if error.why == status else error.why  # a cancel without a reason
     return PlaitError(error.code, error.what, why=why, fix=error.fix or fixes.get(status, ""))
 
 
-def _interrupted(order: Order) -> None:
-    if order.id is None:
+def _interrupted(request: RunRequest) -> None:
+    if request.id is None:
         note("interrupted before the run was started")
-    elif is_server(order.where.url):
-        note(f"interrupted: run {order.id} goes on on the server. To wait for it again:\n  {order.again()}")
+    elif is_server(request.where.url):
+        note(f"interrupted: run {request.id} continues on the server. To wait for it again:\n  {request.again()}")
     else:
-        note(f"interrupted: run {order.id} is kept in {order.where.url}. To go on:\n  {order.again()}")
+        note(f"interrupted: run {request.id} is kept in {request.where.url}. To continue:\n  {request.again()}")

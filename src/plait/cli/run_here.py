@@ -5,64 +5,65 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from plait.dialects.goals.definition import Goals
-from plait.dialects.goals.running.children import definition_label
-from plait.engine import Engine, Handle
+from plait.engine import Handle
+from plait.kernel.errors import NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard_of
 from plait.kernel.store import RunRow
+from plait.registry.engine import Engine
 
-from .loading import Startable
+from .extensions import extension_of
 from .output import note
 from .records import name_of
-from .run_request import Order, Outcome, watched
+from .run_request import Outcome, RunRequest, watched
 from .session import working
+from .target import Target
 
 _PARKED = {"message", "sleep", "approval", "child", "blocked"}
 """Reasons for which a run waits on disk, where new code does not reach it."""
 
 
-async def run_here(order: Order, definitions: list[object], definition: Startable) -> Outcome:
-    label = label_of(definition)
-    async with working(order.where.url, definitions) as engine:
-        known = await _known(engine, order)
-        handle = await _start(engine, order, definition, known)
-        order.id, key = handle.id, run_key(handle.namespace, handle.id)
-        if not order.json:
-            note(f"run {handle.id} of {label} in {order.where.url}", "bright_black")
+async def run_here(request: RunRequest, target: Target) -> Outcome:
+    async with working(request.where.url, target.definitions) as engine:
+        known = await _known(engine, request)
+        handle = await _start(engine, request, target, known)
+        request.id, key = handle.id, run_key(handle.namespace, handle.id)
+        if not request.json:
+            note(f"run {handle.id} of {target.label} in {request.where.url}", "bright_black")
             if not engine.kernel.owns(key):
-                note("another engine works on this database: the run goes on there, with the code it has loaded")
-        if known is not None and known.dialect == "code":
+                note("another engine works on this database: the run continues there, with the code it has loaded")
+        if known is not None and extension_of(known.dialect).replays:
             await _take_up(engine, handle, key)
-        return await watched(order, handle, label)
+        return await watched(request, handle, target.label)
 
 
-def label_of(definition: Startable) -> str:
-    """What a run's record has as its definition."""
-    return definition_label(definition.goals) if isinstance(definition, Goals) else definition.label
-
-
-async def _known(engine: Engine, order: Order) -> RunRow | None:
-    if order.id is None:
+async def _known(engine: Engine, request: RunRequest) -> RunRow | None:
+    if request.id is None:
         return None
-    return await engine.kernel.store.run(run_key(_namespace(order), order.id))
+    return await engine.kernel.store.run(run_key(_namespace(request), request.id))
 
 
-def _namespace(order: Order) -> str:
-    return order.where.namespace or DEFAULT_NAMESPACE
+def _namespace(request: RunRequest) -> str:
+    return request.where.namespace or DEFAULT_NAMESPACE
 
 
-async def _start(engine: Engine, order: Order, definition: Startable, known: RunRow | None) -> Handle[Any]:
+async def _start(engine: Engine, request: RunRequest, target: Target, known: RunRow | None) -> Handle[Any]:
     """A run that is known need not be told its input again; what is another run's is refused by `engine.start`."""
-    if known is not None and not order.inputs and name_of(known) == label_of(definition):
+    if known is not None and not request.inputs and name_of(known) == target.label:
         return await engine.get(caller_id(known.id), known.namespace)
-    return await engine.start(
-        definition,
-        order.given,
-        id=order.id,
-        namespace=_namespace(order),
-        deadline=order.deadline,
-        labels=order.labels,
-    )
+    try:
+        return await engine.start(
+            target.definition,
+            request.given,
+            id=request.id,
+            namespace=_namespace(request),
+            deadline=request.deadline,
+            labels=request.labels,
+        )
+    except NotFound as error:
+        if target.local or target.definition != request.target:
+            raise
+        fix = "name the code that has it: plait run MODULE:FUNCTION"
+        raise NotFound(error.code, error.what, why=error.why, fix=fix) from None
 
 
 async def _take_up(engine: Engine, handle: Handle[Any], run: RunId) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from plait.errors import HistoryDivergedError, PlaitError, RunFailed
+from plait.errors import PlaitError, RunBlocked, RunFailed
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.store import RunRow
@@ -21,7 +21,7 @@ End = Literal["completed", "failed", "cancelled", "blocked"]
 
 
 @dataclass(slots=True)
-class Order:
+class RunRequest:
     """Mutable for one reason: the id of the run is often known only when it is started."""
 
     target: str
@@ -56,10 +56,10 @@ class Outcome:
     info: ErrorInfo | None = None
 
 
-async def watched(order: Order, run: Run, label: str, pause: float = progress.REFRESH) -> Outcome:
+async def watched(request: RunRequest, run: Run, label: str, pause: float = progress.REFRESH) -> Outcome:
     """Shows the run until it has ended."""
     ending = asyncio.ensure_future(_outcome(run))
-    screen = progress.Silent() if order.json else progress.screen(run.id, label)
+    screen = progress.Silent() if request.json else progress.screen(run.id, label)
     try:
         await progress.watch(run, ending, screen, pause)
     finally:
@@ -74,5 +74,5 @@ async def _outcome(run: Run) -> Outcome:
     except RunFailed as error:
         status: End = "cancelled" if error.run_status == "cancelled" else "failed"
         return Outcome(await run.row(), status, error=error, info=error.error)
-    except HistoryDivergedError as error:
+    except RunBlocked as error:
         return Outcome(await run.row(), "blocked", error=error, info=error.error)

@@ -3,56 +3,52 @@
 from __future__ import annotations
 
 from plait.client import Client, RemoteRun
-from plait.dialects.goals.definition import Goals
-from plait.dialects.goals.running.children import definition_label
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import caller_id
 from plait.kernel.store import RunRow
 
 from .output import note
 from .records import name_of
-from .run_request import Order, Outcome, watched
+from .run_request import Outcome, RunRequest, watched
 from .server import ServerSession, served
+from .target import Target
 
 _PAUSE = 0.5
 """Seconds between looks: each is a request."""
 
 
-async def run_there(order: Order, goals: Goals | None) -> Outcome:
-    if goals is None:
-        _must_be_a_name(order.target)
-    async with served(order.where) as session:
-        label = definition_label(goals.goals) if goals is not None else order.target
-        run = await _start(session, order, goals or order.target, label)
-        order.id = run.id
-        if not order.json:
-            note(f"run {run.id} of {label} on {session.engine.url}", "bright_black")
-        return await watched(order, run, label, _PAUSE)
+async def run_there(request: RunRequest, target: Target) -> Outcome:
+    if target.local:
+        raise _not_a_name(request.target)
+    async with served(request.where) as session:
+        run = await _start(session, request, target)
+        request.id = run.id
+        if not request.json:
+            note(f"run {run.id} of {target.label} on {session.engine.url}", "bright_black")
+        return await watched(request, run, target.label, _PAUSE)
 
 
-def _must_be_a_name(target: str) -> None:
-    if ":" in target:
-        name = target.rpartition(":")[2]
-        raise InvalidInput(
-            "cli.bad_target",
-            f"{target!r} names code on this machine",
-            why="a server runs the workflows that it has loaded",
-            fix=f"give the name of one, for one `{name}`; `plait definitions` lists them",
-        )
+def _not_a_name(target: str) -> InvalidInput:
+    return InvalidInput(
+        "cli.bad_target",
+        f"{target!r} names code on this machine",
+        why="a server runs the workflows that it has loaded",
+        fix=f"give the name of one, for example `{target.rpartition(':')[2]}`; `plait definitions` lists them",
+    )
 
 
-async def _start(session: ServerSession, order: Order, definition: str | Goals, label: str) -> RemoteRun:
+async def _start(session: ServerSession, request: RunRequest, target: Target) -> RemoteRun:
     client, namespace = session.engine, session.namespace
-    known = await _known(client, order.id, namespace)
-    if known is not None and not order.inputs and label in (known.definition, name_of(known)):
+    known = await _known(client, request.id, namespace)
+    if known is not None and not request.inputs and target.label in (known.definition, name_of(known)):
         return await client.get(caller_id(known.id), namespace)
     return await client.start(
-        definition,
-        order.given,
-        id=order.id,
+        target.definition,
+        request.given,
+        id=request.id,
         namespace=namespace,
-        deadline=order.deadline,
-        labels=order.labels,
+        deadline=request.deadline,
+        labels=request.labels,
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from msgspec.structs import replace
 from rich.text import Text
 from rich.tree import Tree
 
 from plait.kernel.ids import Millis
-from plait.kernel.view import Edge, Node, Reason, RunView
+from plait.kernel.view import Node, Reason, RunView
 
 from . import words
+from .extensions import extension_of
 from .output import STYLES
 
 MARKS = {
@@ -43,28 +43,8 @@ def tree(
 
 
 def nodes(view: RunView) -> list[Node]:
-    """The operations; what was open when a run of code ended counts as cancelled. Steps towards goals, which are there
-    from the start, come in the order in which one needs the other."""
-    if view.dialect == "goals":
-        steps = [node for node in view.nodes if node.kind not in ("init", "rollback")]
-        return [*_by_need(steps, view.edges), *(node for node in view.nodes if node.kind == "rollback")]
-    if view.status == "running":
-        return view.nodes
-    return [node if node.ended_at is not None else replace(node, status="cancelled") for node in view.nodes]
-
-
-def _by_need(nodes: list[Node], edges: Iterable[Edge]) -> list[Node]:
-    """Those that nothing is needed for first; their order is kept otherwise."""
-    known = {node.id for node in nodes}
-    needed = {node.id: {edge.source for edge in edges if edge.target == node.id} & known for node in nodes}
-    found: list[Node] = []
-    while nodes:
-        ready = [node for node in nodes if not needed[node.id]] or nodes
-        found += ready
-        done = {node.id for node in ready}
-        nodes = [node for node in nodes if node.id not in done]
-        needed = {node.id: needed[node.id] - done for node in nodes}
-    return found
+    """The operations, in the order that suits the dialect."""
+    return extension_of(view.dialect).nodes(view)
 
 
 def loose(view: RunView, waiting: Iterable[Reason]) -> list[str]:

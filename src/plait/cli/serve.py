@@ -16,10 +16,10 @@ import typer
 import uvloop
 
 from plait.egress import EgressSettings
-from plait.engine import Engine
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
 from plait.observe.observability import Observability
+from plait.registry.engine import Engine
 from plait.server.app import make_app
 from plait.server.argyll.webhooks import WebhookUrls
 from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secret_of
@@ -173,7 +173,7 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
     engine = Engine(
         plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers, egress=plan.egress
     )
-    engine.goals.webhooks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
+    engine.executors.callbacks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
     with Signals() as signals:
         async with (
             watch.on(engine),

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from plait.client import Client
-from plait.client.catalog import RemoteCatalog
-from plait.dialects.goals.steps.step import Step
 from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.registry.client import Client
 
 from .contract import Run
 from .options import Where
@@ -25,13 +23,6 @@ class ServerSession:
     @property
     def me(self) -> str:
         return ""
-
-    @property
-    def catalog(self) -> RemoteCatalog:
-        return self.engine.catalog.of(self.namespace)
-
-    async def put(self, steps: Sequence[Step], *, update: bool) -> None:
-        await self.catalog.put(steps, "upsert" if update else "register")
 
     async def told(self, run: Run, telling: Awaitable[object]) -> None:
         await telling

@@ -23,7 +23,7 @@ async def examine_server(where: Where, report: Report) -> None:
         namespace = await _known(client, report)
         live = await client.runs(RunFilter(namespace=namespace, status="running", limit=MANY))
         examine_runs(live, words.now(), report)
-        report.facts["questions"] = str(len(await client.approvals.list(namespace)))
+        report.facts["approvals"] = str(len(await client.approvals.list(namespace)))
         examine_letters(await client.dlq.list(namespace), report)
 
 

@@ -1,4 +1,4 @@
-"""Opening a database: to look, to tell, or to work on it."""
+"""Opening a database: to inspect it, to control runs, or to work on it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from plait.engine import Engine
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Ids
+from plait.registry.engine import Engine
 
 T = TypeVar("T")
 
@@ -85,7 +85,7 @@ def must_exist(db: str) -> None:
     if db == "memory:":
         raise InvalidInput(
             "cli.memory_database",
-            "a database in memory can't be looked into",
+            "a database in memory can't be inspected",
             why="it belongs to the process that made it, and is gone with it",
             fix=f"use a file: --db {_SQLITE}plait.db",
         )
@@ -104,6 +104,12 @@ def must_exist(db: str) -> None:
             why=f"{why}{_where(path)}",
             fix="name it with --db or PLAIT_DB; `plait run` makes a new one",
         )
+
+
+def is_missing(db: str) -> bool:
+    """Whether this names a file that is not there yet."""
+    path = None if is_server(db) else sqlite_file(db)
+    return path is not None and not path.exists()
 
 
 def sqlite_file(db: str) -> Path | None:

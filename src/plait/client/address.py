@@ -6,9 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 
+from plait.api.route import API
 from plait.kernel.errors import InvalidInput
-
-_API = "/api/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +15,11 @@ class Address:
     url: str
     """Without a slash at the end."""
     local: bool
-    """On this machine: no proxy is asked."""
+    """On this machine: proxies are not used."""
 
     @property
-    def foreign(self) -> bool:
-        """Whom a certificate must vouch for. To read the list of authorities takes longer than most requests."""
+    def needs_certificate(self) -> bool:
+        """Whether to load the certificate authorities, which takes longer than most requests."""
         return not self.local or self.url.startswith("https:")
 
     @classmethod
@@ -29,18 +28,18 @@ class Address:
             parts = urlsplit(url)
             host, _ = parts.hostname, parts.port
         except ValueError as error:
-            raise _bad("it can't be read", str(error)) from None
+            raise _bad("malformed address", str(error)) from None
         if parts.scheme not in ("http", "https") or not host:
-            raise _bad(f"{url[:200]!r} is no address of a server")
+            raise _bad(f"{url[:200]!r} is not the address of a server")
         if "@" in parts.netloc:
-            raise _bad("the address holds a password", "it would be seen in logs and lists of processes")
+            raise _bad("the address contains a password", "it would be visible in logs and process lists")
         if parts.query or parts.fragment:
             raise _bad(f"{url[:200]!r} is more than an address")
-        return cls(url.rstrip("/").removesuffix(_API), _is_local(host))
+        return cls(url.rstrip("/").removesuffix(API), _is_local(host))
 
     def path(self, *parts: str) -> str:
-        """Of a resource of the API; ids may hold anything."""
-        return self.url + _API + "".join(f"/{_quoted(part)}" for part in parts)
+        """The address of a resource of the API; ids may hold any character."""
+        return self.url + API + "".join(f"/{_quoted(part)}" for part in parts)
 
 
 def _quoted(part: str) -> str:
@@ -55,4 +54,4 @@ def _is_local(host: str) -> bool:
 
 
 def _bad(what: str, why: str = "") -> InvalidInput:
-    return InvalidInput("client.bad_url", what, why=why, fix="use http://host:port, and give a key with --key")
+    return InvalidInput("client.bad_url", what, why=why, fix="use http://host:port, and pass the key with --key")

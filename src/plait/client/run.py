@@ -7,34 +7,41 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from plait.engine.run_details import Picture
-from plait.engine.timeline import Bar
-from plait.errors import ErrorInfo, HistoryDivergedError, RunFailed, Unavailable
+from plait.api.event import EventPage
+from plait.api.log import LogPage
+from plait.api.picture import Picture
+from plait.api.run import RunDetail, RunRef
+from plait.api.run_action import RunState
+from plait.api.shape import Accepted
+from plait.api.timeline import Bar, Timeline
+from plait.api.transport import Parameters
+from plait.errors import ErrorInfo, RunBlocked, RunFailed, Unavailable
 from plait.kernel.events import Recorded
+from plait.kernel.ids import Ids
 from plait.kernel.store import Line, RunRow
 from plait.kernel.view import Reason, RunStatus, RunView
 
-from . import shapes
-from .following import Following
-from .transport import Query, Transport
+from .event_stream import EventStream
+from .records import detail_row, line_of, picture_of
+from .transport import HttpTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from .client import Client
-
 _PAGE = 5_000
-_GLANCE = 1.0
-"""Seconds between looks whether a run is blocked, which no event tells."""
+_BLOCKED_CHECK = 1.0
+"""Seconds between checks whether a run is blocked, for which there is no event."""
 
 
 class RemoteRun:
-    """One run on a server: wait for its result, look at it, tell it something."""
+    """One run on a server: wait for its result, inspect it, control it."""
 
-    def __init__(self, client: Client, id: str, namespace: str) -> None:
-        self._client = client
+    def __init__(self, transport: HttpTransport, id: str, namespace: str, *, ids: Ids, patience: float) -> None:
+        self._transport = transport
         self._id = id
         self._namespace = namespace
+        self._ids = ids
+        self._patience = patience
 
     @property
     def id(self) -> str:
@@ -47,20 +54,16 @@ class RemoteRun:
     def __repr__(self) -> str:
         return f"<RemoteRun {self.id}>"
 
-    @property
-    def _transport(self) -> Transport:
-        return self._client.transport
-
     def _path(self, *parts: str) -> str:
-        return self._transport.address.path("runs", self._id, *parts)
+        return self._transport.path("runs", self._id, *parts)
 
-    def _query(self, **more: str | int | None) -> Query:
+    def _query(self, **more: str | int | None) -> Parameters:
         return {"namespace": self._namespace, **more}
 
-    # -- asking --------------------------------------------------------------------------------------------------
+    # -- inspect -------------------------------------------------------------------------------------------------
 
     async def result(self) -> Any:
-        """Waits for the end and gives the output; raises `RunFailed`, or `HistoryDivergedError` while the run is
+        """Waits for the end and returns the output; raises `RunFailed`, or `RunBlocked` while the run is
         blocked."""
         while True:
             await self._settled()
@@ -69,14 +72,14 @@ class RemoteRun:
                 return _output(self._id, found)
 
     async def _settled(self) -> None:
-        """Until it has ended or is blocked. A server that is away for a moment is waited for by the stream."""
+        """Until it has ended or is blocked. The stream waits for a server that is unavailable for a moment."""
         ending = asyncio.ensure_future(self._end())
         try:
             while not ending.done():
                 with suppress(Unavailable):
                     if (await self.row()).blocked is not None:
                         return
-                await asyncio.wait({ending}, timeout=_GLANCE)
+                await asyncio.wait({ending}, timeout=_BLOCKED_CHECK)
             ending.result()
         finally:
             ending.cancel()
@@ -88,8 +91,8 @@ class RemoteRun:
                 pass
 
     async def row(self) -> RunRow:
-        """The run's record as it stands, as far as the server tells."""
-        return (await self._detail()).row()
+        """The run's record, as far as the server shows it."""
+        return detail_row(await self._detail())
 
     async def status(self) -> RunStatus:
         """`running`, `completed`, `failed` or `cancelled`."""
@@ -97,14 +100,14 @@ class RemoteRun:
 
     async def picture(self, at: int | None = None) -> Picture:
         """Everything a page shows of the run: as it is, or as it was after event number `at`."""
-        return (await self._detail(at)).picture()
+        return picture_of(await self._detail(at))
 
     async def view(self, at: int | None = None) -> RunView:
-        """The run's operations, what became of them, and how they follow from each other."""
+        """The run's operations, their outcomes, and how they depend on each other."""
         return (await self._detail(at)).view
 
     async def waiting(self) -> list[Reason]:
-        """Why the run is not moving, in words. Empty when it has ended."""
+        """Why the run is not moving, in sentences. Empty when it has ended."""
         return (await self._detail()).waiting
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
@@ -112,9 +115,7 @@ class RemoteRun:
         found: list[Recorded] = []
         while limit is None or len(found) < limit:
             size = _PAGE if limit is None else min(_PAGE, limit - len(found))
-            page = await self._transport.get(
-                self._path("events"), shapes.EventPage, self._query(after=after, limit=size)
-            )
+            page = await self._transport.get(self._path("events"), EventPage, self._query(after=after, limit=size))
             found += page.events
             if page.next is None:
                 break
@@ -122,59 +123,61 @@ class RemoteRun:
         return found
 
     def follow(self, after: int = 0) -> AsyncIterator[list[Recorded]]:
-        """Events as they are recorded, each once and in order. Ends when the run has ended and all is told. A
-        connection that breaks is made again."""
-        following = Following(self._transport, self._path("events"), self._namespace, self._client.patience)
-        return following.events(after)
+        """Events as they are recorded, each once and in order, until the run has ended. Reconnects when the
+        connection breaks."""
+        stream = EventStream(self._transport, self._path("events"), self._namespace, self._patience)
+        return stream.events(after)
 
     async def timeline(self) -> list[Bar]:
         """When each operation ran, with its attempts."""
-        return (await self._transport.get(self._path("timeline"), shapes.Timeline, self._query())).bars
+        return (await self._transport.get(self._path("timeline"), Timeline, self._query())).bars
 
     async def logs(self, node: str | None = None, after: int = 0, limit: int = 1_000) -> list[Line]:
-        """What the run's tasks said, in order; those after line `after`."""
+        """What the run's tasks logged, in order; those after line `after`."""
         query = self._query(node=node, after=after, limit=min(limit, _PAGE))
-        page = await self._transport.get(self._path("logs"), shapes.LogPage, query)
-        return page.of(self._namespace, self._id)
+        page = await self._transport.get(self._path("logs"), LogPage, query)
+        return [line_of(line, self._namespace, self._id) for line in page.lines]
 
-    async def _detail(self, at: int | None = None) -> shapes.RunDetail:
-        return await self._transport.get(self._path(), shapes.RunDetail, self._query(at=at))
+    async def _detail(self, at: int | None = None) -> RunDetail:
+        return await self._transport.get(self._path(), RunDetail, self._query(at=at))
 
-    # -- telling -------------------------------------------------------------------------------------------------
+    # -- control -------------------------------------------------------------------------------------------------
 
     async def message(self, name: str, body: Any = None, id: str | None = None) -> str:
         """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
-        key = self._client.ids.key() if id is None else id  # with an id of our own it may be sent again
+        key = self._ids.key() if id is None else id  # with an id of ours it can be sent again
         content = {"name": name, "body": body, "id": key}
-        return (await self._transport.post(self._path("messages"), shapes.Named, content, self._query(), again=True)).id
+        return (
+            await self._transport.post(self._path("messages"), Accepted, content, self._query(), idempotent=True)
+        ).id
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
-        """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""
-        await self._tell("cancel", {"reason": reason, "compensate": compensate}, again=True)
+        """Ends the run. With `compensate`, the compensations of its steps run first. No effect on an ended run."""
+        await self._post("cancel", {"reason": reason, "compensate": compensate}, idempotent=True)
 
     async def retry(self, at: str | None = None) -> None:
-        """Goes on with a failed or blocked run; with `at`, from that operation on."""
-        await self._tell("retry", {"from": at})
+        """Retries a failed or blocked run; with `at`, from that operation on."""
+        await self._post("retry", {"from": at})
 
     async def compensate(self) -> None:
-        """Undoes what the steps of an ended run did, newest first."""
-        await self._tell("compensate", {})
+        """Runs the compensations of an ended run, newest first."""
+        await self._post("compensate", {})
 
     async def patch(self, operations: list[dict[str, Any]]) -> None:
-        """Changes the definition of this run, where its dialect can."""
-        await self._tell("patch", {"operations": operations})
+        """Changes the definition of this run, if its dialect supports it."""
+        await self._post("patch", {"operations": operations})
 
     async def fork(
         self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None
     ) -> RemoteRun:
-        """A new run with the same past up to `at`, an event number or the path of an operation that is then
-        done again. `edits` gives other results to operations that completed before."""
+        """A new run with the same history up to `at`: an event number, or the path of an operation that is then
+        run again. `edits` replaces results of operations that completed before."""
         content = {"at": at, "edits": edits or None, "id": id}
-        made = await self._transport.post(self._path("fork"), shapes.RunRef, content, self._query())
-        return RemoteRun(self._client, made.id, made.namespace)
+        made = await self._transport.post(self._path("fork"), RunRef, content, self._query())
+        return RemoteRun(self._transport, made.id, made.namespace, ids=self._ids, patience=self._patience)
 
-    async def _tell(self, verb: str, content: Mapping[str, Any], *, again: bool = False) -> None:
-        await self._transport.post(self._path(verb), shapes.Named, content, self._query(), again=again)
+    async def _post(self, verb: str, content: Mapping[str, Any], *, idempotent: bool = False) -> None:
+        await self._transport.post(self._path(verb), RunState, content, self._query(), idempotent=idempotent)
 
 
 def _output(id: str, found: Picture) -> Any:
@@ -182,5 +185,5 @@ def _output(id: str, found: Picture) -> Any:
     if row.status == "completed":
         return found.output
     if row.status == "running" and row.blocked is not None:
-        raise HistoryDivergedError(id, row.blocked)
-    raise RunFailed(id, row.status, row.error or ErrorInfo("kernel.failed", "it failed"))
+        raise RunBlocked(id, row.blocked)
+    raise RunFailed(id, row.status, row.error or ErrorInfo("kernel.failed", "the run failed"))

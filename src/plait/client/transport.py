@@ -1,4 +1,4 @@
-"""Requests to a server. What does no harm twice is sent again when the connection broke or the server is busy."""
+"""Requests to a server. Idempotent ones are sent again when the connection breaks or the server is busy."""
 
 from __future__ import annotations
 
@@ -11,82 +11,92 @@ from typing import Any, TypeVar
 import httpx
 import msgspec
 
-import plait
+from plait.api.transport import Parameters
 from plait.kernel.errors import InvalidInput, PlaitError
+from plait.kernel.version import VERSION
 
 from .address import Address
-from .errors import is_passing, not_plait, refusal_of, unreachable, unreadable
-from .stream import Frame, Frames
+from .errors import error_of, is_transient, not_plait, unreachable, unreadable
+from .sse import Frame, Frames
 
 T = TypeVar("T")
 
-TRIES = 3
-_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+ATTEMPTS = 3
+_PAUSE, _MAX_PAUSE = 0.2, 5.0
 TIMEOUT = 30.0
-"""Seconds that a server may take to answer."""
-_CONNECTING = 5.0
-_SILENCE = 45.0
-"""Seconds without a sign of life on a stream: three heartbeats of a server."""
-
-Query = Mapping[str, str | int | list[str] | None]
+"""Seconds that a server may take to respond."""
+_CONNECT_TIMEOUT = 5.0
+_STREAM_TIMEOUT = 45.0
+"""Seconds without data on a stream: three heartbeats of a server."""
 
 
-class Transport:
+class HttpTransport:
     def __init__(self, url: str, key: str | None = None, timeout: float = TIMEOUT) -> None:
         self.address = Address.of(url)
         self._http = httpx.AsyncClient(
             headers=_headers(key),
-            timeout=httpx.Timeout(timeout, connect=_CONNECTING),
+            timeout=httpx.Timeout(timeout, connect=_CONNECT_TIMEOUT),
             trust_env=not self.address.local,
-            verify=self.address.foreign,
+            verify=self.address.needs_certificate,
         )
 
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def get(self, path: str, shape: type[T], query: Query | None = None) -> T:
-        return self._read(await self._ask("GET", path, query, again=True), shape)
+    def path(self, *parts: str) -> str:
+        return self.address.path(*parts)
+
+    async def get(self, path: str, shape: type[T], query: Parameters | None = None) -> T:
+        return self._read(await self._send("GET", path, query, idempotent=True), shape)
 
     async def post(
-        self, path: str, shape: type[T], body: Mapping[str, Any], query: Query | None = None, *, again: bool = False
+        self,
+        path: str,
+        shape: type[T],
+        body: Mapping[str, Any],
+        query: Parameters | None = None,
+        *,
+        idempotent: bool = False,
     ) -> T:
-        """`again`: it does no harm twice. Fields of the body that are None are left out."""
+        """Fields of the body that are None are left out."""
         given = {name: value for name, value in body.items() if value is not None}
-        return self._read(await self._ask("POST", path, query, given, again=again), shape)
+        return self._read(await self._send("POST", path, query, given, idempotent=idempotent), shape)
 
-    async def delete(self, path: str, shape: type[T], query: Query | None = None) -> T:
-        return self._read(await self._ask("DELETE", path, query, again=False), shape)
+    async def delete(self, path: str, shape: type[T], query: Parameters | None = None) -> T:
+        return self._read(await self._send("DELETE", path, query, idempotent=False), shape)
 
     @asynccontextmanager
-    async def listen(self, path: str, query: Query) -> AsyncGenerator[AsyncIterator[list[Frame]]]:
-        """Frames as they come, those of one piece together; none for a sign of life."""
+    async def listen(self, path: str, query: Parameters) -> AsyncGenerator[AsyncIterator[list[Frame]]]:
+        """Frames as they arrive, those of one chunk together; none for a heartbeat."""
         headers = {"accept": "text/event-stream"}
         try:
-            timeout = httpx.Timeout(_SILENCE, connect=_CONNECTING)
-            asking = self._http.stream("GET", path, params=_given(query), headers=headers, timeout=timeout)
-            async with asking as answer:
+            timeout = httpx.Timeout(_STREAM_TIMEOUT, connect=_CONNECT_TIMEOUT)
+            response = self._http.stream("GET", path, params=_given(query), headers=headers, timeout=timeout)
+            async with response as answer:
                 if not answer.is_success:
                     await answer.aread()
-                    raise refusal_of(answer, self.address.url)
-                yield _pieces(answer)
+                    raise error_of(answer, self.address.url)
+                yield _chunks(answer)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise unreachable(error, self.address.url) from None
 
-    async def _ask(
-        self, method: str, path: str, query: Query | None, body: object = None, *, again: bool
+    async def _send(
+        self, method: str, path: str, query: Parameters | None, body: object = None, *, idempotent: bool
     ) -> httpx.Response:
-        tries = TRIES if again else 1
-        for number in range(1, tries + 1):
-            found = await self._try(method, path, query, body)
+        attempts = ATTEMPTS if idempotent else 1
+        for number in range(1, attempts + 1):
+            found = await self._send_once(method, path, query, body)
             if isinstance(found, httpx.Response) and found.is_success:
                 return found
-            error = found if isinstance(found, PlaitError) else refusal_of(found, self.address.url)
-            if number == tries or not is_passing(error):
+            error = found if isinstance(found, PlaitError) else error_of(found, self.address.url)
+            if number == attempts or not is_transient(error):
                 raise error
             await asyncio.sleep(_pause(found, number))
         raise AssertionError("unreachable")
 
-    async def _try(self, method: str, path: str, query: Query | None, body: object) -> httpx.Response | PlaitError:
+    async def _send_once(
+        self, method: str, path: str, query: Parameters | None, body: object
+    ) -> httpx.Response | PlaitError:
         content = None if body is None else msgspec.json.encode(body)
         headers = {} if content is None else {"content-type": "application/json"}
         try:
@@ -100,8 +110,8 @@ class Transport:
         except msgspec.ValidationError as error:
             raise unreadable(error) from None
         except msgspec.DecodeError:
-            kind = answer.headers.get("content-type", "something else").partition(";")[0]
-            raise not_plait(self.address.url, f"it answers with {kind[:80]}, not with JSON") from None
+            kind = answer.headers.get("content-type", "another type").partition(";")[0]
+            raise not_plait(self.address.url, f"it responds with {kind[:80]}, not with JSON") from None
 
 
 def decode(data: bytes, shape: type[T]) -> T:
@@ -118,24 +128,24 @@ def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
 
 
 def _headers(key: str | None) -> dict[str, str]:
-    found = {"accept": "application/json", "user-agent": f"plait/{plait.__version__}"}
+    found = {"accept": "application/json", "user-agent": f"plait/{VERSION}"}
     if key:
         if not key.isascii() or not key.isprintable() or " " in key:
-            raise InvalidInput("client.bad_key", "the key holds characters that no key has", fix="copy it as a whole")
+            raise InvalidInput("client.bad_key", "the key contains invalid characters", fix="copy the whole key")
         found["authorization"] = f"Bearer {key}"
     return found
 
 
-def _given(query: Query | None) -> dict[str, Any]:
+def _given(query: Parameters | None) -> dict[str, Any]:
     return {name: value for name, value in (query or {}).items() if value is not None}
 
 
-async def _pieces(answer: httpx.Response) -> AsyncIterator[list[Frame]]:
+async def _chunks(answer: httpx.Response) -> AsyncIterator[list[Frame]]:
     frames = Frames()
-    async for piece in answer.aiter_bytes():
-        yield frames.feed(piece)
+    async for chunk in answer.aiter_bytes():
+        yield frames.feed(chunk)
 
 
 def _pause(found: httpx.Response | PlaitError, number: int) -> float:
     later = found.headers.get("retry-after", "") if isinstance(found, httpx.Response) else ""
-    return min(float(later), _LONGEST_PAUSE) if later.isdigit() else _PAUSE * number
+    return min(float(later), _MAX_PAUSE) if later.isdigit() else _PAUSE * number

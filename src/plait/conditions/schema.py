@@ -6,14 +6,17 @@ A schema never makes us fetch anything: `$ref` works inside the document only.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import jsonschema_rs
 import msgspec
 from msgspec import Raw
 
+from plait.extras import extra
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput, TooLarge
+
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 MAX_BYTES = 256 * 1024
 
@@ -39,6 +42,8 @@ def compiled(schema: Raw) -> jsonschema_rs.Draft202012Validator:
 def _compiled(text: bytes) -> jsonschema_rs.Draft202012Validator:
     if len(text) > MAX_BYTES:
         raise TooLarge("schema.too_large", f"the schema has {len(text):,} bytes", why=f"the limit is {MAX_BYTES:,}")
+    with extra("scripts", "JSON Schema"):
+        import jsonschema_rs
     try:
         return jsonschema_rs.Draft202012Validator(values.decode(Raw(text)), retriever=_refuse)
     except ValueError as error:

@@ -13,33 +13,35 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from functools import cached_property
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-import httpcore
-import msgspec
 from msgspec import UNSET
 
+from plait.extras import extra
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput, TooLarge
 
-from .body import Meter, read_body
-from .connections import Connections
-from .errors import AnswerTooLarge, BadRequest, ProtocolError, TimedOut, TooManyRedirects
-from .exchange import Unreached, exchange
+from .body import Meter
+from .errors import BadRequest, TimedOut, TooManyRedirects
 from .headers import checked
-from .messages import NO_HEADERS, Headers, Request, Response
-from .redirects import Hop, next_hop
+from .messages import Request, Response
+from .redirects import Hop
 from .resolver import Resolver, SystemResolver, resolve
 from .rules import Rules
+from .sending import Sending
 from .settings import EgressSettings
 from .trust import Trust
 from .url import Address, Target, parse_url
+
+if TYPE_CHECKING:
+    from .transport import Transport
 
 Propagate = Callable[[dict[str, str]], object]
 """Adds headers to a request, such as `traceparent`: OpenTelemetry's `inject` is one."""
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_ADDRESSES_TRIED = 3
 _log = logging.getLogger("plait.egress")
 
 
@@ -58,7 +60,7 @@ class Egress:
         self._system = SystemResolver()
         self._resolver = resolver or self._system
         self._propagate = propagate
-        self._connections = Connections(self._settings, Trust(self._settings.ca_file))
+        self._trust = Trust(self._settings.ca_file)
 
     async def __aenter__(self) -> Egress:
         return self
@@ -70,8 +72,16 @@ class Egress:
 
     async def aclose(self) -> None:
         """Closes all connections."""
-        await self._connections.aclose()
+        if "_transport" in vars(self):
+            await self._transport.aclose()
         self._system.close()
+
+    @cached_property
+    def _transport(self) -> Transport:
+        """Made with the first request: who sends none need not have an HTTP client installed."""
+        with extra("http", "HTTP"):
+            from .transport import Transport
+        return Transport(self._settings, self._trust)
 
     def check(self, url: str) -> None:
         """Raises what `send` would raise for a URL before it looks anything up: for when a definition is registered."""
@@ -88,7 +98,7 @@ class Egress:
                 f"{sending.first.target.origin} did not answer in time", why=f"not done after {sending.seconds:g} s"
             ) from None
 
-    def _prepare(self, request: Request) -> _Sending:
+    def _prepare(self, request: Request) -> Sending:
         method = request.method.upper()
         if method not in _METHODS:
             raise BadRequest(
@@ -97,7 +107,7 @@ class Egress:
         target = parse_url(request.url)
         headers, body = self._compose(request)
         most = self._settings.max_response_bytes
-        return _Sending(
+        return Sending(
             first=Hop(target, method, headers, body),
             follow=request.follow_redirects,
             seconds=self._seconds(request),
@@ -106,7 +116,7 @@ class Egress:
             meter=Meter(),
         )
 
-    async def _follow(self, sending: _Sending) -> Response:
+    async def _follow(self, sending: Sending) -> Response:
         hop = sending.first
         for redirects in range(self._settings.max_redirects + 1):
             answer = await self._ask(sending, hop, redirects)
@@ -117,50 +127,12 @@ class Egress:
             f"{sending.first.target.origin} redirects too often", why=f"more than {self._settings.max_redirects} times"
         )
 
-    async def _ask(self, sending: _Sending, hop: Hop, redirects: int) -> Response | Hop:
-        """One hop: its addresses are found once and checked, then tried until one of them takes the connection."""
+    async def _ask(self, sending: Sending, hop: Hop, redirects: int) -> Response | Hop:
+        """One hop: its addresses are found once and checked, and only those are talked to."""
         self._rules.admit(hop.target)
         addresses = await self._addresses(hop.target)
         self._rules.admit_addresses(hop.target, addresses)
-        tried = addresses[:_ADDRESSES_TRIED]
-        for address in tried[:-1]:
-            try:
-                return await self._talk(sending, hop, address, redirects, share=len(tried))
-            except Unreached:
-                continue
-        try:
-            return await self._talk(sending, hop, tried[-1], redirects, share=len(tried))
-        except Unreached as unreached:
-            raise unreached.error from None
-
-    async def _talk(
-        self, sending: _Sending, hop: Hop, address: Address, redirects: int, *, share: int
-    ) -> Response | Hop:
-        timeouts = self._settings.connect_timeout / share, self._settings.first_byte_timeout
-        async with (
-            self._connections.use(hop.target, address) as connection,
-            exchange(connection, hop, *timeouts) as answer,
-        ):
-            sending.meter.sent += len(hop.body)
-            headers = self._headers(hop.target, answer)
-            following = next_hop(hop, answer.status, headers) if sending.follow else None
-            if following is not None:
-                return following
-            bodiless = hop.method == "HEAD" or answer.status in (204, 304)
-            body = await read_body(
-                answer.aiter_stream(), NO_HEADERS if bodiless else headers, limit=sending.max_bytes, meter=sending.meter
-            )
-        return Response(
-            status=answer.status,
-            headers=headers,
-            body=body,
-            url=hop.target.url,
-            address=str(address),
-            redirects=redirects,
-            bytes_sent=sending.meter.sent,
-            bytes_received=sending.meter.received,
-            ms=(time.monotonic() - sending.began) * 1000,
-        )
+        return await self._transport.ask(sending, hop, addresses, redirects)
 
     async def _addresses(self, target: Target) -> list[Address]:
         seconds = self._settings.connect_timeout
@@ -171,16 +143,6 @@ class Egress:
             raise TimedOut(
                 f"{target.host} could not be resolved in time", why=f"no answer within {seconds:g} s"
             ) from None
-
-    def _headers(self, target: Target, answer: httpcore.Response) -> Headers:
-        if answer.status < 200:
-            raise ProtocolError(f"{target.origin} wants to speak another protocol", why=f"status {answer.status}")
-        if sum(len(name) + len(value) + 4 for name, value in answer.headers) > self._settings.max_header_bytes:
-            raise AnswerTooLarge(
-                f"{target.origin} answers with headers that are too large",
-                why=f"more than {self._settings.max_header_bytes:,} bytes",
-            )
-        return Headers((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
 
     def _compose(self, request: Request) -> tuple[dict[str, str], bytes]:
         most = self._settings.max_header_bytes
@@ -210,17 +172,6 @@ class Egress:
         if not request.timeout > 0:
             raise BadRequest("the timeout of the request can't be used", fix="give seconds, more than 0")
         return min(request.timeout, self._settings.max_timeout)
-
-
-class _Sending(msgspec.Struct, frozen=True):
-    """A request that was found fit to be sent."""
-
-    first: Hop
-    follow: bool
-    seconds: float
-    max_bytes: int
-    began: float
-    meter: Meter
 
 
 def _body(request: Request, most: int) -> bytes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from functools import cached_property
 
+from plait.extras import extra
 from plait.kernel.errors import InvalidInput
 
 
@@ -17,9 +19,7 @@ class Trust:
 
     @cached_property
     def context(self) -> ssl.SSLContext:
-        import httpx  # it brings a command line of its own: only who speaks TLS waits for that
-
-        context = httpx.create_ssl_context()
+        context = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE") or _public())
         self._add_to(context)
         return context
 
@@ -32,3 +32,9 @@ class Trust:
             raise InvalidInput(
                 "egress.bad_settings", f"ca_file {self._ca_file} can't be used", why=str(error), fix="name a PEM file"
             ) from None
+
+
+def _public() -> str:
+    with extra("http", "HTTPS"):
+        import certifi
+    return certifi.where()

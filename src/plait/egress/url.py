@@ -13,8 +13,9 @@ import re
 from typing import Literal
 from urllib.parse import quote
 
-import idna
 import msgspec
+
+from plait.extras import extra
 
 from .errors import BadUrl
 
@@ -125,6 +126,8 @@ def _ascii(host: str) -> str:
     """IDNA with the mapping that browsers use: full-width digits and dots become plain ones before we look."""
     if host.isascii():
         return host
+    with extra("http", "a host name that is not ASCII"):
+        import idna
     try:
         return idna.encode(host, uts46=True, transitional=False).decode("ascii")
     except (idna.IDNAError, UnicodeError):

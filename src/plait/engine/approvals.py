@@ -28,7 +28,9 @@ class Approvals:
         """An open question."""
         found = next((question for question in await self.list(namespace) if question.id == id), None)
         if found is None:
-            raise NotFound("kernel.no_approval", f"nothing is asked under {id}", why="it is unknown or decided")
+            raise NotFound(
+                "kernel.no_approval", f"there is no open approval {id}", why="it is unknown or has been decided"
+            )
         return found
 
     async def decide(

@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-import msgspec
-
-from plait.kernel.store import RunRow
+from plait.api.diff import Change, NodeChange
 from plait.kernel.view import Node, RunView
 
 MOST = 1_000
 """Differences that are told; two values that have nothing in common have no end of them."""
-
-
-class Change(msgspec.Struct, frozen=True, omit_defaults=True):
-    path: str
-    """A JSON pointer."""
-    kind: Literal["added", "removed", "changed"]
-    a: Any = None
-    b: Any = None
-
-
-class NodeChange(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    id: str
-    label: str
-    kind: str
-    change: Literal["same", "changed", "only_a", "only_b"]
-    a: Node | None = None
-    b: Node | None = None
-    changes: list[Change] = []
-
-
-class RunDiff(msgspec.Struct, frozen=True):
-    a: RunRow
-    b: RunRow
-    input: list[Change]
-    output: list[Change]
-    nodes: list[NodeChange]
 
 
 def changes(a: Any, b: Any) -> list[Change]:

@@ -1,46 +1,59 @@
-"""`Engine`: opens a store, runs what it owns, and gives handles on runs."""
+"""`Engine`: opens a store, runs what it owns, and gives handles on runs. It knows bundles, and no dialect."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import socket
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
-from types import TracebackType
-from typing import Any, TypeVar, overload
+from types import ModuleType, TracebackType
+from typing import Any, Self, TypeGuard
 
-from plait.dialects.code.definition import Workflow, seconds
-from plait.dialects.code.dialect import CodeDialect
-from plait.dialects.goals.definition import Goals
+from plait.api.picture import RunDiff
+from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
+from plait.kernel.bundle import Bundle, Resolved, Startable
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key, shard_of
+from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, run_key
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
-from plait.kernel.machine import Dialect, Prepared, start_input
 from plait.kernel.observer import Observer, Observers
 from plait.kernel.records import Records
 from plait.kernel.store import RunFilter, RunRow, Store
+from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.watchdog import Watchdog
+from plait.workers.common import CommonExecutors
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
-from .catalog import StepCatalog
 from .dead_letters import DeadLetters
-from .definitions import Definitions
-from .diff import RunDiff, changes, node_changes
-from .goals import GoalsParts, is_step
+from .diff import changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges
+from .new_runs import new_row
 from .urls import store_of
 
-T = TypeVar("T")
-
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What an engine offers its bundles."""
+
+    records: Records
+    clock: Clock
+    limits: Limits
+    subscriptions: Subscriptions
+    executors: CommonExecutors
+    alive: Callable[[], Any]
+    """The hosts that engines are alive on; awaited."""
+    watches: bool
+    """Time is real: what others do is worth looking at."""
 
 
 class Engine:
@@ -50,8 +63,9 @@ class Engine:
             handle = await engine.start(order, {"sku": "tea"}, id="order-1")
             print(await handle.result())
 
-    `definitions` are workflows, and steps for the catalog of the namespace `default`. `work=False` opens it without
-    taking up any run: to start runs for other engines, and to look. `egress` says which addresses steps may call.
+    `definitions` are workflows, steps for the catalog of the namespace `default`, modules that have them, and bundles
+    of further dialects. `work=False` opens it without taking up any run: to start runs for other engines, and to look.
+    `egress` says which addresses steps may call.
     """
 
     def __init__(
@@ -69,44 +83,67 @@ class Engine:
         observers: Iterable[Observer] = (),
         egress: EgressSettings | None = None,
     ) -> None:
-        clock = clock or SystemClock()
-        ids = ids or Ids()
-        limits = limits or Limits()
-        definitions = list(definitions)
-        self._dialects: dict[str, Dialect] = {}
-        self._code = CodeDialect((each for each in definitions if not is_step(each)), self.prepare, limits.max_payload)
-        store = store or store_of(url, clock)
-        self.records = Records(store, lambda write: self.kernel.append(write))
-        self.goals = GoalsParts(self.records, clock, self._prepare_json, definitions, egress, self._hosts)
-        self._dialects |= {self._code.name: self._code, self.goals.dialect.name: self.goals.dialect}
-        owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
+        clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         self.observers = Observers(observers)
-        worker = LocalWorker(clock, max_payload=limits.max_payload, around=self.observers.around)
+        self._bundles: dict[str, Bundle] = {}
+        self._work = work
+        self.executors = CommonExecutors(egress or EgressSettings())
+        worker = LocalWorker(
+            clock,
+            max_payload=limits.max_payload,
+            around=self.observers.around,
+            executors=self.executors.all,
+        )
+        owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.kernel = Kernel(
-            store,
-            self._dialects,
+            store or store_of(url, clock),
+            self._bundles,
             worker,
+            self.resolve,
             clock=clock,
             ids=ids,
             limits=limits,
             settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
             observers=self.observers,
         )
-        self._work, self._looks = work, work and isinstance(clock, SystemClock)
-        self._watchdog = Watchdog(worker.name_of) if self._looks else None
+        self.records = Records(self.kernel.store, self.kernel)
+        watches = work and isinstance(clock, SystemClock)
+        services = Services(
+            records=self.records,
+            clock=clock,
+            limits=limits,
+            subscriptions=self.kernel.subscriptions,
+            executors=self.executors,
+            alive=self._hosts,
+            watches=watches,
+        )
+        declared = list(definitions)
+        for bundle in [*self.make_bundles(services), *(each for each in declared if _is_bundle(each))]:
+            self._bundles[bundle.name] = bundle
+            for executor in bundle.executors:
+                worker.add(executor)
+        self._declare(each for each in declared if not _is_bundle(each))
+        self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
-        self.definitions = Definitions(self._dialects.values(), self.records, clock)
+        self.definitions = Definitions(self._bundles, self.records, clock)
         self._boards = Boards(self.kernel)
 
-    async def __aenter__(self) -> Engine:
+    def make_bundles(self, services: Services) -> Iterable[Bundle]:
+        """The dialects that it brings; the registry says which."""
+        return ()
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
         try:
             await self.kernel.open()
-            await self.goals.open(self.kernel.feed, declare=self._work, look=self._looks)
+            for bundle in self._bundles.values():
+                await bundle.open(working=self._work)
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
-            await self.goals.close()
+            await self._close_bundles()
             raise
         if self._watchdog is not None:
             self._watchdog.start()
@@ -117,47 +154,52 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
-        await self.goals.leave()
+        for bundle in self._bundles.values():
+            await bundle.drain()
         await self.kernel.close()
-        await self.goals.close()
+        await self._close_bundles()
+
+    async def _close_bundles(self) -> None:
+        for bundle in self._bundles.values():
+            await bundle.close()
+        await self.executors.close()
+
+    # -- dialects ------------------------------------------------------------------------------------------------
 
     @property
-    def catalog(self) -> StepCatalog:
-        """The steps that goals are planned with, of the namespace `default`; `.of(...)` gives another's."""
-        return self.goals.catalog
+    def bundles(self) -> Mapping[str, Bundle]:
+        """The dialects that this engine knows, by name."""
+        return self._bundles
 
     @property
-    def code(self) -> CodeDialect:
-        """The `code` dialect with the workflows it has loaded."""
-        return self._code
+    def default_dialect(self) -> str:
+        """Of a definition that is only a name."""
+        return next(iter(self._bundles))
+
+    def bundle(self, dialect: str) -> Bundle:
+        return self.kernel.loader.bundle(dialect)
+
+    def _declare(self, definitions: Iterable[object]) -> None:
+        for definition in definitions:
+            if isinstance(definition, ModuleType):
+                for found in vars(definition).values():
+                    self._declared(found)
+            elif not self._declared(definition):
+                raise InvalidInput(
+                    "CODE_NOT_LOADED",
+                    f"{definition!r} is not a workflow",
+                    why="nor anything else that a dialect of this engine knows",
+                    fix="mark the function with @workflow, or pass the module that has them",
+                )
+
+    def _declared(self, definition: object) -> bool:
+        return any(bundle.declare(definition) for bundle in self._bundles.values())
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
-    @overload
     async def start(
         self,
-        definition: Workflow[..., Coroutine[Any, Any, T]],
-        input: Any = None,
-        *,
-        id: str | None = None,
-        namespace: str = DEFAULT_NAMESPACE,
-        deadline: float | timedelta | None = None,
-        labels: dict[str, str] | None = None,
-    ) -> Handle[T]: ...
-    @overload
-    async def start(
-        self,
-        definition: str | Goals,
-        input: Any = None,
-        *,
-        id: str | None = None,
-        namespace: str = DEFAULT_NAMESPACE,
-        deadline: float | timedelta | None = None,
-        labels: dict[str, str] | None = None,
-    ) -> Handle[Any]: ...
-    async def start(
-        self,
-        definition: Any,
+        definition: str | Startable,
         input: Any = None,
         *,
         id: str | None = None,
@@ -166,20 +208,20 @@ class Engine:
         labels: dict[str, str] | None = None,
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
-        input again gives the same run."""
+        input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`."""
         self.kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
-        await self._dialect_of(definition).refresh(namespace)
-        dialect, prepared = self.prepare(definition, input, namespace)
+        bundle = self._bundle_of(definition)
+        resolved = await self._resolved(bundle, definition, input, namespace)
         due = None if deadline is None else Millis(self.kernel.clock.now() + _span(deadline))
-        row = self.new_row(namespace, id, dialect, prepared.definition, prepared.version, labels, due)
-        row.start_hash = _start_hash(dialect, prepared)
-        handle = Handle[Any](self, row.id, namespace, getattr(definition, "returns", Any))
-        if id is not None and await self._exists(row, prepared.taken):
+        row = new_row(self.kernel, namespace, id, bundle.name, resolved.definition, resolved.version, labels, due)
+        row.start_hash = _start_hash(bundle.name, resolved)
+        handle = Handle[Any](self.kernel, row.id, namespace, getattr(definition, "returns", Any))
+        if id is not None and await self._exists(row, resolved.taken):
             return handle
-        start = start_input(prepared, dialect, self.kernel.ids.seed(), due, row.labels)
+        start = resolved.start(bundle.name, self.kernel.ids.seed(), due, row.labels)
         while not (created := await self.kernel.create(row, start) == "ok") and not await self._exists(
-            row, prepared.taken
+            row, resolved.taken
         ):
             pass  # whoever was first has failed to start it
         handle.created = created
@@ -192,8 +234,9 @@ class Engine:
         row = await self.kernel.store.run(key)
         if row is None:
             raise NotFound("kernel.no_run", f"there is no run {run_id}", fix="`plait runs` lists them")
-        found = self._code.registry.find(row.definition, row.version) if row.dialect == "code" else None
-        return Handle(self, key, namespace, found.returns if found is not None else Any)
+        bundle = self._bundles.get(row.dialect)
+        returns = Any if bundle is None else bundle.returns(row.definition, row.version)
+        return Handle(self.kernel, key, namespace, returns)
 
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]:
         """Runs, newest first."""
@@ -204,10 +247,6 @@ class Engine:
         """Those that have runs, as far as the newest ones tell."""
         self.kernel.must_live()
         return await self.kernel.store.namespaces()
-
-    @property
-    def dialects(self) -> list[str]:
-        return list(self._dialects)
 
     def follow_runs(self, query: RunFilter | None = None) -> AsyncIterator[RunChanges]:
         """The first page of a list of runs, then what changes in it, for as long as one asks."""
@@ -228,9 +267,8 @@ class Engine:
     async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
         """What a run would do, as far as can be told; refuses what no `start` could make good."""
         self.kernel.must_live()
-        dialect = self._dialect_of(definition)
-        await dialect.refresh(namespace)
-        return dialect.plan(definition, input, namespace)
+        bundle = self._bundle_of(definition)
+        return await bundle.plan(await self._named(definition, namespace), input, namespace)
 
     async def _exists(self, row: RunRow, code: str) -> bool:
         known = await self.kernel.store.run(row.id)
@@ -244,65 +282,38 @@ class Engine:
             )
         return True
 
-    # -- what handles and dialects need --------------------------------------------------------------------------
+    # -- resolving -----------------------------------------------------------------------------------------------
 
     def read(self, dialect: str, definition: str | dict[str, Any]) -> object:
         """A definition that came as JSON."""
-        return self.kernel.loader.dialect(dialect).read(definition)
+        return self.bundle(dialect).read(definition)
 
-    def prepare(self, definition: object, input: object, namespace: str) -> tuple[str, Prepared]:
-        """Finds the dialect of a definition and makes it ready to start."""
-        dialect = self._dialect_of(definition)
-        return dialect.name, dialect.prepare(definition, input, namespace)
+    async def resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
+        """What a run of a definition that is named in JSON would be started with: for children of any run."""
+        bundle = self.bundle(dialect)
+        return await self._resolved(bundle, bundle.read(definition), input, namespace)
+
+    async def _resolved(self, bundle: Bundle, definition: object, input: object, namespace: str) -> Resolved:
+        return await bundle.resolve(await self._named(definition, namespace), input, namespace)
+
+    async def _named(self, definition: object, namespace: str) -> object:
+        """A name with a tag as a name with a version."""
+        return await self.definitions.resolve(definition, namespace) if isinstance(definition, str) else definition
+
+    def _bundle_of(self, definition: object) -> Bundle:
+        for bundle in self._bundles.values():
+            if bundle.accepts(definition):
+                return bundle
+        raise _not_startable(definition)
 
     async def _hosts(self) -> set[str]:
         """Those that engines are alive on."""
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
-    def _prepare_json(self, dialect: str, definition: Any, input: object, namespace: str) -> Prepared:
-        """For children that are named in JSON."""
-        found = self.kernel.loader.dialect(dialect)
-        return found.prepare(found.read(definition), input, namespace)
-
-    def _dialect_of(self, definition: object) -> Dialect:
-        for dialect in self._dialects.values():
-            if dialect.accepts(definition):
-                return dialect
-        raise InvalidInput(
-            "CODE_NOT_LOADED",
-            f"{definition!r} is not something that can be started",
-            fix="mark the function with @workflow, or ask for goals(...)",
-        )
-
-    def new_row(
-        self,
-        namespace: str,
-        id: str | None,
-        dialect: str,
-        definition: str,
-        version: str | None,
-        labels: dict[str, str],
-        deadline: Millis | None = None,
-    ) -> RunRow:
-        """The record of a run to be made."""
-        now = self.kernel.clock.now()
-        run_id: RunId = run_key(namespace, id if id is not None else self.kernel.ids.run_id(now), new=True)
-        return RunRow(
-            id=run_id,
-            namespace=namespace,
-            dialect=dialect,
-            definition=definition,
-            version=version,
-            shard=shard_of(run_id),
-            labels=labels,
-            created_at=now,
-            deadline=deadline,
-        )
-
 
 def _span(deadline: float | timedelta) -> Millis:
     try:
-        wait = seconds(deadline)
+        wait = deadline.total_seconds() if isinstance(deadline, timedelta) else float(deadline)
     except (TypeError, ValueError):
         wait = 0.0
     if not 0 < wait <= _LONGEST_DEADLINE:
@@ -312,6 +323,18 @@ def _span(deadline: float | timedelta) -> Millis:
     return millis(wait)
 
 
-def _start_hash(dialect: str, prepared: Prepared) -> str:
-    names = f"{dialect}\0{prepared.definition}\0{prepared.version}\0".encode()
-    return hashlib.blake2b(names + bytes(prepared.input) + prepared.identity, digest_size=16).hexdigest()
+def _start_hash(dialect: str, resolved: Resolved) -> str:
+    names = f"{dialect}\0{resolved.definition}\0{resolved.version}\0".encode()
+    return hashlib.blake2b(names + bytes(resolved.input) + resolved.identity, digest_size=16).hexdigest()
+
+
+def _is_bundle(definition: object) -> TypeGuard[Bundle]:
+    return hasattr(definition, "machine") and hasattr(definition, "resolve")
+
+
+def _not_startable(definition: object) -> InvalidInput:
+    return InvalidInput(
+        "CODE_NOT_LOADED",
+        f"{definition!r} is not something that can be started",
+        fix="mark the function with @workflow, or ask for goals(...)",
+    )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw
 
-from plait.dialects.code.errors import HistoryDivergedError, to_exception
+from plait.api.picture import Picture
+from plait.api.timeline import Bar
 from plait.kernel import values
-from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, RunFailed
+from plait.kernel.callers import Outcome
+from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Epoch, RunId, Seq, caller_id
-from plait.kernel.inputs import AnyInput, Cancel, Message, Patch, Resume
+from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.store import InboxRow, Line, LogRow, RunRow, Write
@@ -22,11 +24,9 @@ from plait.kernel.view import Reason, RunStatus, RunView
 
 from .ask import ask, refusal_of
 from .forks import cut
-from .run_details import Picture, picture_of, waiting_of
-from .timeline import Bar, bars
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .new_runs import new_row
+from .run_details import picture_of, waiting_of
+from .timeline import bars
 
 T = TypeVar("T")
 
@@ -37,9 +37,9 @@ class Handle(Generic[T]):
     """One run: wait for its result, look at it, tell it something, take it back. What touches the store is awaited."""
 
     def __init__(
-        self, engine: Engine, run_id: RunId, namespace: str, returns: Any = Any, *, created: bool = False
+        self, kernel: Kernel, run_id: RunId, namespace: str, returns: Any = Any, *, created: bool = False
     ) -> None:
-        self._engine = engine
+        self._kernel = kernel
         self._run_id = run_id
         self._namespace = namespace
         self._returns = returns
@@ -57,21 +57,14 @@ class Handle(Generic[T]):
     def __repr__(self) -> str:
         return f"<Handle of run {self.id}>"
 
-    @property
-    def _kernel(self) -> Kernel:
-        return self._engine.kernel
-
     # -- asking --------------------------------------------------------------------------------------------------
 
     async def result(self) -> T:
         """Waits for the end and gives the output; raises `RunFailed`, from the run's own exception, or
-        `HistoryDivergedError` while it is blocked."""
+        `RunBlocked` while it can't go on."""
         outcome = await self._kernel.outcome(self._run_id)
-        if outcome.blocked is not None:
-            raise HistoryDivergedError(self.id, outcome.blocked)
-        if outcome.status != "completed":
-            error = outcome.error or ErrorInfo("kernel.failed", "it failed")
-            raise RunFailed(self.id, outcome.status, error) from to_exception(error)
+        if outcome.blocked is not None or outcome.status != "completed":
+            raise await self._unsuccessful(outcome)
         try:
             return values.decode(outcome.output or NULL, self._returns)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
@@ -81,6 +74,15 @@ class Handle(Generic[T]):
                 why=str(error),
                 fix="correct the return annotation; the output itself is in `handle.row()`",
             ) from None
+
+    async def _unsuccessful(self, outcome: Outcome) -> PlaitError:
+        bundle = self._kernel.loader.bundle((await self.row()).dialect)
+        if outcome.blocked is not None:
+            return bundle.blocked(self.id, outcome.blocked)
+        error = outcome.error or ErrorInfo("kernel.failed", "it failed")
+        failed = RunFailed(self.id, outcome.status, error)
+        failed.__cause__ = bundle.failure(error)
+        return failed
 
     async def row(self) -> RunRow:
         """The run's record as it stands."""
@@ -114,7 +116,7 @@ class Handle(Generic[T]):
     async def follow(self, after: int = 0) -> AsyncIterator[list[Recorded]]:
         """Events as they are recorded, each once and in order, whichever engine owns the run. Ends when the run has
         ended and all is told; to follow a run that is reopened, ask again."""
-        with self._kernel.feed.run(self._run_id) as bell:
+        with self._kernel.subscriptions.run(self._run_id) as bell:
             while True:
                 bell.clear()
                 ended = (await self.row()).status != "running"  # asked first: what ended it is in the log by then
@@ -174,7 +176,7 @@ class Handle(Generic[T]):
         """Takes the run back to before the operation `at` (default: its start). Undoes nothing outside."""
         row = await self.row()
         run = await self._kernel.peek(row)
-        upto = self._kernel.loader.dialect(row.dialect).rewind_point(run.machine, at)
+        upto = self._kernel.loader.bundle(row.dialect).rewind_point(run.machine, at)
         past = await self._kernel.loader.load(row, Epoch(0), upto)
         await self._ask(Resume("rewind", at=at, state=past.machine.snapshot()))
 
@@ -197,20 +199,20 @@ class Handle(Generic[T]):
         row = await self.row()
         kernel = self._kernel
         source = await kernel.loader.load(row, Epoch(0))
-        dialect = kernel.loader.dialect(row.dialect)
-        upto = dialect.fork(source.machine, at, {}).upto
+        bundle = kernel.loader.bundle(row.dialect)
+        upto = bundle.fork(source.machine, at, {}).upto
         past = await kernel.loader.load(row, Epoch(0), upto)
         if past.state.status != "running" or past.state.rolling_back:
             raise InvalidInput("kernel.bad_fork", f"the run had ended at event {upto}", fix="use an earlier place")
-        plan = dialect.fork(past.machine, upto, edits or {})
+        plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
-        new = self._engine.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
+        new = new_row(kernel, row.namespace, id, row.dialect, row.definition, row.version, row.labels)
         event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
-        wake = InboxRow(new.id, new.shard, "~fork", values.plain(Resume("continue")), new.created_at)
+        wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
         if await kernel.append(write) != "ok":
             raise Conflict("kernel.run_exists", f"run {caller_id(new.id)} exists", fix="give the fork another id")
-        return Handle(self._engine, new.id, row.namespace, self._returns)
+        return Handle(kernel, new.id, row.namespace, self._returns)
 
     async def _ask(self, input: AnyInput) -> Raw | None:
         return await ask(self._kernel, self._run_id, input)

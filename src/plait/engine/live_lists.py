@@ -90,7 +90,7 @@ class Board:
 
     async def _keep(self) -> None:
         try:
-            with self._kernel.feed.runs() as bell:
+            with self._kernel.subscriptions.runs() as bell:
                 while not self._kernel.closed:
                     await self._look()
                     await self._pause()

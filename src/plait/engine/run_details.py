@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
-
+from plait.api.picture import Picture
+from plait.api.run import Action
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
 from plait.kernel.events import RunCompleted, RunFailed
@@ -17,21 +17,6 @@ from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunView
 
 from .undone import undo_nodes
-
-Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind"]
-
-
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
-    row: RunRow
-    """As it is now, whatever moment the rest shows."""
-    input: Any
-    output: Any
-    view: RunView
-    waiting: list[Reason]
-    seq: int
-    """The number of the last event there is."""
-    at: int | None = None
-    actions: list[Action]
 
 
 async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Picture:
@@ -63,7 +48,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         waiting=await waiting_of(kernel, row) if at is None else _waited(run),
         seq=last,
         at=at,
-        actions=_actions(row, rewinds=kernel.loader.dialect(row.dialect).rewinds) if at is None else ["fork"],
+        actions=_actions(row, rewinds=kernel.loader.bundle(row.dialect).rewinds) if at is None else ["fork"],
     )
 
 

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
+from plait.api.timeline import Bar, Outcome, Try
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
-from plait.kernel.view import Node, NodeStatus
-
-Outcome = Literal["running", "completed", "failed", "cancelled", "timed_out"]
+from plait.kernel.view import Node
 
 RETRIED = "task.retry_scheduled"
 EXHAUSTED = "task.dead_lettered"
 REOPENED = "run.reopened"
 _MARKS = (RETRIED, EXHAUSTED, REOPENED, "run.completed", "run.failed", "run.cancelled")
-
-
-class Try(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One attempt. Before it began it may have waited for a worker; after it failed, the next one waits."""
-
-    number: int
-    started_at: Millis
-    outcome: Outcome
-    queued_at: Millis | None = None
-    ended_at: Millis | None = None
-    retry_at: Millis | None = None
-    error: ErrorInfo | None = None
-
-
-class Bar(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    node: str
-    label: str
-    kind: str
-    status: NodeStatus
-    parent: str | None = None
-    started_at: Millis | None = None
-    ended_at: Millis | None = None
-    tries: list[Try]
 
 
 def bars(nodes: Iterable[Node], events: Iterable[Recorded], now: Millis) -> list[Bar]:

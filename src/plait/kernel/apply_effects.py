@@ -1,11 +1,16 @@
-"""What the effects of a decision come to: rows in the write, and work to start after the commit."""
+"""What the effects of a decision come to: rows in the write, and work to start after the commit.
+
+Two effects are not for here, because the run's own life follows from them: `Finish` and `FailTask`.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
-from . import lifecycle, values
+from . import values
+from .bundle import Resolved
 from .effects import (
+    Answer,
     AskHuman,
     Block,
     CancelChild,
@@ -21,128 +26,165 @@ from .effects import (
     WithdrawQuestion,
 )
 from .errors import ErrorInfo
-from .ids import TaskToken, caller_id, shard_of
-from .inputs import Cancel, ChildFinished, Message, Start
-from .store import DeadLetter, InboxRow, NewChild, Question, RunRow
+from .failures import describe
+from .ids import RunId, TaskToken, caller_id, shard_of
+from .inputs import Cancel, ChildFinished, Message
+from .run import Run, letter_id
+from .store import DeadLetter, InboxRow, NewChild, Question, RunRow, Taken
 from .task import Task
 from .unit_of_work import UnitOfWork
-
-if TYPE_CHECKING:
-    from .run import Run
 
 RETRY = "~retry:"
 
 
-def apply(effects: list[Effect], run: Run, draft: UnitOfWork) -> None:
-    for effect in effects:
-        if type(effect) is Task:  # by far the most common
-            attempt = run.state.tasks.open(effect, draft.at)
-            if attempt is not None:
-                draft.tasks.append((effect, attempt))
-        else:
-            _apply(effect, run, draft)
-
-
-def _apply(effect: Effect, run: Run, draft: UnitOfWork) -> None:
+def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
     match effect:
-        case Finish():
-            lifecycle.finish(effect, run, draft)
+        case Task():
+            open_task(effect, run, unit)
         case CancelTask():
-            revoke(effect.token, run, draft)
-        case FailTask():
-            run.fail_task(effect, draft)
+            revoke(effect.token, run, unit)
         case RetryTask():
-            run.try_again(effect.token, draft)
+            try_again(effect.token, run, unit)
         case SetTimer():
-            draft.set_timer(effect.token, effect.due)
+            unit.set_timer(effect.token, effect.due)
         case ClearTimer():
-            draft.clear_timer(effect.token)
+            unit.clear_timer(effect.token)
         case StartChild():
-            draft.children = [*(draft.children or ()), _child(effect, run, draft)]
+            _start_child(effect, run, unit)
         case CancelChild():
             # Numbered, because a child that was reopened may have to be cancelled again
-            draft.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
+            unit.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
         case SendMessage():
-            _send(effect, run, draft)
+            _send(effect, run, unit)
         case AskHuman():
-            draft.questions = [*(draft.questions or ()), _question(effect, run, draft)]
+            unit.questions = [*(unit.questions or ()), _question(effect, run, unit)]
         case WithdrawQuestion():
-            draft.answered = [*(draft.answered or ()), effect.token]
+            unit.answered = [*(unit.answered or ()), effect.token]
+        case Answer():
+            unit.taken = [*(unit.taken or ()), Taken(effect.key, bytes(effect.body))]
         case Block():
             run.block(effect.error)
-        case Task():
-            raise AssertionError("tasks are opened by apply()")
+        case Finish() | FailTask():
+            raise AssertionError(f"{type(effect).__name__} is for whoever asked the machine")
         case _:
             assert_never(effect)
 
 
-def revoke(token: TaskToken, run: Run, draft: UnitOfWork) -> None:
+# -- tasks -------------------------------------------------------------------------------------------------------------
+
+
+def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
+    attempt = run.state.tasks.open(task, unit.at)
+    if attempt is not None:
+        unit.tasks.append((task, attempt))
+
+
+def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
+    again = run.state.tasks.retry(token)
+    if again is not None:
+        unit.tasks.append(again)
+
+
+def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
     """Stops a task whose result is not wanted any more."""
     if run.state.tasks.close(token):
-        draft.revoked = [*(draft.revoked or ()), token]
-        draft.clear_timer(TaskToken(RETRY + token))
+        unit.revoked = [*(unit.revoked or ()), token]
+        unit.clear_timer(TaskToken(RETRY + token))
 
 
-def letter_id(run: Run, token: TaskToken) -> str:
-    return f"{run.id}:{token}"
+def revoke_all(run: Run, unit: UnitOfWork) -> None:
+    for token in list(run.state.tasks):
+        revoke(token, run, unit)
 
 
-def _question(effect: AskHuman, run: Run, draft: UnitOfWork) -> Question:
+def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
+    """Those that wait to be tried again; what is under way goes on."""
+    for token in list(run.state.tasks):
+        if (task := run.state.tasks.get(token)) is not None and task.retry_at is not None:
+            revoke(token, run, unit)
+
+
+# -- messages and approvals --------------------------------------------------------------------------------------------
+
+
+def _question(effect: AskHuman, run: Run, unit: UnitOfWork) -> Question:
     return Question(
-        letter_id(run, effect.token),
+        letter_id(run.id, effect.token),
         run.id,
         run.info.namespace,
         effect.token,
         effect.title,
         effect.by,
-        draft.at,
+        unit.at,
         effect.deadline,
         effect.form,
         effect.evidence,
     )
 
 
-def _send(effect: SendMessage, run: Run, draft: UnitOfWork) -> None:
+def _send(effect: SendMessage, run: Run, unit: UnitOfWork) -> None:
     error = ErrorInfo("kernel.undeliverable", f"run {caller_id(effect.run_id)} is unknown or has ended")
     token = TaskToken(effect.key)
     label = f"message {effect.name}"
-    letter = DeadLetter(letter_id(run, token), run.id, run.info.namespace, token, label, 1, error, draft.at)
-    message = Message(f"{run.id}:{effect.key}", effect.name, effect.body, draft.at)
-    draft.send(effect.run_id, f"~sent:{message.id}", message, letter)
+    letter = DeadLetter(letter_id(run.id, token), run.id, run.info.namespace, token, label, 1, error, unit.at)
+    message = Message(f"{run.id}:{effect.key}", effect.name, effect.body, unit.at)
+    unit.send(effect.run_id, f"~sent:{message.id}", message, letter)
 
 
-def _child(child: StartChild, run: Run, draft: UnitOfWork) -> NewChild:
+# -- children ----------------------------------------------------------------------------------------------------------
+
+
+def _start_child(child: StartChild, run: Run, unit: UnitOfWork) -> None:
+    known = child.resolved
+    if known is None:
+        unit.unresolved = [*(unit.unresolved or ()), child]
+        return
+    add_child(child, Resolved(known.definition, known.version, child.input, known.data), run, unit)
+
+
+def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork) -> None:
+    """The child is made in its parent's commit."""
     shard = shard_of(child.run_id)
     row = RunRow(
         id=child.run_id,
         namespace=run.info.namespace,
         dialect=child.dialect,
-        definition=child.definition,
-        version=child.version,
+        definition=resolved.definition,
+        version=resolved.version,
         shard=shard,
         parent=run.id,
         parent_token=child.token,
         depth=run.info.depth + 1,
         labels=child.labels,
-        created_at=draft.at,
+        created_at=unit.at,
         deadline=child.deadline,
     )
-    start = Start(
-        dialect=child.dialect,
-        definition=child.definition,
-        input=child.input,
-        version=child.version,
-        seed=run.ids.seed(),
-        deadline=child.deadline,
-        labels=child.labels,
-        data=child.data,
-    )
+    start = resolved.start(child.dialect, run.ids.seed(), child.deadline, child.labels)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )
-    refusal = ChildFinished(child.token, child.run_id, "refused", error=taken)
-    return NewChild(
+    new = NewChild(
         row,
-        InboxRow(child.run_id, shard, "~start", values.plain(start), draft.at),
-        InboxRow(run.id, run.shard, f"~child:{child.run_id}:refused", values.plain(refusal), draft.at),
+        InboxRow(child.run_id, shard, "~start", values.plain(start), unit.at),
+        _refusal(child, taken, run, unit),
     )
+    unit.children = [*(unit.children or ()), new]
+
+
+def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork) -> None:
+    """It could not be resolved: the parent gets that as the child's failure."""
+    unit.inbox = [*(unit.inbox or ()), _refusal(child, describe(error), run, unit)]
+
+
+def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
+    refusal = ChildFinished(child.token, child.run_id, "refused", error=error)
+    # Numbered, because the same child may be refused again after a retry
+    key = f"~child:{child.run_id}:refused:{run.state.seq}"
+    return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
+
+
+def drop_children(unit: UnitOfWork) -> set[RunId]:
+    """Takes back children that a limit forbids; returns their ids."""
+    dropped = {child.row.id for child in unit.children or ()} | {child.run_id for child in unit.unresolved or ()}
+    unit.children = unit.unresolved = None
+    return dropped

@@ -46,7 +46,10 @@ class Background:
             self._observers.unavailable(error)
             self._clock.call_later(_RETRY_AFTER, lambda: self.keep_trying(work))
 
-    async def close(self) -> None:
+    async def start(self) -> None:
+        """Each piece of work is begun by whoever wants it."""
+
+    async def stop(self) -> None:
         self._closed = True
         tasks = list(self._tasks)
         for task in tasks:

@@ -1,22 +1,102 @@
-"""Callers that wait for a run to end."""
+"""Callers that wait: until the run they asked for is on disk, for the answer to an input, for a run to end."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection
 
 import msgspec
 from msgspec import Raw
 
 from . import values
-from .errors import ErrorInfo
+from .errors import ErrorInfo, PlaitError
 from .events import RunCancelled, RunCompleted, RunFailed
 from .ids import RunId, Shard, shard_of
-from .lifecycle import cancelled
 from .loader import recorded
-from .run import Run
-from .store import Store
+from .run import Run, cancelled
+from .store import Store, Taken, Verdict
 from .view import RunStatus
+
+
+class Callers:
+    def __init__(self, store: Store) -> None:
+        self.starts = Starts()
+        self.replies = Replies(store)
+        self.outcomes = Outcomes(store)
+
+    def abandon(self, error: PlaitError) -> None:
+        """Whoever waits for something is told that it won't come from here."""
+        self.starts.abandon(error)
+        self.replies.abandon(error)
+        self.outcomes.abandon(error)
+
+
+class Starts:
+    """Of runs that are on their way to disk."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[RunId, asyncio.Future[Verdict]] = {}
+
+    def expect(self, run_id: RunId) -> asyncio.Future[Verdict]:
+        found = self._waiting[run_id] = asyncio.get_running_loop().create_future()
+        return found
+
+    def get(self, run_id: RunId) -> asyncio.Future[Verdict] | None:
+        return self._waiting.get(run_id)
+
+    def came(self, run_id: RunId, verdict: Verdict) -> bool:
+        """False if nobody asked for it."""
+        found = self._waiting.pop(run_id, None)
+        if found is not None and not found.done():
+            found.set_result(verdict)
+        return found is not None
+
+    def failed(self, run_id: RunId, error: PlaitError) -> bool:
+        """False if nobody asked for it."""
+        found = self._waiting.pop(run_id, None)
+        if found is not None and not found.done():
+            found.set_exception(error)
+        return found is not None
+
+    def abandon(self, error: PlaitError) -> None:
+        for run_id in list(self._waiting):
+            self.failed(run_id, error)
+
+
+class Replies:
+    """To inputs that were sent."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
+
+    async def ask(self, run_id: RunId, key: str, send: Callable[[], Awaitable[None]]) -> Taken:
+        """Sends, and waits until the run's owner, here or elsewhere, has answered."""
+        future = self._waiting.setdefault((run_id, key), asyncio.get_running_loop().create_future())
+        try:
+            await send()
+            found = await self._store.reply(run_id, key)
+            return found if found is not None else await future
+        finally:
+            self._waiting.pop((run_id, key), None)
+
+    def came(self, run_id: RunId, taken: Taken) -> None:
+        future = self._waiting.get((run_id, taken.key))
+        if future is not None and not future.done() and not taken.later:
+            future.set_result(taken)
+
+    async def look(self) -> None:
+        """An owner in another process may have answered."""
+        for run_id, key in list(self._waiting):
+            taken = await self._store.reply(run_id, key)
+            if taken is not None:
+                self.came(run_id, taken)
+
+    def abandon(self, error: Exception) -> None:
+        for future in self._waiting.values():
+            if not future.done():
+                future.set_exception(error)
+                future.exception()  # whoever waits may have given up already
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
@@ -28,7 +108,9 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     blocked: ErrorInfo | None = None
 
 
-class Waiters:
+class Outcomes:
+    """Of runs that are waited for."""
+
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}

@@ -41,3 +41,10 @@ class SystemClock:
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Alarm:
         return asyncio.get_running_loop().call_later(min(seconds, _LONGEST), callback)
+
+
+async def sleep(clock: Clock, seconds: float) -> None:
+    """By that clock."""
+    woken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    clock.call_later(seconds, lambda: woken.done() or woken.set_result(None))
+    await woken

@@ -44,14 +44,26 @@ class ClearTimer(msgspec.Struct, frozen=True, gc=False):
 
 
 class StartChild(msgspec.Struct, frozen=True, gc=False):
+    """A run of any dialect. It is resolved after the decision and before its commit; a refusal comes back as the
+    child's failure."""
+
     token: TaskToken
     run_id: RunId
     dialect: str
-    definition: str
-    version: str | None = None
+    definition: Any
+    """`name`, `name@version-or-tag`, or the definition itself as JSON."""
     input: Raw = NULL
     deadline: Millis | None = None
     labels: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    resolved: Resolution | None = None
+    """Where the parent knows already what resolving would give."""
+
+
+class Resolution(msgspec.Struct, frozen=True, gc=False):
+    """What a child is started with, beside its input."""
+
+    definition: str
+    version: str | None = None
     data: Any = None
 
 
@@ -84,6 +96,13 @@ class WithdrawQuestion(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
 
 
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """To the sender of a message that asks: an answer that could not be given at once."""
+
+    key: str
+    body: Raw = NULL
+
+
 class Block(msgspec.Struct, frozen=True, gc=False):
     """The run can't go on with the code that is loaded (None: it can again). Its status stays `running`."""
 
@@ -110,6 +129,7 @@ Effect = (
     | SendMessage
     | AskHuman
     | WithdrawQuestion
+    | Answer
     | Block
     | Finish
 )
@@ -121,10 +141,12 @@ class Decision(msgspec.Struct, gc=False):
     events: list[Event] = msgspec.field(default_factory=list[Event])
     effects: list[Effect] = msgspec.field(default_factory=list[Effect])
     more: bool = False
-    """Ask the machine again, with `Resume("continue")`, right after the commit."""
+    """Ask the machine again, with `Continue`, right after the commit."""
     reopen: str | None = None
     """The machine takes up an ended run again, for this cause."""
     retried: Sequence[TaskToken] = ()
     """Tasks whose dead letters are settled by that."""
     reply: Raw | None = None
     """What the caller of an inbox input gets back."""
+    replies_later: bool = False
+    """The caller waits on: an `Answer` follows from a later decision."""

@@ -7,6 +7,7 @@
     ├── TooLarge            413  over a limit of size
     ├── Busy                429  over a limit of rate or backlog
     ├── RunFailed           409  raised by `handle.result()`: the run ended without an output
+    ├── RunBlocked          409  raised by `handle.result()`: the run can't go on with the code that is loaded
     └── Unavailable         503  the store can't be reached, is full, locked or of another version
         └── LeaseLost       503  another engine owns the shard now; this one stopped writing
 
@@ -127,4 +128,14 @@ class RunFailed(PlaitError):
         super().__init__(error.code, f"run {run_id} {run_status}", why=error.message)
         self.run_id = run_id
         self.run_status = run_status
+        self.error = error
+
+
+class RunBlocked(PlaitError):
+    """The run can't go on with what is loaded here. Nothing is lost: it goes on once that is mended."""
+
+    status = 409
+
+    def __init__(self, run_id: str, error: ErrorInfo) -> None:
+        super().__init__(error.code, f"run {run_id} is blocked", why=error.message)
         self.error = error

@@ -94,7 +94,8 @@ class RollbackStep(Event, frozen=True, tag="rollback.step"):
 
 
 class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
-    status: Literal["completed"]
+    status: Literal["completed", "failed"]
+    """`failed`: a compensator failed for good."""
 
 
 KernelEvent = (

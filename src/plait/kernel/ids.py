@@ -32,12 +32,7 @@ _NEW_ID = 200
 
 def run_key(namespace: str, caller_id: str, *, new: bool = False) -> RunId:
     """The store-wide id of a caller's run; refuses what could not be told apart or printed."""
-    if not _is_text(namespace) or not _NAMESPACE.fullmatch(namespace):
-        raise InvalidInput(
-            "kernel.bad_namespace",
-            f"namespace {namespace!r} is not usable",
-            fix="use lower-case letters, digits, `-` and `_`, at most 63 characters",
-        )
+    check_namespace(namespace)
     if not _is_text(caller_id) or not _CALLER_ID.fullmatch(caller_id) or (new and len(caller_id) > _NEW_ID):
         raise InvalidInput(
             "kernel.bad_run_id",
@@ -45,6 +40,17 @@ def run_key(namespace: str, caller_id: str, *, new: bool = False) -> RunId:
             fix="use 1 to 200 printable characters without `/`",
         )
     return RunId(caller_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{caller_id}")
+
+
+def check_namespace(namespace: str) -> str:
+    """Refuses what could not be told apart from an id, or printed."""
+    if not _is_text(namespace) or not _NAMESPACE.fullmatch(namespace):
+        raise InvalidInput(
+            "kernel.bad_namespace",
+            f"namespace {namespace!r} is not usable",
+            fix="use lower-case letters, digits, `-` and `_`, at most 63 characters",
+        )
+    return namespace
 
 
 def _is_text(value: object) -> bool:

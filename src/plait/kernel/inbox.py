@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 
 import msgspec
 
-from .ids import RunId, Shard
+from .background import Background
+from .ids import RunId
 from .inputs import AnyInput
+from .leases import Leases
+from .sources import Recipient
 from .store import InboxRow, Store
 
 log = logging.getLogger("plait.kernel")
@@ -20,17 +22,19 @@ _input = msgspec.json.Decoder(AnyInput)
 
 
 class Inbox:
-    def __init__(
-        self, store: Store, shards: Callable[[], set[Shard]], deliver: Callable[[RunId, AnyInput, str], None]
-    ) -> None:
+    def __init__(self, store: Store, leases: Leases, recipient: Recipient, background: Background) -> None:
         self._store = store
-        self._shards = shards
-        self._deliver = deliver
+        self._leases = leases
+        self._recipient = recipient
+        self._background = background
         self._taking: set[tuple[RunId, str]] = set()
         self._done: list[tuple[RunId, str]] = []
         """Taken while a look was under way, which may still bring them back."""
         self._looking = False
         self._again = False
+
+    def look_soon(self) -> None:
+        self._background.keep_trying(self.look)
 
     async def look(self) -> None:
         """Delivers every input that waits; calls that come meanwhile cause one more round."""
@@ -44,7 +48,7 @@ class Inbox:
                 self._again = False
                 self._taking.difference_update(self._done)
                 self._done.clear()
-                rows = await self._store.inbox(self._shards(), _AT_ONCE + len(self._taking))
+                rows = await self._store.inbox(self._leases.shards, _AT_ONCE + len(self._taking))
                 for row in rows:
                     self._again |= self._take(row)
         finally:
@@ -68,7 +72,7 @@ class Inbox:
         except msgspec.ValidationError as error:
             log.error("an input of run %s can't be read by this engine, and waits for another: %s", row.run_id, error)
             return False
-        self._deliver(row.run_id, input, row.key)
+        self._recipient.deliver(row.run_id, input, row.key)
         return True
 
     def taken(self, run_id: RunId, key: str) -> None:

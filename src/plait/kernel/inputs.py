@@ -48,16 +48,19 @@ class TimerFired(Input, frozen=True, tag="timer_fired"):
 
 
 class RetryDue(Input, frozen=True, tag="retry_due"):
-    """Another attempt of a task may begin. Only machines that pace their tasks are asked; others begin at once."""
+    """Another attempt of a task may begin. Only machines that gate retries are asked; else it begins at once."""
 
     token: TaskToken
 
 
 class Message(Input, frozen=True, tag="message"):
     id: str
+    """Its key in the inbox."""
     name: str
     body: Raw = NULL
     sent_at: Millis = Millis(0)
+    asks: bool = False
+    """Its sender waits for an answer: `Decision.reply`, or an `Answer` in a later decision."""
 
 
 class ChildFinished(Input, frozen=True, tag="child_finished"):
@@ -88,19 +91,44 @@ class Cancel(Input, frozen=True, tag="cancel"):
 
 
 class Patch(Input, frozen=True, tag="patch"):
+    """Changes the definition of this run."""
+
     operations: list[dict[str, Any]]
+    by: str = ""
+    base: int | None = None
+    """The revision that the operations were made for; None: whichever it is now."""
 
 
 class Resume(Input, frozen=True, tag="resume"):
-    """Go on: `retry` what failed or is blocked, `rewind` to an earlier place, `settle` a dead letter,
-    `compensate` an ended run, `continue` after a decision that said `more`; after it was read into memory, to `wake`
-    for an input, or to `recover` what another process had under way."""
+    """A request to go on: `retry` what failed or is blocked, `rewind` to an earlier place, `settle` a dead letter,
+    `compensate` an ended run."""
 
-    mode: Literal["retry", "rewind", "settle", "compensate", "continue", "wake", "recover"]
+    mode: Literal["retry", "rewind", "settle", "compensate", "continue"]
+    """`continue` stands in inboxes of older databases, for `Loaded("fork")`."""
     at: str | None = None
     token: TaskToken | None = None
     verdict: Literal["retry", "discard"] | None = None
     state: Raw = ABSENT
 
 
-AnyInput = Start | TaskResult | TimerFired | Message | ChildFinished | Decided | Cancel | Patch | Resume
+class Loaded(Input, frozen=True, tag="loaded"):
+    """The run was read into memory: to `wake` for an input, to `recover` what another process had under way, or
+    because it is a `fork` that has just been made."""
+
+    how: Literal["wake", "recover", "fork"]
+
+
+class Continue(Input, frozen=True, tag="continue"):
+    """The decision before said `more`."""
+
+
+class AttemptFailed(Input, frozen=True, tag="attempt_failed"):
+    """An attempt failed and waits to be tried again. Only machines that gate retries are told: what they held back
+    may begin meanwhile."""
+
+    token: TaskToken
+
+
+AnyInput = (
+    Start | TaskResult | TimerFired | Message | ChildFinished | Decided | Cancel | Patch | Resume | Loaded | Continue
+)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Union
 
 import msgspec
 from msgspec import Raw
 
+from . import blob_parts
+from .bundle import Bundle
 from .errors import Conflict, NotFound
 from .events import Event, KernelEvent, Recorded
 from .ids import Epoch, Ids, Millis, RunId, Seq
 from .limits import Limits
-from .machine import Dialect, Machine, RunInfo
+from .machine import Machine, RunInfo
 from .run import Run
 from .state import KernelState
 from .store import LogRow, RunRow, Snapshot, Store
@@ -31,15 +33,12 @@ _snapshot = msgspec.json.Decoder(_SnapshotBody)
 
 
 class Loader:
-    def __init__(self, store: Store, dialects: Mapping[str, Dialect], ids: Ids, limits: Limits) -> None:
+    def __init__(self, store: Store, bundles: Mapping[str, Bundle], ids: Ids, limits: Limits) -> None:
         self._store = store
-        self._dialects = dialects
+        self._bundles = bundles
         self._ids = ids
         self._limits = limits
-        self._decoders = {
-            name: msgspec.json.Decoder(list[Union[dialect.events, KernelEvent]])  # noqa: UP007
-            for name, dialect in dialects.items()
-        }
+        self._decoders: dict[str, msgspec.json.Decoder[list[Any]]] = {}
 
     async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
         """The run as it is, or as it was after event number `upto`."""
@@ -60,7 +59,7 @@ class Loader:
         """None if another release wrote it: a snapshot only saves time, the events are all there."""
         try:
             body = _snapshot.decode(snapshot.body)
-            run = self.fresh(info, epoch, self.dialect(info.dialect).restore(info, body.machine))
+            run = self.fresh(info, epoch, self.bundle(info.dialect).restore(info, body.machine))
         except msgspec.ValidationError as error:
             log.warning("the snapshot of run %s can't be read, so all its events are: %s", info.run_id, error)
             return None
@@ -68,17 +67,24 @@ class Loader:
         return run
 
     def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
-        machine = machine or self.dialect(info.dialect).machine(info)
+        machine = machine or self.bundle(info.dialect).machine(info)
         return Run(info, machine, ids=self._ids, limits=self._limits, epoch=epoch)
 
-    def dialect(self, name: str) -> Dialect:
-        found = self._dialects.get(name)
+    def bundle(self, name: str) -> Bundle:
+        found = self._bundles.get(name)
         if found is None:
             raise NotFound("kernel.no_dialect", f"this engine has no dialect `{name}`", fix="use a newer Plait")
         return found
 
+    def _decoder(self, dialect: str) -> msgspec.json.Decoder[list[Any]]:
+        found = self._decoders.get(dialect)
+        if found is None:
+            events = self.bundle(dialect).events
+            found = self._decoders[dialect] = msgspec.json.Decoder(list[Union[events, KernelEvent]])  # noqa: UP007
+        return found
+
     async def _events(self, dialect: str, rows: Iterable[LogRow]) -> list[tuple[Millis, int, Event]]:
-        decoder = self._decoders[dialect]
+        decoder = self._decoder(dialect)
         found: list[tuple[Millis, int, Event]] = []
         for row in rows:
             try:
@@ -96,10 +102,13 @@ class Loader:
         return found
 
     async def _inflate(self, events: list[Any], refs: str) -> None:
-        for place, digest in _refs.decode(refs).items():
-            index, _, field = place.partition(".")
+        for index, field, key, digest in _places(refs):
             body = Raw(await self._store.blob(digest))
-            events[int(index)] = msgspec.structs.replace(events[int(index)], **{field: body})
+            event = events[index]
+            if key is not None:
+                held = bytes(getattr(event, field))
+                body = blob_parts.join(held, blob_parts.split(held) | {key: body})
+            events[index] = msgspec.structs.replace(event, **{field: body})
 
 
 async def recorded(
@@ -110,15 +119,27 @@ async def recorded(
     for row in await store.log(run_id, Seq(after), None if upto is None else Seq(upto), limit):
         events: list[dict[str, Any]] = msgspec.json.decode(row.events)
         if row.blobs is not None:
-            for place, digest in _refs.decode(row.blobs).items():
-                index, _, field = place.partition(".")
-                events[int(index)][field] = msgspec.json.decode(await store.blob(digest))
+            for index, field, key, digest in _places(row.blobs):
+                body: Any = msgspec.json.decode(await store.blob(digest))
+                if key is None:
+                    events[index][field] = body
+                else:
+                    held = events[index][field]
+                    held[int(key) if isinstance(held, list) else key] = body
         for index, event in enumerate(events):
             if row.seq + index > after and (upto is None or row.seq + index <= upto):
                 found.append(Recorded(row.seq + index, row.at, event.pop("type"), event))
         if limit is not None and len(found) >= limit:
             return found[:limit]
     return found
+
+
+def _places(refs: str) -> Iterator[tuple[int, str, str | None, str]]:
+    """Of values that are blobs: the event's index, the field, the part of it if it is one, and the blob's hash."""
+    for place, digest in _refs.decode(refs).items():
+        index, _, name = place.partition(".")
+        field, separator, key = name.partition(blob_parts.SEPARATOR)
+        yield int(index), field, key if separator else None, digest
 
 
 def info_of(row: RunRow) -> RunInfo:

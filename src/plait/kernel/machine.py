@@ -1,4 +1,4 @@
-"""What a dialect gives the kernel: a machine for each run, and a dialect that makes them.
+"""What decides for one run: a machine, made by its dialect.
 
 The contract of a machine:
 
@@ -18,12 +18,10 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Raw
 
-from .definitions import Description, Plan
 from .effects import Decision, Effect
 from .errors import ErrorInfo
 from .events import Event
 from .ids import Millis, RunId, TaskToken
-from .inputs import Start
 from .task import Task
 from .view import Edge, Node, Reason
 
@@ -61,6 +59,9 @@ class Machine(Protocol):
 
     gates_retries: bool
     """It says when the next attempt of a task that failed may begin, once that is due: see `RetryDue`."""
+
+    stops_at_failed_compensation: bool
+    """A compensator that fails for good stops those that would follow it; else they still run."""
 
     @property
     def reload_on_takeover(self) -> bool:
@@ -102,80 +103,3 @@ class Machine(Protocol):
     def close(self) -> None:
         """Dropped from memory; must not touch the world."""
         ...
-
-
-class Prepared(msgspec.Struct, frozen=True, gc=False):
-    """A definition made ready to start: resolved, its input checked and encoded."""
-
-    definition: str
-    version: str | None
-    input: Raw
-    data: Any = None
-    identity: bytes = b""
-    """What else, beside definition and input, makes a start the same as another."""
-    taken: str = "kernel.run_exists"
-    """The code of the refusal when a run of that id has another definition or input."""
-
-
-class Dialect(Protocol):
-    name: str
-    events: Any
-    """The union of the dialect's own event types."""
-    rewinds: bool
-    """Whether its runs can be taken back to an earlier place."""
-
-    def accepts(self, definition: object) -> bool:
-        """Whether this Python object is a definition of this dialect."""
-        ...
-
-    def read(self, definition: str | dict[str, Any]) -> object:
-        """A definition that came as JSON; refuses with a `PlaitError`."""
-        ...
-
-    async def refresh(self, namespace: str) -> None:
-        """Reads what other processes may have changed, before something of that namespace is prepared."""
-        ...
-
-    def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
-        """Resolves and checks before a run is made; refuses with a `PlaitError`."""
-        ...
-
-    def plan(self, definition: object, input: object, namespace: str) -> Plan:
-        """What `prepare` would make ready, and what can be told of the run before it is started."""
-        ...
-
-    def describe(self) -> list[Description]:
-        """The definitions that are loaded now."""
-        ...
-
-    def machine(self, info: RunInfo) -> Machine:
-        """A machine at sequence number 0."""
-        ...
-
-    def restore(self, info: RunInfo, snapshot: Raw) -> Machine: ...
-
-    def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
-        """Where the log of a fork ends, and the event that says so; `machine` is the source, folded whole."""
-        ...
-
-    def rewind_point(self, machine: Machine, at: str | None) -> int:
-        """The sequence number before `at` happened."""
-        ...
-
-
-class ForkPlan(msgspec.Struct, frozen=True, gc=False):
-    upto: int
-    event: Event
-
-
-def start_input(prepared: Prepared, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str]) -> Start:
-    return Start(
-        dialect=dialect,
-        definition=prepared.definition,
-        version=prepared.version,
-        input=prepared.input,
-        seed=seed,
-        deadline=deadline,
-        labels=labels,
-        data=prepared.data,
-    )

@@ -1,4 +1,4 @@
-"""Runs that are set aside: their machine failed or decided what can't be stored, or their log can't be read here.
+"""Runs in quarantine: their machine failed or decided what can't be stored, or their log can't be read here.
 
 Such a run is blocked in the store and dropped from memory. Its inputs stay where they are, in the inbox
 and among the timers; when something new comes for it, all of them are delivered again, in order.
@@ -6,24 +6,27 @@ and among the timers; when something new comes for it, all of them are delivered
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal
 
 from .failures import describe
 from .ids import RunId, Shard, shard_of
-from .refusals import ASKED, refused
+from .ready_queue import ReadyQueue
+from .replies import ASKED, refused
 from .run_cache import Unreadable
+from .sources import Sources
 from .store import RunPatch, Write
 
 
 class Quarantine:
-    def __init__(self, again: Callable[[RunId], None]) -> None:
-        self._again = again
+    def __init__(self, queue: ReadyQueue, sources: Sources) -> None:
+        self._queue = queue
+        self._sources = sources
         self._runs: dict[RunId, Literal["writing", "wanted", "written"]] = {}
 
-    def add(self, run_id: RunId) -> None:
-        """It is on its way to be blocked in the store."""
+    def add(self, run_id: RunId, write: Write) -> None:
+        """`write` blocks it in the store."""
         self._runs[run_id] = "writing"
+        self._queue.owe(write)
 
     def written(self, run_id: RunId) -> None:
         """The store has it as blocked: only now may it be read again."""
@@ -40,7 +43,7 @@ class Quarantine:
         state = self._runs.get(run_id)
         if state == "written":
             del self._runs[run_id]
-            self._again(run_id)
+            self._sources.redeliver(run_id)
         elif state is not None:
             self._runs[run_id] = "wanted"
         return state is not None

@@ -6,7 +6,7 @@ thousand of them at once cost one fsync.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from .ids import RunId, Shard
 from .store import Record, RecordChange, Store, Verdict, Write
@@ -17,10 +17,16 @@ _ANY_SHARD = Shard(0)
 """Records have no owner; any process may write them."""
 
 
+class Appender(Protocol):
+    """Puts a write into the next group commit."""
+
+    async def append(self, write: Write) -> Verdict: ...
+
+
 class Records:
-    def __init__(self, store: Store, append: Callable[[Write], Awaitable[Verdict]]) -> None:
+    def __init__(self, store: Store, appender: Appender) -> None:
         self._store = store
-        self._append = append
+        self._appender = appender
 
     async def put(self, record: Record, *, new: bool = False) -> bool:
         """Keeps a record; durable when this returns. With `new`, False if there is one of that name already."""
@@ -53,4 +59,4 @@ class Records:
         record = change.record
         # Named so that changes of different records never wait for each other
         name = RunId(f"~{record.kind}/{record.namespace}/{record.id}")
-        return await self._append(Write(name, _ANY_SHARD, None, records=[change]))
+        return await self._appender.append(Write(name, _ANY_SHARD, None, records=[change]))

@@ -1,43 +1,25 @@
-"""Callers that wait for the answer to an input they sent."""
+"""What the sender of an input gets back when its run can't or won't take it."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 
-from .ids import RunId
-from .store import Store, Taken
+from . import values
+from .errors import Conflict, ErrorInfo, PlaitError
+from .failures import describe
+from .ids import RunId, caller_id
+from .inputs import Cancel, Decided, Patch, Resume
+from .store import Taken
+
+ASKED = (Cancel, Decided, Patch, Resume)
+"""Inputs whose senders wait for an answer."""
 
 
-class Replies:
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._waiting: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
+def refused(run_id: RunId, blocked: ErrorInfo, keys: Sequence[str]) -> list[Taken]:
+    """The answers of a run that can't go on to those who wait for one."""
+    reply = refusal_reply(Conflict(blocked.code, f"run {caller_id(run_id)} is blocked", why=blocked.message))
+    return [Taken(key, reply) for key in keys]
 
-    async def ask(self, run_id: RunId, key: str, send: Callable[[], Awaitable[None]]) -> Taken:
-        """Sends, and waits until the run's owner, here or elsewhere, has answered."""
-        future = self._waiting.setdefault((run_id, key), asyncio.get_running_loop().create_future())
-        try:
-            await send()
-            found = await self._store.reply(run_id, key)
-            return found if found is not None else await future
-        finally:
-            self._waiting.pop((run_id, key), None)
 
-    def came(self, run_id: RunId, taken: Taken) -> None:
-        future = self._waiting.get((run_id, taken.key))
-        if future is not None and not future.done():
-            future.set_result(taken)
-
-    async def look(self) -> None:
-        """An owner in another process may have answered."""
-        for run_id, key in list(self._waiting):
-            taken = await self._store.reply(run_id, key)
-            if taken is not None:
-                self.came(run_id, taken)
-
-    def abandon(self, error: Exception) -> None:
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(error)
-                future.exception()  # whoever waits may have given up already
+def refusal_reply(error: PlaitError) -> bytes:
+    return values.plain({"error": describe(error), "status": error.status})

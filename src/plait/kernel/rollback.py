@@ -1,9 +1,9 @@
 """Compensation: undoing what succeeded, newest first, one at a time, for every dialect.
 
-A run that fails, is cancelled with `compensate`, passes its deadline or is asked to, does not end at
-once if tasks with a compensator have succeeded: it rolls back first and ends after that with the
-outcome it would have had. A compensator that uses up its attempts stops the rollback and becomes a
-dead letter: a person retries or discards it. One that is done never runs again.
+A run that fails, is cancelled with `compensate`, passes its deadline or is asked to, does not end at once if tasks with
+a compensator have succeeded: it rolls back first and ends after that with the outcome it would have had. A compensator
+that uses up its attempts becomes a dead letter. Its dialect says whether that stops the others; either way the run
+ends, and a person retries or discards the dead letter later. One that is done never runs again.
 """
 
 from __future__ import annotations
@@ -26,27 +26,38 @@ class Rollback(msgspec.Struct, omit_defaults=True):
     reason: str = ""
     data: Any = None
     done: list[TaskToken] = []
-    stuck: TaskToken | None = None
+    failed: list[TaskToken] = []
+    """Those that failed for good, and were neither retried nor discarded since."""
     over: bool = False
+    stuck: TaskToken | None = None
+    """Only in snapshots of older releases, where the first failure stopped everything."""
+
+    def __post_init__(self) -> None:
+        if self.stuck is not None and self.stuck not in self.failed:
+            self.failed.append(self.stuck)
+        self.stuck = None
 
     @staticmethod
     def begun(event: RollbackStarted, before: Rollback | None) -> Rollback:
         """What an earlier rollback of the same run has undone stays undone."""
-        done = list(before.done) if before else []
-        return Rollback(event.cause, event.error, event.reason, event.data, done)
+        done, failed = (list(before.done), list(before.failed)) if before else ([], [])
+        return Rollback(event.cause, event.error, event.reason, event.data, done, failed)
 
     def evolve(self, event: RollbackStep) -> None:
-        self.stuck = event.at if event.status == "failed" else None
-        if event.status in ("completed", "discarded"):
+        if event.at in self.failed:
+            self.failed.remove(event.at)
+        if event.status == "failed":
+            self.failed.append(event.at)
+        elif event.status in ("completed", "discarded"):
             self.done.append(event.at)
 
     def next(self, compensations: list[Task]) -> Task | None:
         """The newest compensator that has not run."""
-        done = set(self.done)
-        return next((task for task in reversed(compensations) if task.token not in done), None)
+        settled = {*self.done, *self.failed}
+        return next((task for task in reversed(compensations) if task.token not in settled), None)
 
     def outcome(self, before: FinalEvent | None) -> FinalEvent:
-        """How the run ends when all is undone: as it would have without compensation."""
+        """How the run ends: as it would have without compensation."""
         if self.cause == "cancel":
             return RunCancelled(self.reason)
         if self.error is not None:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
 
 from .errors import PlaitError, Unavailable
-from .ids import Epoch, RunId, Shard, shard_of
+from .ids import Epoch, RunId, shard_of
 from .inputs import AnyInput
+from .leases import Leases
 from .loader import Loader
 from .run import Run
 from .store import RunRow, Store
@@ -35,10 +35,10 @@ class Unreadable(Exception):
 
 
 class RunCache:
-    def __init__(self, store: Store, loader: Loader, epoch: Callable[[Shard], Epoch | None], cache_size: int) -> None:
+    def __init__(self, store: Store, loader: Loader, leases: Leases, cache_size: int) -> None:
         self._store = store
         self._loader = loader
-        self._epoch = epoch
+        self._leases = leases
         self._cache_size = cache_size
         self._live: dict[RunId, Run] = {}
         self._parked: OrderedDict[RunId, None] = OrderedDict()
@@ -113,7 +113,7 @@ class RunCache:
 
     async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
         row = row or await self._store.run(run_id)
-        epoch = self._epoch(shard_of(run_id))
+        epoch = self._leases.epoch(shard_of(run_id))
         if row is None or epoch is None:
             return None
         try:
@@ -123,4 +123,4 @@ class RunCache:
         except Exception as error:  # of another release, or a dialect with a bug: it must not harm its neighbours
             log.error("run %s can't be taken up: %s", run_id, error, exc_info=not isinstance(error, PlaitError))
             raise Unreadable(row, epoch, self._loading.pop(run_id)) from error
-        return run if self._epoch(run.shard) == epoch else None
+        return run if self._leases.epoch(run.shard) == epoch else None

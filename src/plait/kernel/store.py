@@ -90,8 +90,12 @@ class InboxRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class Taken(msgspec.Struct, frozen=True, gc=False):
+    """An inbox row that was decided on, and what its sender gets back."""
+
     key: str
     reply: bytes | None = None
+    later: bool = False
+    """The answer follows with a later decision."""
 
 
 class TimerRow(msgspec.Struct, frozen=True, gc=False):

@@ -44,12 +44,12 @@ class Entry(NamedTuple):
 
 
 class Stream:
-    def __init__(self, records: Records, kind: str, namespace: str, clock: Clock) -> None:
+    def __init__(self, records: Records, kind: str, namespace: str, clock: Clock, *, end: int = 0) -> None:
         self._records = records
         self._kind = kind
         self._namespace = namespace
         self._clock = clock
-        self._end = 0
+        self._end = end
         """The number of an event that is surely the last of its append."""
 
     def now(self) -> Millis:
@@ -126,12 +126,19 @@ class Follower(Generic[E]):
     """A stream that is folded into some state, and how far it was read. Several tasks may use it at once: every event
     is folded once, in order."""
 
-    def __init__(self, stream: Stream, decoder: msgspec.json.Decoder[E], fold: Callable[[E, Millis], None]) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        decoder: msgspec.json.Decoder[E],
+        fold: Callable[[E, Millis], None],
+        *,
+        sequence: int = 0,
+    ) -> None:
         self._stream = stream
         self._decoder = decoder
         self._fold = fold
-        self.sequence = 0
-        """The number of the last event that was folded."""
+        self.sequence = sequence
+        """The number of the last event that was folded; of a snapshot, to begin with."""
 
     async def refresh(self) -> list[E]:
         """Folds what is new, and tells what that was."""

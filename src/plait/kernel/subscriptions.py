@@ -1,6 +1,6 @@
 """Who watches runs, and when to look again.
 
-A watcher reads the log from its own place; the feed only rings its bell. So nothing is missed and nothing comes
+A watcher reads the log from its own place; here only its bell is rung. So nothing is missed and nothing comes
 twice, however slow the watcher is: the log has each event once, in order. Commits of this process ring at once.
 Runs of other owners are looked after by one query for all of them, on each notice of the store and every so often:
 PostgreSQL is not asked to send a notice for every step.
@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Collection, Generator
 from contextlib import contextmanager
 
 from .clock import Clock
 from .errors import Unavailable
 from .ids import RunId, Seq, Shard, shard_of
+from .leases import Leases
 from .store import Store
 
 log = logging.getLogger("plait.kernel")
@@ -27,10 +28,10 @@ Bell = asyncio.Event
 
 
 class Subscriptions:
-    def __init__(self, store: Store, clock: Clock, owns: Callable[[RunId], bool]) -> None:
+    def __init__(self, store: Store, clock: Clock, leases: Leases) -> None:
         self._store = store
         self._clock = clock
-        self._owns = owns
+        self._leases = leases
         self._watched: dict[RunId, set[Bell]] = {}
         self._lists: set[Bell] = set()
         self._others: set[Bell] = set()
@@ -101,7 +102,10 @@ class Subscriptions:
             bell.set()
         self._look_soon()
 
-    def close(self) -> None:
+    async def start(self) -> None:
+        """Looks begin with the first watcher."""
+
+    async def stop(self) -> None:
         """Nobody waits any longer: whoever looks again finds the engine closed."""
         self._closed = True
         for look in self._looks:
@@ -122,14 +126,14 @@ class Subscriptions:
             self._arm()
 
     def _look_soon(self) -> None:
-        if not self._looking and not self._closed and any(not self._owns(run_id) for run_id in self._watched):
+        if not self._looking and not self._closed and any(not self._leases.owns(run_id) for run_id in self._watched):
             self._looking = True
-            look = asyncio.get_running_loop().create_task(self._look(), name="plait.feed")
+            look = asyncio.get_running_loop().create_task(self._look(), name="plait.subscriptions")
             self._looks.add(look)
             look.add_done_callback(self._looks.discard)
 
     async def _look(self) -> None:
-        foreign = [run_id for run_id in self._watched if not self._owns(run_id)]
+        foreign = [run_id for run_id in self._watched if not self._leases.owns(run_id)]
         try:
             heads = await self._store.heads(foreign)
         except Unavailable as error:

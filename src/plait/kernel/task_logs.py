@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 
 from .clock import Clock
 from .errors import PlaitError
 from .ids import RunId, Shard
-from .store import Line, LineLevel, Verdict, Write
+from .ready_queue import ReadyQueue
+from .store import Line, LineLevel, Write
 from .task import Attempt
 
 log = logging.getLogger("plait.kernel")
@@ -28,20 +28,23 @@ _MOST = 20_000
 
 
 class TaskLogs:
-    def __init__(self, clock: Clock, append: Callable[[Write], Awaitable[Verdict]]) -> None:
+    def __init__(self, clock: Clock, queue: ReadyQueue) -> None:
         self._clock = clock
-        self._append = append
+        self._queue = queue
         self._waiting: list[Line] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: asyncio.Task[None] | None = None
         self.dropped = 0
 
-    def open(self) -> None:
+    async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
 
-    async def close(self) -> None:
+    async def drain(self) -> None:
         """Writes what is left."""
         await self.flush()
+        await self.stop()
+
+    async def stop(self) -> None:
         self._loop = None
 
     def note(self, attempt: Attempt, level: LineLevel, text: str) -> None:
@@ -91,7 +94,7 @@ class TaskLogs:
             return
         first = lines[0]
         try:
-            await self._append(Write(RunId(f"~lines/{first.run_id}"), Shard(0), None, lines=lines))
+            await self._queue.append(Write(RunId(f"~lines/{first.run_id}"), Shard(0), None, lines=lines))
         except PlaitError as error:
             self.dropped += len(lines)
             log.warning("%d lines of tasks are lost: %s", len(lines), error)

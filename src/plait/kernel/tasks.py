@@ -57,8 +57,8 @@ class TaskBook:
     def __iter__(self) -> Iterator[TaskToken]:
         return iter(self._open)
 
-    def open(self, task: Task, now: Millis, *, paced: bool = False) -> int | None:
-        """Takes a task up; returns the attempt to start now, or None when it waits for a retry or is open. `paced`:
+    def open(self, task: Task, now: Millis, *, gated: bool = False) -> int | None:
+        """Takes a task up; returns the attempt to start now, or None when it waits for a retry or is open. `gated`:
         one that is due waits too, until its machine lets it begin."""
         if task.token in self._open:
             return None
@@ -68,7 +68,7 @@ class TaskBook:
             self.running += 1
             return 1
         attempt = past.attempt + 1
-        if past.due > now or paced:
+        if past.due > now or gated:
             self._open[task.token] = OpenTask(task, attempt, past.due, past.error, past.progress)
             return None
         self._open[task.token] = OpenTask(task, attempt, None, past.error, past.progress)

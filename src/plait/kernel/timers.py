@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
+from .background import Background
 from .clock import Alarm, Clock
-from .ids import Millis, RunId, Shard, TaskToken
+from .ids import Millis, RunId, TaskToken
+from .inputs import TimerFired
+from .leases import Leases
+from .sources import Recipient
 from .store import Store, TimerRow
 
 _AT_ONCE = 500
@@ -14,18 +16,13 @@ _AGAIN = 1000
 
 class Timers:
     def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        shards: Callable[[], set[Shard]],
-        fire: Callable[[TimerRow], None],
-        keep_trying: Callable[[Callable[[], Awaitable[None]]], object],
+        self, store: Store, clock: Clock, leases: Leases, recipient: Recipient, background: Background
     ) -> None:
         self._store = store
         self._clock = clock
-        self._shards = shards
-        self._fire = fire
-        self._keep_trying = keep_trying
+        self._leases = leases
+        self._recipient = recipient
+        self._background = background
         self._next: Millis | None = None
         self._alarm: Alarm | None = None
         self._firing: set[tuple[RunId, TaskToken]] = set()
@@ -49,26 +46,29 @@ class Timers:
     def forget(self, run_id: RunId) -> None:
         self._firing = {place for place in self._firing if place[0] != run_id}
 
+    def look_soon(self) -> None:
+        self._background.keep_trying(self.look)
+
     async def look(self) -> None:
         """Fires what is due, and sets the alarm for the rest; calls that come meanwhile cause one more round."""
         self._again = True
         if self._looking:
             return
         self._looking = True
-        shards, now = self._shards(), self._clock.now()
+        shards, now = self._leases.shards, self._clock.now()
         try:
             while self._again:
                 self._again = False
                 self._firing.difference_update(self._done)
                 self._done.clear()
-                shards, now = self._shards(), self._clock.now()
+                shards, now = self._leases.shards, self._clock.now()
                 rows = [
                     row for row in await self._store.due(shards, now, _AT_ONCE + len(self._firing)) if self._new(row)
                 ]
                 for row in rows:
                     self._again = True
                     self._firing.add((row.run_id, row.token))
-                    self._fire(row)
+                    self._recipient.deliver(row.run_id, TimerFired(row.token), None)
         finally:
             self._looking = False
         self._next = None
@@ -77,7 +77,13 @@ class Timers:
             # What is past due now is under way, or could not be: look at it again, but do not spin on it
             self.note(due if due > now else Millis(now + _AGAIN))
 
-    def stop(self) -> None:
+    async def start(self) -> None:
+        """The first look comes with the first shards."""
+
+    async def stop(self) -> None:
+        self._disarm()
+
+    def _disarm(self) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
 
@@ -86,7 +92,7 @@ class Timers:
 
     def _schedule(self, due: Millis) -> None:
         self._next = due
-        self.stop()
+        self._disarm()
         wait = max(0.0, (due - self._clock.now()) / 1000)
         self._alarm = self._clock.call_later(wait, self._ring)
 
@@ -95,4 +101,4 @@ class Timers:
         if due is not None and due > self._clock.now():  # never early
             self._schedule(due)
         else:
-            self._keep_trying(self.look)
+            self.look_soon()

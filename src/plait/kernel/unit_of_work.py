@@ -8,7 +8,8 @@ from typing import get_type_hints
 import msgspec
 from msgspec import Raw
 
-from . import values
+from . import blob_parts, values
+from .effects import StartChild
 from .errors import ErrorInfo
 from .events import Event
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
@@ -46,6 +47,9 @@ class UnitOfWork:
     dead_letters: list[DeadLetter] | None = None
     settled: list[Settled] | None = None
     snapshot: Snapshot | None = None
+
+    unresolved: list[StartChild] | None = None
+    """Children to be resolved before this can be committed."""
 
     breach: ErrorInfo | None = None
     """The limit that a decision broke; its effects are left out."""
@@ -96,7 +100,7 @@ class UnitOfWork:
         self.timers = [timer for timer in self.timers or () if timer.token != token]
 
     def clear_all(self, *, stored: bool) -> None:
-        """No timer and no open question outlives this; later ones of the same draft do."""
+        """No timer and no open approval outlives this; later ones of the same draft do."""
         self.clears_all = self.clears_all or stored
         self.timers = self.questions = None
 
@@ -152,12 +156,29 @@ def _take_blobs(
     for name in raw_fields(type(event)):
         value = getattr(event, name)
         if value is not None and len(bytes(value)) > threshold:
-            body = bytes(value)
-            digest = f"cas://sha256:{hashlib.sha256(body).hexdigest()}"
-            refs[f"{index}.{name}"] = digest
-            blobs.append((digest, body))
-            event = msgspec.structs.replace(event, **{name: values.NULL})
+            body = _take_parts(bytes(value), f"{index}.{name}", threshold, refs, blobs)
+            event = msgspec.structs.replace(event, **{name: body})
     return event
+
+
+def _take_parts(body: bytes, place: str, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> Raw:
+    """What stays in the event. Arguments in a list or by name are blobs each: one large value that is given to many
+    tasks is kept once."""
+    parts = blob_parts.split(body)
+    large = [key for key, part in parts.items() if len(part) > threshold]
+    if sum(len(part) for key, part in parts.items() if key not in large) > threshold or not large:
+        refs[place] = _blob(body, blobs)
+        return values.NULL
+    for key in large:
+        refs[f"{place}{blob_parts.SEPARATOR}{key}"] = _blob(bytes(parts[key]), blobs)
+        parts[key] = values.NULL
+    return blob_parts.join(body, parts)
+
+
+def _blob(body: bytes, blobs: list[tuple[str, bytes]]) -> str:
+    digest = f"cas://sha256:{hashlib.sha256(body).hexdigest()}"
+    blobs.append((digest, body))
+    return digest
 
 
 _raw_fields: dict[type[Event], tuple[str, ...]] = {}

@@ -181,6 +181,8 @@ def _find(value: object, path: str = "$", depth: int = 0) -> str:
 
 
 def _enc_hook(value: object) -> Json:
+    if isinstance(value, Raw):  # JSON already; only a close look has to take it apart
+        return _any.decode(value)
     dump = getattr(value, "model_dump", None)
     if dump is not None:  # pydantic, where it is installed
         return dump(mode="json")

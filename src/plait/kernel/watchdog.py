@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from .loop import RunLoop
+from .decide import advance
 
 log = logging.getLogger("plait.watchdog")
 
@@ -73,6 +73,5 @@ class Watchdog:
         return where
 
 
-_decide = RunLoop._decide.__code__  # pyright: ignore[reportPrivateUsage]
-_DECIDING = (_decide.co_filename, _decide.co_name)
+_DECIDING = (advance.__code__.co_filename, advance.__code__.co_name)
 """Where the run loop lets machines decide: user code that is above it on the stack is a workflow's."""

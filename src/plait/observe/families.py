@@ -93,9 +93,9 @@ def _engine(engine: Engine, counted: Counters) -> Iterator[Metric]:
     yield _gauge("plait_runs_parked", "Of those, runs that wait for their next input.", kernel.run_cache.parked)
     yield _gauge("plait_tasks_running", "Attempts under way in this engine.", kernel.running)
     yield _gauge("plait_inputs_waiting", "Inputs that runs of this engine have not taken yet.", waiting)
-    yield _gauge("plait_shards_owned", "Shards that this engine owns.", kernel.shards)
+    yield _gauge("plait_shards_owned", "Shards that this engine owns.", len(kernel.leases))
     yield _counter("plait_shards_lost", "Shards that another engine took over.", counted.lost_shards)
-    yield _gauge("plait_feed_watchers", "Who watches runs live.", kernel.feed.watchers)
+    yield _gauge("plait_feed_watchers", "Who watches runs live.", kernel.subscriptions.watchers)
     yield _counter("plait_lines_dropped", "Lines that tasks said and that were not kept.", kernel.task_logs.dropped)
     yield _gauge(
         "plait_loop_lag_max_seconds", "Most the event loop was late within the last minute.", counted.lag.worst

@@ -15,13 +15,15 @@ import traceback
 from types import TracebackType
 from typing import Any, Literal, TextIO, cast
 
-import structlog
-from structlog.typing import EventDict, Processor
-
+from plait.extras import extra
 from plait.kernel.errors import InvalidInput
 from plait.kernel.task import current_attempt
 
 from .masking import clean, masked, printed
+
+with extra("server", "structured logging"):
+    import structlog
+    from structlog.typing import EventDict, Processor
 
 Format = Literal["auto", "json", "console"]
 _Failure = tuple[type[BaseException], BaseException, TracebackType | None]

@@ -12,11 +12,14 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from plait.engine import Engine
+from plait.extras import extra
 from plait.kernel.observer import Observer
 
 from . import traces
-from .metrics import Metrics
 from .task_lines import TaskLines
+
+with extra("server", "observability"):
+    from .metrics import Metrics
 
 if TYPE_CHECKING:
     from .spans import Traces

@@ -10,25 +10,14 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from plait.kernel.errors import InvalidInput, PlaitError
+from plait.extras import extra
+from plait.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
     from .spans import Traces
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _EXPORTERS = ("otlp", "console")
-
-
-class NoTelemetry(PlaitError):
-    """Traces were asked for, and OpenTelemetry is not installed."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            "observe.no_otel",
-            "traces need OpenTelemetry",
-            why=why,
-            fix="pip install 'plait[otel]', or unset the OTEL_* variables",
-        )
 
 
 def wanted(environ: Mapping[str, str] = os.environ) -> bool:
@@ -49,8 +38,6 @@ def from_environment(environ: Mapping[str, str] = os.environ) -> Traces:
         raise InvalidInput(
             "observe.bad_exporter", f"OTEL_TRACES_EXPORTER={exporter}", fix="use otlp (over HTTP), console or none"
         )
-    try:
+    with extra("otel", "a trace", instead="unset the OTEL_* variables"):
         from .spans import Traces, provider_of_process
-    except ImportError as error:
-        raise NoTelemetry(str(error)) from error
     return Traces(provider_of_process(exporter))

@@ -1,7 +1,8 @@
-"""The HTTP face of the engine: one table of routes, from which the router, the guard and the OpenAPI document come.
+"""The HTTP API of an engine: one table of routes, from which router, access checks and OpenAPI document are made.
 
-    socket ─> front (request id, headers, overload, Host and Origin) ─> dispatch ─> guard ─> query, body ─> handler
+    socket ─> middleware (request id, headers, Host and Origin) ─> dispatch ─> guard ─> query, body ─> handler
                                                                     └─> ui (built files)
 
-A handler only translates between HTTP and the engine.
+The table has the server's own routes and those that the engine's dialects bring. A handler only translates between
+HTTP and the engine.
 """

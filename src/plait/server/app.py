@@ -1,24 +1,27 @@
-"""The whole application: the table of all routes, and front, API and UI put together."""
+"""The whole application: the table of all routes, and middleware, API, mount and UI put together."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 import msgspec
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from plait.api.route import API, AnyRoute, Content, Reply, Route
+from plait.api.shape import Query
+from plait.api.surface import Surface
+
 from . import (
     approvals,
     audit_routes,
-    catalog,
     dead_letters,
     definitions,
     events,
     health,
     keys,
     links,
-    me,
     plan,
     run_actions,
     run_details,
@@ -27,56 +30,47 @@ from . import (
 )
 from .argyll.app import Mount
 from .argyll.paths import is_mounted
+from .call import Call
 from .dispatch import Dispatcher
-from .front import Front
+from .endpoint import Endpoint
+from .middleware import Middleware
 from .openapi import document
-from .routes import API, AnyRoute, Call, Content, Query, Reply, Route
+from .save_definition import save_route
 from .site import Site
+from .surfaces import surfaces_of
 from .ui import Ui
 
 
-async def describe(call: Call[Query, None]) -> Content:
-    return Content(_described(), "application/json")
+def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
+    """The server's routes for an engine whose dialects have these surfaces."""
+    surfaces = tuple(surfaces)
+    return (
+        *runs.ROUTES,
+        *events.ROUTES,
+        *run_details.ROUTES,
+        *run_actions.ROUTES,
+        *definitions.ROUTES,
+        save_route(surfaces),
+        *plan.ROUTES,
+        *approvals.ROUTES,
+        *dead_letters.ROUTES,
+        *links.ROUTES,
+        *session.ROUTES,
+        *keys.ROUTES,
+        *audit_routes.ROUTES,
+        *health.ROUTES,
+        _document_route(surfaces),
+    )
 
 
-@cache
-def _described() -> bytes:
-    return msgspec.json.encode(document(ROUTES))
-
-
-_DESCRIPTION: Route[Query, Any] = Route(
-    method="GET",
-    path="/openapi.json",
-    name="server.openapi",
-    role="public",
-    summary="This API, as an OpenAPI document",
-    handler=describe,
-    query=Query,
-    replies=(Reply(200, dict[str, Any], "The document."),),
-)
-
-ROUTES: tuple[AnyRoute, ...] = (
-    *runs.ROUTES,
-    *events.ROUTES,
-    *run_details.ROUTES,
-    *run_actions.ROUTES,
-    *definitions.ROUTES,
-    *catalog.ROUTES,
-    *plan.ROUTES,
-    *approvals.ROUTES,
-    *dead_letters.ROUTES,
-    *links.ROUTES,
-    *me.ROUTES,
-    *session.ROUTES,
-    *keys.ROUTES,
-    *audit_routes.ROUTES,
-    *health.ROUTES,
-    _DESCRIPTION,
-)
+def all_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
+    """The server's routes and those of the dialects."""
+    surfaces = tuple(surfaces)
+    return (*own_routes(surfaces), *(route for surface in surfaces for route in surface.routes))
 
 
 def make_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
-    api, pages, mount = Dispatcher(site, ROUTES), ui or Ui(), Mount(site)
+    api, pages, mount = Dispatcher(site, _endpoints(site)), ui or Ui(), Mount(site)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
@@ -86,4 +80,30 @@ def make_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
         ours = path == API or path.startswith(API + "/") or api.knows(scope.get("raw_path") or path.encode())
         await (api if ours else pages)(scope, receive, send)
 
-    return Front(site, app)
+    return Middleware(site, app)
+
+
+def _endpoints(site: Site) -> list[Endpoint]:
+    surfaces = surfaces_of(site.engine)
+    own = [Endpoint(route, site) for route in own_routes(surfaces)]
+    return own + [Endpoint(route, surface.host) for surface in surfaces for route in surface.routes]
+
+
+def _document_route(surfaces: tuple[Surface, ...]) -> AnyRoute:
+    @cache
+    def encoded() -> bytes:
+        return msgspec.json.encode(document(all_routes(surfaces)))
+
+    async def describe(call: Call[Query, None]) -> Content:
+        return Content(encoded(), "application/json")
+
+    return Route(
+        method="GET",
+        path="/openapi.json",
+        name="server.openapi",
+        role="public",
+        summary="This API as an OpenAPI document",
+        handler=describe,
+        query=Query,
+        replies=(Reply(200, dict[str, Any], "The document."),),
+    )

@@ -1,58 +1,34 @@
-"""Approvals: what runs ask people, and the answers."""
+"""Approvals: what runs ask people, and the decisions."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from msgspec import Raw
 
-from msgspec import Meta, Raw
-
-from plait.kernel.ids import Millis, caller_id
+from plait.api.approval import Approval, ApprovalList, Decide, Decided, ListApprovals
+from plait.api.route import Answer, Fault, Reply, Route
+from plait.api.shape import Scoped
+from plait.kernel.ids import caller_id
 from plait.kernel.store import Question
 
-from .routes import Answer, Body, Call, Fault, Reply, Route, Scoped
-from .runs import RunIdText
-from .shapes import Shape
-
-Decision = Literal["approve", "reject"]
-Comment = Annotated[str, Meta(max_length=10_000)]
+from .call import Call
+from .nouns import APPROVAL
 
 
-class Approval(Shape, frozen=True, kw_only=True):
-    """An open question to a person."""
-
-    id: str
-    run_id: str
-    namespace: str
-    node: str
-    title: str
-    by: str = ""
-    """Who is asked."""
-    asked_at: Millis
-    deadline: Millis | None = None
-    form: Any = None
-    """A JSON Schema for `data`."""
-    evidence: Any = None
-    """What to look at before deciding."""
+async def list_approvals(call: Call[ListApprovals, None]) -> Answer:
+    found = await call.host.engine.approvals.list(call.namespace, run_id=call.query.run)
+    return Answer(ApprovalList(approvals=[approval_of(each) for each in found]))
 
 
-class Approvals(Shape, frozen=True, kw_only=True):
-    approvals: list[Approval]
+async def show(call: Call[Scoped, None]) -> Answer:
+    return Answer(approval_of(await call.host.engine.approvals.get(call.params["id"], call.namespace)))
 
 
-class ListApprovals(Scoped, frozen=True, kw_only=True):
-    run: RunIdText | None = None
-
-
-class Decide(Body, frozen=True, kw_only=True):
-    decision: Decision
-    comment: Comment = ""
-    data: Any = None
-    """What the form asks for."""
-
-
-class Decided(Shape, frozen=True, kw_only=True):
-    id: str
-    decision: Decision
+async def decide(call: Call[Scoped, Decide]) -> Answer:
+    id, body = call.params["id"], call.body
+    await call.host.engine.approvals.decide(
+        id, body.decision, by=call.caller.name, comment=body.comment, data=body.data, namespace=call.namespace
+    )
+    return Answer(Decided(id=id, decision=body.decision))
 
 
 def approval_of(question: Question) -> Approval:
@@ -74,60 +50,43 @@ def _given(value: Raw) -> Raw | None:
     return value if bytes(value) else None
 
 
-async def list_approvals(call: Call[ListApprovals, None]) -> Answer:
-    found = await call.engine.approvals.list(call.namespace, run_id=call.query.run)
-    return Answer(Approvals(approvals=[approval_of(each) for each in found]))
-
-
-async def show(call: Call[Scoped, None]) -> Answer:
-    return Answer(approval_of(await call.engine.approvals.get(call.params["id"], call.namespace)))
-
-
-async def decide(call: Call[Scoped, Decide]) -> Answer:
-    id, body = call.params["id"], call.body
-    await call.engine.approvals.decide(
-        id, body.decision, by=call.caller.name, comment=body.comment, data=body.data, namespace=call.namespace
-    )
-    return Answer(Decided(id=id, decision=body.decision))
-
-
 ROUTES = (
     Route(
         method="GET",
         path="/approvals",
         name="approvals.list",
         role="viewer",
-        summary="Open questions to people, oldest first",
+        summary="Open approvals, oldest first",
         handler=list_approvals,
         query=ListApprovals,
-        replies=(Reply(200, Approvals, "What is asked."),),
+        replies=(Reply(200, ApprovalList, "The open approvals."),),
     ),
     Route(
         method="GET",
         path="/approvals/{id}",
         name="approvals.show",
         role="viewer",
-        summary="One open question",
+        summary="One open approval",
         handler=show,
         query=Scoped,
-        replies=(Reply(200, Approval, "The question."),),
-        noun="approval",
+        replies=(Reply(200, Approval, "The approval."),),
+        noun=APPROVAL,
     ),
     Route(
         method="POST",
         path="/approvals/{id}/decide",
         name="approvals.decide",
         role="approver",
-        summary="Answer a question",
+        summary="Decide an approval",
         handler=decide,
         query=Scoped,
         body=Decide,
-        replies=(Reply(200, Decided, "The answer is durable."),),
+        replies=(Reply(200, Decided, "The decision is durable."),),
         faults=(
-            Fault(409, "kernel.decided", "Someone else was first."),
-            Fault(422, "kernel.bad_form", "What came with the answer does not fit the form; `errors` says where."),
+            Fault(409, "kernel.decided", "It has already been decided."),
+            Fault(422, "kernel.bad_form", "`data` does not match the form; `errors` says where."),
         ),
-        noun="approval",
+        noun=APPROVAL,
         example={"decision": "approve", "comment": "fine"},
     ),
 )

@@ -1,23 +1,16 @@
-"""The audit trail, for administrators."""
+"""The audit log, for administrators."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from plait.api.audit import AuditPage, ListAudit
+from plait.api.route import Answer, Reply, Route
 
-from msgspec import Meta
-
-from .auth import Page
-from .routes import Answer, Call, Query, Reply, Route
+from .call import Call
 
 
-class ReadTrail(Query, frozen=True, kw_only=True):
-    cursor: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
-    limit: Annotated[int, Meta(ge=1, le=500)] = 100
-
-
-async def read(call: Call[ReadTrail, None]) -> Answer:
+async def read(call: Call[ListAudit, None]) -> Answer:
     query = call.query
-    return Answer(await call.site.auth.audit.page(call.caller.namespace, query.cursor, query.limit))
+    return Answer(await call.host.auth.audit.page(call.caller.namespace, query.cursor, query.limit))
 
 
 ROUTES = (
@@ -26,9 +19,9 @@ ROUTES = (
         path="/audit",
         name="audit.list",
         role="admin",
-        summary="Who did what, newest first",
+        summary="The audit log, newest first",
         handler=read,
-        query=ReadTrail,
-        replies=(Reply(200, Page, "A page of entries."),),
+        query=ListAudit,
+        replies=(Reply(200, AuditPage, "A page of entries."),),
     ),
 )

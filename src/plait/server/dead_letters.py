@@ -1,47 +1,37 @@
-"""Dead letters: tasks that used up their attempts, to be tried again or given up."""
+"""Dead letters: tasks that used up their attempts, to be retried or discarded."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from plait.kernel.errors import ErrorInfo
-from plait.kernel.ids import Millis, caller_id
+from plait.api.dead_letter import DeadLetter, DeadLetterList, DeadLetterState, ListDeadLetters
+from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
+from plait.api.shape import Body, Scoped
+from plait.kernel.ids import caller_id
 from plait.kernel.store import DeadLetter as Row
 
-from .routes import Answer, Body, Call, Fault, Reply, Route, Scoped
-from .runs import RunIdText
-from .shapes import Shape
-
-Status = Literal["pending", "retried", "discarded"]
+from .call import Call
+from .nouns import DEAD_LETTER
 
 
-class DeadLetter(Shape, frozen=True, kw_only=True):
-    id: str
-    run_id: str
-    namespace: str
-    node: str
-    label: str
-    attempts: int
-    error: ErrorInfo
-    at: Millis
-    status: Status
+async def list_dead_letters(call: Call[ListDeadLetters, None]) -> Answer:
+    query = call.query
+    found = await call.host.engine.dlq.list(call.namespace, all=query.status != "pending", run_id=query.run)
+    shown = [_shape(row) for row in found if query.status in ("all", row.status)]
+    return Answer(DeadLetterList(dead_letters=shown))
 
 
-class DeadLetters(Shape, frozen=True, kw_only=True):
-    dead_letters: list[DeadLetter]
+async def retry(call: Call[Scoped, Body]) -> Answer:
+    await call.host.engine.dlq.retry(call.params["id"], call.namespace)
+    return Answer(DeadLetterState(id=call.params["id"], status="retried"))
 
 
-class ListLetters(Scoped, frozen=True, kw_only=True):
-    status: Literal["pending", "retried", "discarded", "all"] = "pending"
-    run: RunIdText | None = None
+async def discard(call: Call[Scoped, Body]) -> Answer:
+    await call.host.engine.dlq.discard(call.params["id"], call.namespace)
+    return Answer(DeadLetterState(id=call.params["id"], status="discarded"))
 
 
-class Settled(Shape, frozen=True, kw_only=True):
-    id: str
-    status: Status
-
-
-def letter_of(row: Row) -> DeadLetter:
+def _shape(row: Row) -> DeadLetter:
     return DeadLetter(
         id=row.id,
         run_id=caller_id(row.run_id),
@@ -55,24 +45,7 @@ def letter_of(row: Row) -> DeadLetter:
     )
 
 
-async def list_letters(call: Call[ListLetters, None]) -> Answer:
-    query = call.query
-    found = await call.engine.dlq.list(call.namespace, all=query.status != "pending", run_id=query.run)
-    shown = [letter_of(row) for row in found if query.status in ("all", row.status)]
-    return Answer(DeadLetters(dead_letters=shown))
-
-
-async def retry(call: Call[Scoped, Body]) -> Answer:
-    await call.engine.dlq.retry(call.params["id"], call.namespace)
-    return Answer(Settled(id=call.params["id"], status="retried"))
-
-
-async def discard(call: Call[Scoped, Body]) -> Answer:
-    await call.engine.dlq.discard(call.params["id"], call.namespace)
-    return Answer(Settled(id=call.params["id"], status="discarded"))
-
-
-def _settling(verb: Literal["retry", "discard"], summary: str) -> Route[Any, Any]:
+def _action(verb: Literal["retry", "discard"], summary: str) -> AnyRoute:
     return Route(
         method="POST",
         path=f"/dlq/{{id}}/{verb}",
@@ -83,9 +56,9 @@ def _settling(verb: Literal["retry", "discard"], summary: str) -> Route[Any, Any
         query=Scoped,
         body=Body,
         body_optional=True,
-        replies=(Reply(200, Settled, "It is settled, and durable."),),
-        faults=(Fault(409, "kernel.dead_letter_settled", "It was settled before."),),
-        noun="dead_letter",
+        replies=(Reply(200, DeadLetterState, "The request is durable."),),
+        faults=(Fault(409, "kernel.dead_letter_settled", "It was already retried or discarded."),),
+        noun=DEAD_LETTER,
         example={},
     )
 
@@ -96,11 +69,11 @@ ROUTES = (
         path="/dlq",
         name="dlq.list",
         role="viewer",
-        summary="Tasks that used up their attempts, oldest first",
-        handler=list_letters,
-        query=ListLetters,
-        replies=(Reply(200, DeadLetters, "The dead letters."),),
+        summary="Dead letters, oldest first",
+        handler=list_dead_letters,
+        query=ListDeadLetters,
+        replies=(Reply(200, DeadLetterList, "The dead letters."),),
     ),
-    _settling("retry", "Try the task again, with fresh attempts"),
-    _settling("discard", "Give the task up"),
+    _action("retry", "Retry the task, with new attempts"),
+    _action("discard", "Discard the task"),
 )

@@ -1,4 +1,4 @@
-"""From a request to an answer: who, what about, with what, done by whom, and what became of it."""
+"""From a request to an answer: authenticate, read query and body, call the handler, record the outcome."""
 
 from __future__ import annotations
 
@@ -12,44 +12,53 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
+from plait.api.audit import AuditOutcome
+from plait.api.caller import NOBODY, Caller
+from plait.api.problem import MEDIA_TYPE
+from plait.api.route import Answer, AnyRoute, Call, Content, Stream
+from plait.api.shape import Query, Scoped
 from plait.kernel.errors import PlaitError, TooLarge
 from plait.observe.http_meter import OTHER
 
 from . import problem, sse
 from .body import Disconnected, discard, read_body
-from .caller import NOBODY, Caller, Outcome
+from .endpoint import Endpoint
 from .errors import NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
-from .missing import missing, usable
+from .guard import namespace_of
+from .headers import NO_STORE
 from .query import read_query
-from .routes import NO_STORE, Answer, AnyRoute, Call, Content, Query, Scoped, Stream
+from .router import Match, Router, raw_path
 from .site import Site
-from .table import Match, Table, raw_path
 
 _JSON = b"application/json"
 _ANSWERS = ("*/*", "application/*", "application/json", "application/problem+json")
 
 
 @dataclass(slots=True)
-class _Case:
+class _Exchange:
     """What is known of a request so far; it fills up on the way."""
 
-    route: AnyRoute
+    endpoint: Endpoint
     params: Mapping[str, str]
     request: Request
     caller: Caller | None = None
     namespace: str | None = None
     target: str | None = None
 
+    @property
+    def route(self) -> AnyRoute:
+        return self.endpoint.route
+
 
 class Dispatcher:
     """Answers every request for one of its routes. It raises nothing: an error is an answer, too."""
 
-    def __init__(self, site: Site, routes: Iterable[AnyRoute]) -> None:
+    def __init__(self, site: Site, endpoints: Iterable[Endpoint]) -> None:
         self._site = site
-        self._table = Table(routes)
+        self._router = Router(endpoints)
 
     def knows(self, raw_path: bytes) -> bool:
-        return self._table.match(raw_path) is not None
+        return self._router.match(raw_path) is not None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = perf_counter()
@@ -73,26 +82,27 @@ class Dispatcher:
 
     async def _stream(self, scope: Scope, found: Stream, receive: Receive, send: Send) -> None:
         async def still_allowed() -> None:
-            await self._site.guard.check(Request(scope), scope["route"])
+            await self._site.guard.check(Request(scope), scope["route"].role)
 
         try:
             await sse.stream(self._site, found.frames, receive, send, still_allowed)
-        except PlaitError as error:  # no place is free: nothing was sent yet
+        except PlaitError as error:  # too many streams: nothing was sent yet
             await _send(_problem(error, scope), scope["method"], send)
 
     async def _answer_or_problem(self, scope: Scope, receive: Receive) -> Answer | Content | Stream:
         try:
             if self._site.in_flight > self._site.settings.max_in_flight:
                 raise Overloaded(self._site.settings.max_in_flight)
-            match = self._table.match(raw_path(scope))
+            match = self._router.match(raw_path(scope))
             if match is None:
                 raise NoRoute(scope["path"][:200])
-            route = _route_of(match, scope["method"])
-            if route is None:
+            endpoint = _endpoint_of(match, scope["method"])
+            if endpoint is None:
                 return Answer(None, 204, {"allow": ", ".join(match.methods)})
-            scope["route"] = route
-            case = _Case(route, match.params, Request(scope, receive), target=next(iter(match.params.values()), None))
-            return await self._audited(case, receive)
+            scope["route"] = endpoint.route
+            target = next(iter(match.params.values()), None)
+            exchange = _Exchange(endpoint, match.params, Request(scope, receive), target=target)
+            return await self._audited(exchange, receive)
         except Disconnected:
             raise
         except PlaitError as error:
@@ -100,41 +110,43 @@ class Dispatcher:
         except Exception as error:
             return _problem(problem.bug(error, _request_id(scope)), scope)
 
-    async def _audited(self, case: _Case, receive: Receive) -> Answer | Content | Stream:
-        """Every request that may change something is kept with what became of it, refusals too."""
+    async def _audited(self, exchange: _Exchange, receive: Receive) -> Answer | Content | Stream:
+        """Every request that may change something is recorded with its outcome, refusals too."""
         try:
-            answer = await self._handled(case, receive)
+            answer = await self._handled(exchange, receive)
         except PlaitError as error:
-            await self._record(case, getattr(error, "caller", None) or case.caller, "refused", error.code)
+            await self._record(exchange, getattr(error, "caller", None) or exchange.caller, "refused", error.code)
             raise
         done = answer if isinstance(answer, Answer) else Answer(None)
-        case.target = case.target or getattr(done.shape, "id", None)
-        await self._record(case, done.caller or case.caller, "ok", None)
+        exchange.target = exchange.target or getattr(done.shape, "id", None)
+        await self._record(exchange, done.caller or exchange.caller, "ok", None)
         return answer
 
-    async def _record(self, case: _Case, caller: Caller | None, outcome: Outcome, code: str | None) -> None:
-        route = case.route
+    async def _record(
+        self, exchange: _Exchange, caller: Caller | None, outcome: AuditOutcome, code: str | None
+    ) -> None:
+        route = exchange.route
         if route.method == "GET" or caller is None or (outcome == "ok" and not route.audited):
             return
-        await self._site.auth.audit.record(caller, route.name, case.target, outcome, code, case.namespace)
+        await self._site.auth.audit.record(caller, route.name, exchange.target, outcome, code, exchange.namespace)
 
-    async def _handled(self, case: _Case, receive: Receive) -> Answer | Content | Stream:
-        site, route, request = self._site, case.route, case.request
-        case.caller = caller = NOBODY if route.role == "public" else await site.guard.check(request, route)
+    async def _handled(self, exchange: _Exchange, receive: Receive) -> Answer | Content | Stream:
+        site, route, request = self._site, exchange.route, exchange.request
+        exchange.caller = caller = NOBODY if route.role == "public" else await site.guard.check(request, route.role)
         _must_be_acceptable(route, request)
         query = read_query(request.scope["query_string"], route.query)
-        case.namespace = namespace = _namespace(route, case.params, caller, query)
+        exchange.namespace = namespace = _namespace(route, exchange.params, caller, query)
         body: Any = None
         if route.body is not None:
-            with site.stranger() if route.role == "public" else nullcontext():
+            with site.public_body() if route.role == "public" else nullcontext():
                 body = await read_body(request.scope, receive, site.settings, route.body, optional=route.body_optional)
         return await route.handler(
             Call(
-                site=site,
+                host=exchange.endpoint.host,
                 request=request,
                 caller=caller,
                 namespace=namespace,
-                params=case.params,
+                params=exchange.params,
                 query=query,
                 body=body,
             )
@@ -145,7 +157,7 @@ def _request_id(scope: Scope) -> str:
     return scope["state"]["request_id"]
 
 
-def _route_of(match: Match[AnyRoute], method: str) -> AnyRoute | None:
+def _endpoint_of(match: Match[Endpoint], method: str) -> Endpoint | None:
     """None for OPTIONS, which is answered by the list of methods."""
     found = match.routes.get("GET" if method == "HEAD" else method)
     if found is None and method != "OPTIONS":
@@ -160,26 +172,26 @@ def _must_be_acceptable(route: AnyRoute, request: Request) -> None:
     kinds = [part.partition(";")[0].strip().lower() for part in accept.split(",")]
     fine = (*_ANSWERS, "text/event-stream", "text/*") if route.streams is not None else _ANSWERS
     if not any(kind in fine for kind in kinds):
-        raise NotAcceptable("http.not_acceptable", f"{accept[:80]!r} can't be had here", fix="accept application/json")
+        raise NotAcceptable("http.not_acceptable", f"can't respond with {accept[:80]!r}", fix="accept application/json")
 
 
 def _namespace(route: AnyRoute, params: Mapping[str, str], caller: Caller, query: Query) -> str:
-    """The namespace the request is about. An id of another one's is answered as an id that is not there."""
+    """The namespace the request is about. An id in another namespace is answered like one that does not exist."""
     stated = query.namespace if isinstance(query, Scoped) else None
     ids = list(params.values())
-    if route.noun is not None and not all(usable(route.noun, id) for id in ids):
-        raise missing(route.noun, ids[0])
+    if route.noun is not None and not all(route.noun.usable(id) for id in ids):
+        raise route.noun.missing(ids[0])
     try:
-        return caller.namespace_of(stated)
+        return namespace_of(caller, stated)
     except WrongNamespace:
         if route.noun is not None and ids:
-            raise missing(route.noun, ids[0]) from None
+            raise route.noun.missing(ids[0]) from None
         raise
 
 
 def _problem(error: PlaitError, scope: Scope) -> Content | Answer:
     shape = problem.problem_of(error, _request_id(scope))
-    return Answer(shape, error.status, problem.headers_of(error) | {"content-type": problem.MEDIA_TYPE})
+    return Answer(shape, error.status, problem.headers_of(error) | {"content-type": MEDIA_TYPE})
 
 
 async def _send(answer: Answer | Content, method: str, send: Send, linger: Receive | None = None) -> None:

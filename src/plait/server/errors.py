@@ -1,37 +1,35 @@
-"""What goes wrong between a socket and the engine. The engine's own errors have their status already."""
+"""Errors between a socket and the engine. The engine's own errors have their status already."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from plait.api.caller import Caller
 from plait.kernel.errors import Busy, NotFound, PlaitError, TooLarge, Unavailable
-
-if TYPE_CHECKING:
-    from .caller import Caller
 
 
 class HttpError(PlaitError):
-    """An error that only an HTTP caller can make."""
+    """An error that only an HTTP request can cause."""
 
     headers: Mapping[str, str] = {}
 
 
 class BadRequest(HttpError):
-    """The request can't be read at all."""
+    """The request is malformed."""
 
     status: ClassVar[int] = 400
 
 
 class Unauthorized(HttpError):
-    """Nobody knows who calls."""
+    """The caller is not authenticated."""
 
     status: ClassVar[int] = 401
     headers: Mapping[str, str] = {"www-authenticate": 'Bearer realm="plait"'}
 
 
 class Forbidden(HttpError):
-    """It is known who calls, and he may not do this."""
+    """The caller is authenticated, but not allowed to do this."""
 
     status: ClassVar[int] = 403
 
@@ -41,43 +39,43 @@ class Forbidden(HttpError):
 
 
 class WrongNamespace(Forbidden):
-    """The namespace stated is not the caller's."""
+    """The requested namespace is not the caller's."""
 
     def __init__(self, stated: str) -> None:
         super().__init__(
             "auth.wrong_namespace",
-            f"namespace {stated!r} is not yours",
-            why="a key or token is for one namespace",
+            f"no access to namespace {stated!r}",
+            why="the key or token is for another namespace",
             fix="leave `namespace` out, or use a key of that namespace",
         )
 
 
 class NotAllowed(HttpError):
-    """The path is known, the method is not."""
+    """The path exists, but not for this method."""
 
     status: ClassVar[int] = 405
 
     def __init__(self, method: str, allowed: Sequence[str]) -> None:
         names = ", ".join(allowed)
-        super().__init__("http.method_not_allowed", f"{method} is not possible here", fix=f"use {names}")
+        super().__init__("http.method_not_allowed", f"{method} is not allowed here", fix=f"use {names}")
         self.headers = {"allow": names}
 
 
 class NotAcceptable(HttpError):
-    """The caller takes none of the forms we can give."""
+    """The caller accepts none of the media types we can send."""
 
     status: ClassVar[int] = 406
 
 
 class TooSlow(HttpError):
-    """The body did not come in time."""
+    """The request did not arrive in time."""
 
     status: ClassVar[int] = 408
     headers: Mapping[str, str] = {"connection": "close"}
 
 
 class Gone(HttpError):
-    """A link that was used already or has expired."""
+    """A link that was already used or has expired."""
 
     status: ClassVar[int] = 410
 
@@ -90,7 +88,7 @@ class BodyTooLarge(TooLarge):
     def __init__(self, limit: int) -> None:
         super().__init__(
             "http.body_too_large",
-            f"the body has more than {limit:,} bytes",
+            f"the body is larger than {limit:,} bytes",
             fix="store large values elsewhere and pass a reference",
         )
 
@@ -102,46 +100,46 @@ class HeadTooLarge(HttpError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            "http.head_too_large", f"the head of the request has more than {limit:,} bytes", fix="send less in headers"
+            "http.head_too_large", f"the request head is larger than {limit:,} bytes", fix="send smaller headers"
         )
 
 
 class NotJson(HttpError):
-    """The body is of a type we don't read."""
+    """The body is of an unsupported media type."""
 
     status: ClassVar[int] = 415
 
 
 class Overloaded(Busy):
-    """More requests are under way than this process takes."""
+    """More requests are in progress than this process accepts."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
             "http.overloaded",
-            f"{limit:,} requests are under way already",
-            why="more would only make all of them slower",
-            fix="send it again a little later",
+            f"{limit:,} requests are already in progress",
+            why="more would slow all of them down",
+            fix="retry a little later",
         )
 
 
 class Stopping(Unavailable):
-    """The server is being stopped."""
+    """The server is stopping."""
 
     def __init__(self) -> None:
-        super().__init__("http.stopping", "this server is being stopped", fix="send it again: another one answers")
+        super().__init__("http.stopping", "this server is stopping", fix="retry: another server will answer")
 
 
 class TooManyWatchers(Unavailable):
-    """Every live stream this process may hold is taken."""
+    """This process has no free live stream."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            "http.too_many_watchers", f"{limit:,} live streams are open already", fix="try again later, or ask by page"
+            "http.too_many_watchers", f"{limit:,} live streams are already open", fix="retry later, or read by page"
         )
 
 
 class NoRoute(NotFound):
-    """The path is none of ours."""
+    """There is no such path."""
 
     def __init__(self, path: str) -> None:
         super().__init__("http.no_route", f"there is nothing at {path}", fix="/api/v1/openapi.json lists all routes")

@@ -1,39 +1,26 @@
-"""For those who run the server: is it alive, is it ready, how is it doing."""
+"""For operators: is the server alive, is it ready, and its metrics."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Literal
 
 import plait
+from plait.api.caller import EVERYWHERE
+from plait.api.health import Health, Ready
+from plait.api.route import Answer, Content, Reply, Route
+from plait.api.shape import Query
 from plait.kernel.errors import PlaitError, Unavailable
 from plait.kernel.ids import RunId
 from plait.observe.metrics import CONTENT_TYPE
 
-from .caller import EVERYWHERE
+from .call import Call
 from .errors import Stopping, WrongNamespace
-from .routes import Answer, Call, Content, Query, Reply, Route
-from .shapes import Shape
 
-_PATIENCE = 2.0
-"""Seconds the store may take before the server does not count as ready."""
-
+_STORE_TIMEOUT = 2.0
+"""Seconds the store may take before the server is not ready."""
 
 _ARGYLL = {"x-argyll-raft-state": "leader", "access-control-allow-origin": "*"}
-"""For its clients, which look for the one node that takes changes, from pages of any site."""
-
-
-class Health(Shape, frozen=True, kw_only=True):
-    """Also what Argyll's clients ask for."""
-
-    service: Literal["plait"]
-    status: Literal["healthy"]
-    details: str
-    version: str
-
-
-class Ready(Shape, frozen=True, kw_only=True):
-    status: Literal["ready"]
+"""Argyll's clients look for the one node that accepts changes, from pages of any site."""
 
 
 async def health(call: Call[Query, None]) -> Answer:
@@ -43,25 +30,26 @@ async def health(call: Call[Query, None]) -> Answer:
 
 
 async def ready(call: Call[Query, None]) -> Answer:
-    """Asks the store for something that is not there: it must answer, and what it answers does not matter."""
-    if call.site.stopping.is_set():
+    """Asks the store for a run that can't exist: it has to answer, and the answer does not matter."""
+    site = call.host
+    if site.stopping.is_set():
         raise Stopping
-    call.engine.kernel.must_live()
+    site.engine.kernel.must_live()
     try:
-        async with asyncio.timeout(_PATIENCE):
-            await call.engine.kernel.store.run(RunId("~ready"))
+        async with asyncio.timeout(_STORE_TIMEOUT):
+            await site.engine.kernel.store.run(RunId("~ready"))
     except TimeoutError:
-        raise Unavailable("server.not_ready", f"the database did not answer within {_PATIENCE:g} s") from None
+        raise Unavailable("server.not_ready", f"the database did not respond within {_STORE_TIMEOUT:g} s") from None
     except PlaitError as error:
-        raise Unavailable("server.not_ready", "the database does not answer", why=error.what) from None
+        raise Unavailable("server.not_ready", "the database is not available", why=error.what) from None
     return Answer(Ready(status="ready"))
 
 
 async def metrics(call: Call[Query, None]) -> Content:
-    """Numbers of all namespaces: not for a caller of one."""
+    """They cover all namespaces: not for a caller who can see only one."""
     if call.caller.namespace != EVERYWHERE:
         raise WrongNamespace(EVERYWHERE)
-    return Content(await call.site.metrics.render(call.engine), CONTENT_TYPE)
+    return Content(await call.host.metrics.render(call.host.engine), CONTENT_TYPE)
 
 
 ROUTES = (
@@ -70,7 +58,7 @@ ROUTES = (
         path="/metrics",
         name="server.metrics",
         role="viewer",
-        summary="How it is doing, for Prometheus",
+        summary="Metrics for Prometheus",
         handler=metrics,
         query=Query,
         replies=(Reply(200, "text/plain", "Metrics in Prometheus' text format."),),
@@ -81,10 +69,10 @@ ROUTES = (
         path="/health",
         name="server.health",
         role="public",
-        summary="Is the process alive?",
+        summary="Liveness: the process is running",
         handler=health,
         query=Query,
-        replies=(Reply(200, Health, "It is."),),
+        replies=(Reply(200, Health, "The process is running."),),
         bare=True,
     ),
     Route(
@@ -92,10 +80,10 @@ ROUTES = (
         path="/ready",
         name="server.ready",
         role="public",
-        summary="Can it do its work? 503 while the database is away or the server is being stopped",
+        summary="Readiness: 503 while the database is unavailable or the server is stopping",
         handler=ready,
         query=Query,
-        replies=(Reply(200, Ready, "It can."),),
+        replies=(Reply(200, Ready, "The server is ready."),),
         bare=True,
     ),
 )

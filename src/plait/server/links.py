@@ -1,103 +1,80 @@
-"""Signed links for people and programs without a key: one answers a question, one sends a message to a run.
+"""Signed links for people and programs without a key: one decides an approval, one sends a message to a run.
 
-A link is good for one use and until its time. Whoever has it may use it, so nothing else is asked.
+A link works once, until it expires. Whoever has it may use it, so there is no other check.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from msgspec import Meta
 from starlette.requests import Request
 
-from plait.kernel.ids import Millis
+from plait.api.approval import Approval, Decided
+from plait.api.link import DecideByLink, NewHook, NewLink, SignedLink
+from plait.api.route import Answer, Fault, Reply, Route
+from plait.api.shape import Accepted, Query, Scoped
 
-from .approvals import Approval, Comment, Decided, Decision, approval_of
+from .approvals import approval_of
 from .auth import Link, Minted
-from .routes import Answer, Body, Call, Fault, Query, Reply, Route, Scoped
-from .shapes import Done, Shape
+from .call import Call
+from .nouns import APPROVAL, LINK, RUN
 from .site import Site
 
-Seconds = Annotated[int, Meta(ge=1, le=90 * 86_400)]
-_DAY = 86_400
-AnyJson: Any = Any
-_USED = Fault(410, "auth.link_used", "The link was used, or its time is over (`auth.link_expired`).")
-
-
-class NewHook(Body, frozen=True, kw_only=True):
-    message: Annotated[str, Meta(min_length=1, max_length=1000)]
-    """The name of the message that a call of the link sends."""
-    expires_in: Seconds = _DAY
-
-
-class NewLink(Body, frozen=True, kw_only=True):
-    expires_in: Seconds = _DAY
-
-
-class Made(Shape, frozen=True, kw_only=True):
-    url: str
-    expires_at: Millis
-
-
-class Answered(Body, frozen=True, kw_only=True):
-    decision: Decision
-    by: Annotated[str, Meta(max_length=200)] = ""
-    """Who decides, as he calls himself."""
-    comment: Comment = ""
-    data: Any = None
+_ANY_JSON: Any = Any
+_USED = Fault(410, "auth.link_used", "The link was already used, or has expired (`auth.link_expired`).")
 
 
 async def make_hook(call: Call[Scoped, NewHook]) -> Answer:
-    handle = await call.engine.get(call.params["id"], call.namespace)
-    minted = call.site.auth.links.mint(
+    handle = await call.host.engine.get(call.params["id"], call.namespace)
+    minted = call.host.auth.links.mint(
         "hook", call.namespace, handle.id, name=call.body.message, expires_in=call.body.expires_in
     )
-    return _made(call.site, call.request, "/hooks", minted)
+    return _made(call.host, call.request, "/hooks", minted)
 
 
 async def call_hook(call: Call[Query, Any]) -> Answer:
-    links = call.site.auth.links
+    links = call.host.auth.links
     link = await links.open(call.params["token"], "hook")
 
     async def send() -> str:
-        handle = await call.engine.get(link.target, link.namespace)
+        handle = await call.host.engine.get(link.target, link.namespace)
         return await handle.message(link.name, call.body, id=link.id)
 
-    return Answer(Done(id=await links.spend(link, send)))
+    return Answer(Accepted(id=await links.spend(link, send)))
 
 
 async def make_link(call: Call[Scoped, NewLink]) -> Answer:
-    found = await call.engine.approvals.get(call.params["id"], call.namespace)
-    minted = call.site.auth.links.mint("approval", call.namespace, found.id, expires_in=call.body.expires_in)
-    return _made(call.site, call.request, "/approve", minted)
+    found = await call.host.engine.approvals.get(call.params["id"], call.namespace)
+    minted = call.host.auth.links.mint("approval", call.namespace, found.id, expires_in=call.body.expires_in)
+    return _made(call.host, call.request, "/approve", minted)
 
 
-async def look(call: Call[Query, None]) -> Answer:
-    link = await call.site.auth.links.open(call.params["token"], "approval")
-    return Answer(approval_of(await call.engine.approvals.get(link.target, link.namespace)))
+async def show(call: Call[Query, None]) -> Answer:
+    link = await call.host.auth.links.open(call.params["token"], "approval")
+    return Answer(approval_of(await call.host.engine.approvals.get(link.target, link.namespace)))
 
 
-async def answer(call: Call[Query, Answered]) -> Answer:
-    links, body = call.site.auth.links, call.body
+async def decide(call: Call[Query, DecideByLink]) -> Answer:
+    links, body = call.host.auth.links, call.body
     link = await links.open(call.params["token"], "approval")
 
-    async def decide() -> Decided:
-        by = body.by or _nameless(link)
-        await call.engine.approvals.decide(
+    async def use() -> Decided:
+        by = body.by or _anonymous(link)
+        await call.host.engine.approvals.decide(
             link.target, body.decision, by=by, comment=body.comment, data=body.data, namespace=link.namespace
         )
         return Decided(id=link.target, decision=body.decision)
 
-    return Answer(await links.spend(link, decide))
+    return Answer(await links.spend(link, use))
 
 
-def _nameless(link: Link) -> str:
+def _anonymous(link: Link) -> str:
     return f"link {link.id[:8]}"
 
 
 def _made(site: Site, request: Request, path: str, minted: Minted) -> Answer:
     base = site.settings.public_url.rstrip("/") or f"{request.url.scheme}://{request.url.netloc}"
-    return Answer(Made(url=f"{base}{path}/{minted.token}", expires_at=minted.link.expires_at), 201)
+    return Answer(SignedLink(url=f"{base}{path}/{minted.token}", expires_at=minted.link.expires_at), 201)
 
 
 ROUTES = (
@@ -106,12 +83,12 @@ ROUTES = (
         path="/runs/{id}/hooks",
         name="hooks.create",
         role="operator",
-        summary="Make a link that sends one message to the run",
+        summary="Create a link that sends one message to the run",
         handler=make_hook,
         query=Scoped,
         body=NewHook,
-        replies=(Reply(201, Made, "The link, for one use."),),
-        noun="run",
+        replies=(Reply(201, SignedLink, "The link; it works once."),),
+        noun=RUN,
         example={"message": "paid"},
     ),
     Route(
@@ -119,14 +96,14 @@ ROUTES = (
         path="/hooks/{token}",
         name="hooks.call",
         role="public",
-        summary="Send the message of a link; the body is the message's",
+        summary="Send the message of a link, with the request body as its body",
         handler=call_hook,
         query=Query,
-        body=AnyJson,
+        body=_ANY_JSON,
         body_optional=True,
-        replies=(Reply(200, Done, "The message is durable."),),
+        replies=(Reply(200, Accepted, "The message is durable."),),
         faults=(_USED, Fault(409, "RUN_FINISHED", "The run has ended.")),
-        noun="hook",
+        noun=LINK,
         bare=True,
         audited=False,
     ),
@@ -135,13 +112,13 @@ ROUTES = (
         path="/approvals/{id}/link",
         name="approvals.link",
         role="approver",
-        summary="Make a link that answers one question",
+        summary="Create a link that decides one approval",
         handler=make_link,
         query=Scoped,
         body=NewLink,
         body_optional=True,
-        replies=(Reply(201, Made, "The link, for one use."),),
-        noun="approval",
+        replies=(Reply(201, SignedLink, "The link; it works once."),),
+        noun=APPROVAL,
         example={"expires_in": 3600},
     ),
     Route(
@@ -149,25 +126,25 @@ ROUTES = (
         path="/links/{token}",
         name="links.show",
         role="public",
-        summary="The question of a link",
-        handler=look,
+        summary="The approval of a link",
+        handler=show,
         query=Query,
-        replies=(Reply(200, Approval, "The question."),),
+        replies=(Reply(200, Approval, "The approval."),),
         faults=(_USED,),
-        noun="link",
+        noun=LINK,
     ),
     Route(
         method="POST",
         path="/links/{token}",
         name="links.answer",
         role="public",
-        summary="Answer the question of a link",
-        handler=answer,
+        summary="Decide the approval of a link",
+        handler=decide,
         query=Query,
-        body=Answered,
-        replies=(Reply(200, Decided, "The answer is durable."),),
-        faults=(_USED, Fault(409, "kernel.decided", "Someone else was first.")),
-        noun="link",
+        body=DecideByLink,
+        replies=(Reply(200, Decided, "The decision is durable."),),
+        faults=(_USED, Fault(409, "kernel.decided", "It has already been decided.")),
+        noun=LINK,
         audited=False,
         example={"decision": "approve", "by": "Ann"},
     ),

@@ -9,32 +9,41 @@ from typing import Any, cast
 import msgspec
 
 import plait
-
-from .problem import MEDIA_TYPE, Problem
-from .routes import AnyRoute, Fault, Query
+from plait.api.noun import PRINTABLE
+from plait.api.problem import MEDIA_TYPE, Problem
+from plait.api.route import AnyRoute, Fault, Reply
+from plait.api.shape import Query
 
 _REF = "#/components/schemas/{name}"
 _JSON = "application/json"
 _EVENTS = "text/event-stream"
 
 _ANY = (
-    Fault(400, "http.bad_query", "The query can't be read."),
-    Fault(429, "http.overloaded", "Too many requests are under way; come again after `Retry-After` seconds."),
-    Fault(500, "server.bug", "A bug in Plait; `request_id` finds it in the log."),
-    Fault(503, "kernel.closed", "The database is away, or the server is being stopped; see `Retry-After`."),
+    Fault(400, "http.bad_query", "Invalid query."),
+    Fault(429, "http.overloaded", "Too many requests in progress; retry after `Retry-After` seconds."),
+    Fault(500, "server.bug", "Internal server error; `request_id` finds it in the server's log."),
+    Fault(
+        503,
+        "kernel.closed",
+        "The database is unavailable, or the server is stopping; see `Retry-After`.",
+    ),
 )
-_KNOWN = (
-    Fault(401, "auth.no_key", "No key or token, or it is not good (`auth.bad_key`, `auth.expired`)."),
-    Fault(403, "auth.forbidden", "The role is not enough, or the namespace is another's (`auth.wrong_namespace`)."),
+_AUTHENTICATED = (
+    Fault(401, "auth.no_key", "Missing, invalid or expired key or token (`auth.bad_key`, `auth.expired`)."),
+    Fault(
+        403,
+        "auth.forbidden",
+        "Not allowed for this role or in this namespace (`auth.wrong_namespace`).",
+    ),
 )
-_FOUND = (Fault(404, "kernel.no_run", "There is no such thing, or it is another namespace's."),)
-_JSON_ONLY = (Fault(406, "http.not_acceptable", "Only JSON is to be had here."),)
+_FOUND = (Fault(404, "kernel.no_run", "Not found, or in another namespace."),)
+_JSON_ONLY = (Fault(406, "http.not_acceptable", "Only JSON is available."),)
 _SENT = (
-    Fault(400, "http.malformed_json", "The body is not JSON: syntax, duplicate keys, NaN, NUL, depth."),
-    Fault(408, "http.slow_body", "The body did not come in time."),
+    Fault(400, "http.malformed_json", "Malformed JSON: syntax, duplicate keys, NaN, NUL, nesting depth."),
+    Fault(408, "http.slow_body", "The body did not arrive in time."),
     Fault(413, "http.body_too_large", "The body is over the limit."),
-    Fault(415, "http.not_json", "The body is not said to be JSON."),
-    Fault(422, "http.bad_body", "The body has not the right shape; `errors` says where."),
+    Fault(415, "http.not_json", "The Content-Type is not JSON."),
+    Fault(422, "http.bad_body", "The body does not match its schema; `errors` says where."),
 )
 
 
@@ -50,7 +59,7 @@ def document(routes: Iterable[AnyRoute]) -> dict[str, Any]:
         "info": {
             "title": "Plait",
             "version": plait.__version__,
-            "summary": "Durable workflows: start runs, watch them, tell them something.",
+            "summary": "Durable workflows: start, watch and control runs.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -60,8 +69,8 @@ def document(routes: Iterable[AnyRoute]) -> dict[str, Any]:
 
 
 def _link_runs(paths: dict[str, dict[str, Any]], routes: list[AnyRoute]) -> None:
-    """Whatever makes a run gives the id that all routes about one run take."""
-    about_one = [route for route in routes if route.noun == "run"]
+    """Whatever creates a run returns the id that all routes about one run take."""
+    about_one = [route for route in routes if route.noun is not None and route.noun.name == "run"]
     links = {route.name: {"operationId": route.name, "parameters": {"id": "$response.body#/id"}} for route in about_one}
     for path in paths.values():
         for operation in path.values():
@@ -84,7 +93,7 @@ def _schemas(routes: list[AnyRoute]) -> tuple[dict[str, Any], dict[Any, Any]]:
     """All shapes, and for each type how it is referred to."""
     types: list[Any] = [Problem]
     for route in routes:
-        found = [route.body, route.streams, *(reply.shape for reply in route.replies)]
+        found = [route.body, route.streams, *(reply.shape for reply in route.replies), *route.also]
         types += [each for each in found if each is not None and not isinstance(each, str) and each not in types]
     made, components = msgspec.json.schema_components(types, ref_template=_REF)
     return _tidy(components), dict(zip(types, made, strict=True))
@@ -116,11 +125,7 @@ def _operation(route: AnyRoute, refs: dict[Any, Any]) -> dict[str, Any]:
     return found
 
 
-_PRINTABLE = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^[^\x00-\x1f\x7f]+$"}
-_PARAMETERS: dict[str, dict[str, Any]] = {
-    "run": _PRINTABLE | {"maxLength": 200, "pattern": r"^[^/\x00-\x1f\x7f]+$"},
-    "tag": _PRINTABLE | {"maxLength": 100, "pattern": r"^[^/@\x00-\x1f\x7f]+$"},
-}
+_TAG = {"type": "string", "minLength": 1, "maxLength": 100, "pattern": r"^[^/@\x00-\x1f\x7f]+$"}
 
 
 def _path_parameters(route: AnyRoute) -> list[dict[str, Any]]:
@@ -129,7 +134,10 @@ def _path_parameters(route: AnyRoute) -> list[dict[str, Any]]:
 
 
 def _parameter(route: AnyRoute, name: str) -> dict[str, Any]:
-    return _PARAMETERS.get(name) or _PARAMETERS.get(route.noun or "", _PRINTABLE)
+    if name == "tag":
+        return _TAG
+    character, most = (PRINTABLE, 2000) if route.noun is None else (route.noun.character, route.noun.max_length)
+    return {"type": "string", "minLength": 1, "maxLength": most, "pattern": f"^{character}+$"}
 
 
 def _query_parameters(shape: type[Query]) -> list[dict[str, Any]]:
@@ -144,7 +152,7 @@ def _query_parameters(shape: type[Query]) -> list[dict[str, Any]]:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """A parameter is there or not; it is never null."""
+    """A parameter is present or absent; it is never null."""
     options: list[Any] = schema.get("anyOf", [])
     kept = [each for each in options if each != {"type": "null"}]
     if len(kept) != 1:
@@ -161,26 +169,33 @@ def _header_parameters(route: AnyRoute) -> list[dict[str, Any]]:
 
 def _responses(route: AnyRoute, refs: dict[Any, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for reply in route.replies:
-        content: dict[str, Any] = {}
-        if isinstance(reply.shape, str):
-            content[reply.shape] = {"schema": {"type": "string"}}
-        elif reply.shape is not None:
-            content[_JSON] = {"schema": refs[reply.shape]}
-        if route.streams is not None and reply.status == 200:
-            content[_EVENTS] = {"schema": {"type": "string"}, "x-plait-frame": refs[route.streams]}
-        found[str(reply.status)] = {"description": reply.about} | ({"content": content} if content else {})
+    for status in dict.fromkeys(reply.status for reply in route.replies):
+        found[str(status)] = _success(route, [reply for reply in route.replies if reply.status == status], refs)
     for status, faults in sorted(_faults(route).items()):
         found[str(status)] = _problem(status, faults, refs)
     return found
 
 
+def _success(route: AnyRoute, replies: list[Reply], refs: dict[Any, Any]) -> dict[str, Any]:
+    """Replies of one status; with more than one shape, the answer has any of them."""
+    content: dict[str, Any] = {}
+    shapes = [reply.shape for reply in replies if reply.shape is not None]
+    if shapes and isinstance(shapes[0], str):
+        content[shapes[0]] = {"schema": {"type": "string"}}
+    elif shapes:
+        schemas = [refs[shape] for shape in shapes]
+        content[_JSON] = {"schema": schemas[0] if len(schemas) == 1 else {"anyOf": schemas}}
+    if route.streams is not None and replies[0].status == 200:
+        content[_EVENTS] = {"schema": {"type": "string"}, "x-plait-frame": refs[route.streams]}
+    return {"description": replies[0].about} | ({"content": content} if content else {})
+
+
 def _faults(route: AnyRoute) -> dict[int, list[Fault]]:
-    """What the route itself may refuse, and what every route of its kind may."""
+    """Errors of the route itself, and those of every route of its kind."""
     all_of_them = [
         *route.faults,
         *_ANY,
-        *(() if route.role == "public" else _KNOWN),
+        *(() if route.role == "public" else _AUTHENTICATED),
         *(_FOUND if "{" in route.path else ()),
         *(() if route.bare else _JSON_ONLY),
         *(_SENT if route.body is not None else ()),

@@ -1,7 +1,7 @@
 """One server process: listen, serve, and stop without losing anything.
 
-To stop: readiness says no, the listening socket closes, streams end, requests under way finish within a bound,
-and only then is the engine closed, which gives up its shards. A second signal quits at once.
+To stop: readiness fails, the listening socket closes, streams end, requests in progress finish within a time limit,
+and only then is the engine closed, which gives up its shards. A second signal exits immediately.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ from starlette.types import ASGIApp
 
 from plait.kernel.errors import InvalidInput, Unavailable
 
+from .http_protocol import HttpProtocol
 from .site import Site
-from .wire import Wire
 
 _BACKLOG = 2048
-_SHUT = 5
-"""Turns of the event loop after which no accepted connection is on its way any more."""
-_DOORS = 32
-"""Handles on the listening socket."""
-_MESSAGE = 64 * 1024
-"""Bytes that a client may send through a socket at once."""
+_CLOSING_TURNS = 5
+"""Turns of the event loop after which no accepted connection is still on its way."""
+_LISTENERS = 32
+"""Duplicates of the listening socket."""
+_MAX_MESSAGE = 64 * 1024
+"""Bytes of one WebSocket message."""
 _PING = 54.0
-"""Seconds between signs of life on a socket, and for the answer to one."""
-_EVERYWHERE = ("0.0.0.0", "::")
+"""Seconds between pings on a WebSocket, and to wait for each pong."""
+_ANY_ADDRESS = ("0.0.0.0", "::")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_AT_ONCE = 130
+_EXIT_CODE = 130
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Takes the address now, so that whoever starts the server is told at once when it can't be had."""
+    """Binds the address now, so that whoever starts the server learns immediately if it is not available."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
-        raise InvalidInput("server.bad_host", f"{host!r} is no address", why=str(error), fix="use --host") from None
+        raise InvalidInput(
+            "server.bad_host", f"{host!r} is not a valid address", why=str(error), fix="use --host"
+        ) from None
     # With its protocol named, asyncio sends small answers at once (TCP_NODELAY)
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -64,9 +66,9 @@ def url_of(sock: socket.socket) -> str:
 
 
 def local_url(sock: socket.socket) -> str:
-    """Under which this machine reaches it, whatever addresses it listens on."""
+    """The address for callers on this machine, whatever addresses it listens on."""
     host, port = sock.getsockname()[:2]
-    return f"http://127.0.0.1:{port}" if host in _EVERYWHERE else url_of(sock)
+    return f"http://127.0.0.1:{port}" if host in _ANY_ADDRESS else url_of(sock)
 
 
 def _not_listening(host: str, port: int, error: Exception) -> Unavailable:
@@ -74,13 +76,13 @@ def _not_listening(host: str, port: int, error: Exception) -> Unavailable:
     return Unavailable(
         "server.port_in_use" if taken else "server.cannot_listen",
         f"can't listen on {host}:{port}",
-        why="another program does" if taken else str(error),
-        fix="stop it, or choose another --port" if taken else "choose another --host or --port",
+        why="the port is in use" if taken else str(error),
+        fix="stop the other program, or choose another --port" if taken else "choose another --host or --port",
     )
 
 
 class Server(uvicorn.Server):
-    """Signals are ours: uvicorn would take them away from the engine's process."""
+    """Leaves signals alone: we handle them ourselves, see `Signals`."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -94,9 +96,9 @@ class Process:
         self.url = url_of(sock)
         self.config = config = uvicorn.Config(
             app,
-            http=cast("Any", partial(Wire, site.settings)),
+            http=cast("Any", partial(HttpProtocol, site.settings)),
             ws="none" if site.settings.argyll == "off" else "websockets-sansio",
-            ws_max_size=_MESSAGE,
+            ws_max_size=_MAX_MESSAGE,
             ws_ping_interval=_PING,
             ws_ping_timeout=_PING,
             lifespan="off",
@@ -109,38 +111,38 @@ class Process:
             timeout_graceful_shutdown=max(1, round(site.settings.drain_seconds)),
         )
         self._server = Server(config)
-        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it warns of every bad request
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it warns about every bad request
 
     @property
     def listening(self) -> bool:
-        """False as soon as nobody new is let in."""
+        """False as soon as no new connections are accepted."""
         return self._sock.fileno() != -1
 
     async def serve(self) -> None:
         """Until `stop` is called."""
         # uvloop accepts one connection a socket in each turn of its loop, and turns are long under load
-        await self._server.serve(sockets=[self._sock, *(self._sock.dup() for _ in range(_DOORS - 1))])
-        await self._hang_up()
+        await self._server.serve(sockets=[self._sock, *(self._sock.dup() for _ in range(_LISTENERS - 1))])
+        await self._abort_connections()
 
-    async def _hang_up(self) -> None:
-        """Closes connections that slipped in while the door was being shut, and those that would not end."""
-        for _ in range(_SHUT):
+    async def _abort_connections(self) -> None:
+        """Closes connections that were accepted while the socket was closing, and those that would not end."""
+        for _ in range(_CLOSING_TURNS):
             await asyncio.sleep(0)
             for left in list(self._server.server_state.connections):
                 left.transport.abort()
 
     def stop(self) -> None:
-        """Lets what is under way finish, within a bound; `serve` then returns."""
+        """Lets requests in progress finish, within a time limit; `serve` then returns."""
         self._site.stopping.set()
         self._server.should_exit = True
 
 
 class Signals:
-    """SIGINT and SIGTERM, for the life of the process: the first one stops it properly, the second one at once."""
+    """SIGINT and SIGTERM: the first one stops the process gracefully, the second one immediately."""
 
     def __init__(self) -> None:
         self._stop: Callable[[], None] | None = None
-        self._came = False
+        self._received = False
 
     def __enter__(self) -> Signals:
         for each in _SIGNALS:
@@ -152,14 +154,14 @@ class Signals:
             asyncio.get_running_loop().remove_signal_handler(each)
 
     def on_first(self, stop: Callable[[], None]) -> None:
-        """What the first one does; done now if it has come already."""
+        """What the first one does; done now if it was already received."""
         self._stop = stop
-        if self._came:
+        if self._received:
             stop()
 
     def _take(self) -> None:
-        if self._came:
-            os._exit(_AT_ONCE)  # as `kill -9` would: what was acknowledged is on disk
-        self._came = True
+        if self._received:
+            os._exit(_EXIT_CODE)  # like `kill -9`: what was acknowledged is on disk
+        self._received = True
         if self._stop is not None:
             self._stop()

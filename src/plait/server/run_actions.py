@@ -1,104 +1,65 @@
-"""Telling a run something: cancel, retry, compensate, patch, a message, a fork."""
+"""Changing a run: cancel, retry, compensate, patch, send it a message, fork it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
-from msgspec import Meta
-
+from plait.api.route import Answer, Fault, Reply, Route
+from plait.api.run import RunRef
+from plait.api.run_action import CancelRun, ForkRun, PatchRun, RetryRun, RunState, SendMessage
+from plait.api.shape import Accepted, Body, Scoped
 from plait.engine import Handle
-from plait.kernel.view import RunStatus
 
-from .routes import Answer, AnyCall, Body, Call, Fault, Reply, Route, Scoped
-from .runs import RunIdText
-from .shapes import Done, RunRef, Shape
+from .call import AnyCall, Call
+from .nouns import RUN
 
-Place = Annotated[str, Meta(min_length=1, max_length=1000)]
 _ENDED = Fault(409, "RUN_FINISHED", "The run has ended, or is in the wrong state for this.")
 
 
-class Standing(Shape, frozen=True, kw_only=True):
-    """How the run stands after it was told."""
-
-    id: str
-    status: RunStatus
-
-
-class Cancel(Body, frozen=True, kw_only=True):
-    reason: Annotated[str, Meta(max_length=10_000)] = ""
-    compensate: bool = False
-    """Undo what its steps did first."""
-
-
-class Retry(Body, frozen=True, kw_only=True):
-    from_: Place | None = msgspec.field(name="from", default=None)
-    """The node to go back to; without it, the run goes on where it failed."""
-
-
-class Patch(Body, frozen=True, kw_only=True):
-    operations: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=1000)]
-
-
-class SendMessage(Body, frozen=True, kw_only=True):
-    name: Annotated[str, Meta(min_length=1, max_length=1000)]
-    body: Any = None
-    id: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^~]")] | None = None
-    """The same id twice is one message."""
-
-
-class Fork(Body, frozen=True, kw_only=True):
-    at: Annotated[int, Meta(ge=1, le=2**53)] | Place | None = None
-    """The last event that both share, or the node that is done again."""
-    edits: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    """Other results of nodes that ended before."""
-    id: RunIdText | None = None
-
-
-async def _run(call: AnyCall) -> Handle[Any]:
-    return await call.engine.get(call.params["id"], call.namespace)
-
-
-async def _standing(handle: Handle[Any]) -> Answer:
-    return Answer(Standing(id=handle.id, status=await handle.status()))
-
-
-async def cancel(call: Call[Scoped, Cancel]) -> Answer:
+async def cancel(call: Call[Scoped, CancelRun]) -> Answer:
     handle = await _run(call)
     await handle.cancel(call.body.reason, call.body.compensate)
-    return await _standing(handle)
+    return await _state(handle)
 
 
-async def retry(call: Call[Scoped, Retry]) -> Answer:
+async def retry(call: Call[Scoped, RetryRun]) -> Answer:
     handle = await _run(call)
     await handle.retry(call.body.from_)
-    return await _standing(handle)
+    return await _state(handle)
 
 
 async def compensate(call: Call[Scoped, Body]) -> Answer:
     handle = await _run(call)
     await handle.compensate()
-    return await _standing(handle)
+    return await _state(handle)
 
 
-async def patch(call: Call[Scoped, Patch]) -> Answer:
+async def patch(call: Call[Scoped, PatchRun]) -> Answer:
     handle = await _run(call)
     await handle.patch(call.body.operations)
-    return await _standing(handle)
+    return await _state(handle)
 
 
 async def message(call: Call[Scoped, SendMessage]) -> Answer:
     handle = await _run(call)
-    return Answer(Done(id=await handle.message(call.body.name, call.body.body, call.body.id)))
+    return Answer(Accepted(id=await handle.message(call.body.name, call.body.body, call.body.id)))
 
 
-async def fork(call: Call[Scoped, Fork]) -> Answer:
+async def fork(call: Call[Scoped, ForkRun]) -> Answer:
     handle = await _run(call)
     made = await handle.fork(call.body.at, call.body.edits, call.body.id)
     return Answer(RunRef(id=made.id, namespace=made.namespace, status=await made.status()), 201)
 
 
-_STANDING = (Reply(200, Standing, "It is told, and durable."),)
+async def _run(call: AnyCall) -> Handle[Any]:
+    return await call.host.engine.get(call.params["id"], call.namespace)
+
+
+async def _state(handle: Handle[Any]) -> Answer:
+    return Answer(RunState(id=handle.id, status=await handle.status()))
+
+
+_STATE = (Reply(200, RunState, "The request is durable."),)
 
 ROUTES = (
     Route(
@@ -106,13 +67,13 @@ ROUTES = (
         path="/runs/{id}/cancel",
         name="runs.cancel",
         role="operator",
-        summary="End a run",
+        summary="Cancel a run",
         handler=cancel,
         query=Scoped,
-        body=Cancel,
+        body=CancelRun,
         body_optional=True,
-        replies=_STANDING,
-        noun="run",
+        replies=_STATE,
+        noun=RUN,
         example={"reason": "ordered twice"},
     ),
     Route(
@@ -120,14 +81,14 @@ ROUTES = (
         path="/runs/{id}/retry",
         name="runs.retry",
         role="operator",
-        summary="Go on with a failed or blocked run, or redo a part of one",
+        summary="Retry a failed or blocked run, or re-run part of one",
         handler=retry,
         query=Scoped,
-        body=Retry,
+        body=RetryRun,
         body_optional=True,
-        replies=_STANDING,
+        replies=_STATE,
         faults=(_ENDED,),
-        noun="run",
+        noun=RUN,
         example={"from": "charge"},
     ),
     Route(
@@ -135,14 +96,14 @@ ROUTES = (
         path="/runs/{id}/compensate",
         name="runs.compensate",
         role="operator",
-        summary="Undo what the steps of an ended run did",
+        summary="Run the compensations of an ended run",
         handler=compensate,
         query=Scoped,
         body=Body,
         body_optional=True,
-        replies=_STANDING,
+        replies=_STATE,
         faults=(_ENDED,),
-        noun="run",
+        noun=RUN,
         example={},
     ),
     Route(
@@ -150,13 +111,13 @@ ROUTES = (
         path="/runs/{id}/patch",
         name="runs.patch",
         role="editor",
-        summary="Change the definition of one run, where its dialect can",
+        summary="Change the definition of one run, if its dialect supports it",
         handler=patch,
         query=Scoped,
-        body=Patch,
-        replies=_STANDING,
+        body=PatchRun,
+        replies=_STATE,
         faults=(_ENDED,),
-        noun="run",
+        noun=RUN,
         example={"operations": [{"op": "remove", "node": "ship"}]},
     ),
     Route(
@@ -168,9 +129,9 @@ ROUTES = (
         handler=message,
         query=Scoped,
         body=SendMessage,
-        replies=(Reply(200, Done, "It is durable; this is its id."),),
-        faults=(_ENDED, Fault(429, "kernel.queue_full", "Too many messages wait for this run.")),
-        noun="run",
+        replies=(Reply(200, Accepted, "The message is durable; this is its id."),),
+        faults=(_ENDED, Fault(429, "kernel.queue_full", "Too many messages are waiting for this run.")),
+        noun=RUN,
         example={"name": "yes", "body": {"by": "me"}},
     ),
     Route(
@@ -178,14 +139,14 @@ ROUTES = (
         path="/runs/{id}/fork",
         name="runs.fork",
         role="operator",
-        summary="Start a new run with the past of this one",
+        summary="Start a new run from the history of this one",
         handler=fork,
         query=Scoped,
-        body=Fork,
+        body=ForkRun,
         body_optional=True,
         replies=(Reply(201, RunRef, "The new run."),),
         faults=(Fault(409, "kernel.run_exists", "The id is taken."),),
-        noun="run",
+        noun=RUN,
         example={"at": "charge"},
     ),
 )

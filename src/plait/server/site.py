@@ -1,4 +1,4 @@
-"""What one server process is made of, and what handlers share."""
+"""One server process: its settings, and what its handlers share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from plait.engine import Engine
 from plait.observe.metrics import Metrics
+from plait.registry.engine import Engine
 
 from .auth import AuthOptions, KeyGuard
-from .caller import Guard, OpenGuard
 from .errors import Overloaded, Stopping, TooManyWatchers
+from .guard import Guard, OpenGuard
 
 if TYPE_CHECKING:  # an extra
     from plait.observe.spans import Traces
@@ -27,67 +27,67 @@ class Settings:
     """The limits of one process, and how it is reached."""
 
     open: bool = True
-    """Nobody is asked who he is. Only for a loopback address: see `front`."""
+    """No authentication. Only for a loopback address: see `middleware`."""
     public_url: str = ""
-    """Where people reach it, if that is not the address it listens on: for links, and for checks of Host and Origin."""
+    """The address that people use, if it differs from the one it listens on: for links and Host and Origin checks."""
     argyll: Argyll = "off"
-    """Whether Argyll's clients are served, who send no credentials; `local`: under this machine's names only."""
+    """Whether to serve Argyll's clients, which send no credentials; `local`: only under this machine's host names."""
     unsigned_webhooks: bool = False
-    """For development: whoever knows the token of some work may report it."""
+    """For development: results are accepted from whoever knows the token of the work."""
     trusted_proxies: str = ""
-    """Addresses whose `X-Forwarded-For` is believed, divided by commas."""
+    """Addresses whose `X-Forwarded-For` is trusted, separated by commas."""
     head_bytes: int = 64 * 1024
-    """Of a request's path and headers."""
+    """Maximum size of a request's path and headers."""
     head_seconds: float = 20.0
-    """How long a head may take to come."""
+    """How long a head may take to arrive."""
     max_body: int = 4 * 1024 * 1024
-    """Bytes of a request's body."""
+    """Maximum bytes of a request's body."""
     body_seconds: float = 20.0
-    """How long a body may take to come."""
+    """How long a body may take to arrive."""
     max_in_flight: int = 1_000
-    """Requests under way, streams not counted; more are told to come later."""
+    """Requests in progress, not counting streams; more get 429."""
     max_watchers: int = 2_000
-    """Live streams."""
+    """Open live streams."""
     heartbeat: float = 15.0
-    """Seconds between signs of life on a silent stream."""
+    """Seconds between heartbeats on a quiet stream."""
     stall_seconds: float = 60.0
-    """How long a watcher may take nothing before his stream is closed."""
+    """How long a watcher may read nothing before its stream is closed."""
     drain_seconds: float = 10.0
-    """How long requests under way may take to finish when the server is stopped."""
+    """How long requests in progress may take to finish when the server stops."""
 
 
 @dataclass(slots=True)
 class Site:
-    """Mutable on purpose: it counts what is under way."""
+    """Mutable on purpose: it counts what is in progress."""
 
     engine: Engine
     auth: KeyGuard
-    """Keys, sessions, links and the audit trail; they are there when the server is open, too."""
+    """Keys, sessions, links and the audit log; also there when the server is open."""
     guard: Guard
     settings: Settings
     metrics: Metrics
     traces: Traces | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     in_flight: int = 0
-    strangers: int = 0
+    public_bodies: int = 0
     watchers: int = 0
 
     @contextmanager
-    def stranger(self) -> Generator[None]:
-        """A place for the body of someone nobody knows. There are few: who sends slowly, from many connections and
-        without a key, must not keep those out who have one."""
+    def public_body(self) -> Generator[None]:
+        """A slot for the body of an unauthenticated caller. There are few: someone who sends slowly over many
+        connections, without a key, must not lock out callers who have one."""
         limit = self.settings.max_in_flight // 4
-        if self.strangers >= limit:
+        if self.public_bodies >= limit:
             raise Overloaded(limit)
-        self.strangers += 1
+        self.public_bodies += 1
         try:
             yield
         finally:
-            self.strangers -= 1
+            self.public_bodies -= 1
 
     @contextmanager
     def watching(self) -> Generator[None]:
-        """A place among the live streams, for as long as one is open."""
+        """A slot for one live stream."""
         if self.stopping.is_set():
             raise Stopping
         if self.watchers >= self.settings.max_watchers:
@@ -108,7 +108,7 @@ async def site_of(
     traces: Traces | None = None,
     secret: bytes | None = None,
 ) -> AsyncGenerator[Site]:
-    """A site on an engine that is open. `secret` is the one that signs, if it had to be known before."""
+    """A site on an open engine. `secret` is the signing secret, if the caller already has it."""
     auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url), secret)
     guard = OpenGuard() if settings.open else auth
     try:

@@ -1,7 +1,7 @@
-"""Server-sent events: frames, heartbeats, and an end when the caller or the server goes.
+"""Server-sent events: frames, heartbeats, and an end when the caller disconnects or the server stops.
 
-A stream is pulled: the next batch is asked for when the socket has taken the last one, so that a slow watcher
-holds up nobody, keeps nothing in memory, and misses nothing.
+A stream is pulled: the next batch is asked for when the socket has taken the last one. So a slow watcher delays
+nobody, keeps nothing in memory, and misses nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from starlette.types import Receive, Send
 
 from plait.kernel.errors import PlaitError
 
-from .routes import NO_STORE
+from .headers import NO_STORE
 from .site import Site
 
 log = logging.getLogger("plait.server")
@@ -35,17 +35,17 @@ def frame(data: Any, *, event: str = "", id: int | None = None) -> bytes:
 
 
 Check = Callable[[], Awaitable[None]]
-"""Raises when the watcher may not watch any longer: a stream must not outlive its key."""
+"""Raises when the watcher has lost access: a stream must not outlive its key."""
 
 
 async def stream(site: Site, frames: AsyncIterator[bytes], receive: Receive, send: Send, allowed: Check) -> None:
-    """Sends frames until they end, the caller goes or may not stay, or the server stops."""
+    """Sends frames until they end, the caller disconnects or loses access, or the server stops."""
     with site.watching():
         await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
         socket = _Socket(send, asyncio.get_running_loop().time)
         pumping = asyncio.ensure_future(_pump(frames, socket))
-        beating = asyncio.ensure_future(_beat(site, socket, allowed))
-        others = [asyncio.ensure_future(_left(receive)), asyncio.ensure_future(site.stopping.wait())]
+        beating = asyncio.ensure_future(_heartbeat(site, socket, allowed))
+        others = [asyncio.ensure_future(_disconnected(receive)), asyncio.ensure_future(site.stopping.wait())]
         try:
             await asyncio.wait((pumping, beating, *others), return_when=asyncio.FIRST_COMPLETED)
             if not others[0].done():
@@ -57,16 +57,16 @@ async def stream(site: Site, frames: AsyncIterator[bytes], receive: Receive, sen
 
 
 class _Socket:
-    """Where frames go. It knows since when it has taken nothing, so that not every send needs an alarm of its own."""
+    """Where frames go. It records since when it is blocked, so that not every send needs its own timeout."""
 
     def __init__(self, send: Send, clock: Callable[[], float]) -> None:
         self._send = send
         self.clock = clock
         self.last = clock()
-        """When something was last given to it."""
+        """When something was last sent."""
         self.busy_since: float | None = None
 
-    async def give(self, chunk: bytes) -> None:
+    async def send(self, chunk: bytes) -> None:
         self.last = self.clock()
         self.busy_since = self.busy_since or self.last
         await self._send({"type": "http.response.body", "body": chunk, "more_body": True})
@@ -74,62 +74,62 @@ class _Socket:
 
 
 async def _finish(pumping: asyncio.Future[None], send: Send) -> None:
-    """Ends the answer properly, if the socket still takes anything: the browser then connects again by itself."""
+    """Ends the response properly, if the socket still accepts data: the browser then reconnects by itself."""
     if not pumping.done():
         pumping.cancel()
         await asyncio.wait((pumping,))
     elif (error := pumping.exception()) is not None:
-        _say(error)
+        _log(error)
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(1):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _say(error: BaseException) -> None:
-    """The head is sent, so the watcher can't be told; he connects again, and is told then."""
+def _log(error: BaseException) -> None:
+    """The head is sent, so the watcher can't get an error; it gets one when it reconnects."""
     match error:
         case TimeoutError():
-            log.info("a watcher took nothing for too long")
+            log.info("closed a live stream: its reader was stalled")
         case PlaitError():
             log.warning("a live stream ended early: %s", error)
         case _:
-            log.error("a live stream ended by a bug", exc_info=error)
+            log.error("a live stream failed unexpectedly", exc_info=error)
 
 
 async def _pump(frames: AsyncIterator[bytes], socket: _Socket) -> None:
     try:
-        await socket.give(ALIVE)  # the head goes out at once, so that the caller knows he is heard
+        await socket.send(ALIVE)  # sends the head, so that the caller knows it is connected
         async for found in frames:
-            await socket.give(found)
+            await socket.send(found)
     finally:
         close = getattr(frames, "aclose", None)
         if close is not None:
             await close()
 
 
-async def _beat(site: Site, socket: _Socket, allowed: Check) -> None:
-    """Signs of life on a silent stream. Ends it when the watcher may not stay, or takes nothing for too long."""
+async def _heartbeat(site: Site, socket: _Socket, allowed: Check) -> None:
+    """Keeps a quiet stream alive. Ends it when the watcher loses access, or stalls for too long."""
     heartbeat, patience = site.settings.heartbeat, site.settings.stall_seconds
     while True:
         await asyncio.sleep(min(heartbeat, patience))
         now = socket.clock()
-        if not await _may_stay(allowed):
+        if not await _has_access(allowed):
             return
         if socket.busy_since is not None:
             if now - socket.busy_since > patience:
                 raise TimeoutError
         elif now - socket.last >= heartbeat:
-            await socket.give(ALIVE)
+            await socket.send(ALIVE)
 
 
-async def _may_stay(allowed: Check) -> bool:
+async def _has_access(allowed: Check) -> bool:
     try:
         await allowed()
     except PlaitError as error:
-        return error.status not in (401, 403)  # who can't be asked right now may stay a little longer
+        return error.status not in (401, 403)  # if access can't be checked right now, try again next time
     return True
 
 
-async def _left(receive: Receive) -> None:
+async def _disconnected(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass

@@ -1,4 +1,4 @@
-"""The built web UI, from memory. Every path that names no file gets the page: it finds its own way from there."""
+"""The built web UI, from memory. Every path that is not a file gets the page, which routes by itself."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ STATIC = Path(__file__).parent / "static"
 _NOT_BUILT = b"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Plait</title>
 <body style="font-family:sans-serif;max-width:40em;margin:4em auto">
 <h1>Plait is running</h1>
-<p>The web UI is not built yet. In the folder of the source run</p><pre>make ui</pre>
-<p>and load this page again. The API is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p>
+<p>The web UI is not built yet. In the source directory run</p><pre>make ui</pre>
+<p>and reload this page. The API is at <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.</p>
 </body></html>"""
-_WORTH = 512
-"""Bytes from which it pays to compress."""
+_MIN_COMPRESSED = 512
+"""Bytes from which compression pays off."""
 _TEXT = ("text/", "application/json", "application/javascript", "image/svg", "application/manifest")
 
 
@@ -43,19 +43,17 @@ class Ui:
         path: str = scope["path"]
         found = self._file(path.lstrip("/"))
         if found is None and not _is_page(path, scope):
-            await _send(
-                send, 404, [(b"content-type", b"text/plain; charset=utf-8"), _NO_CACHE], b"there is no such file\n"
-            )
+            await _send(send, 404, [(b"content-type", b"text/plain; charset=utf-8"), _NO_CACHE], b"file not found\n")
             return
         if found is None:
             found = self._file("index.html")
         if found is None:
             await _send(send, 503, [(b"content-type", b"text/html; charset=utf-8"), _NO_CACHE], _NOT_BUILT)
             return
-        await _give(found, hashed=path.startswith("/assets/"), scope=scope, send=send)
+        await _respond(found, hashed=path.startswith("/assets/"), scope=scope, send=send)
 
     def _file(self, name: str) -> File | None:
-        """Read once, and again when it was built anew."""
+        """Read once, and again after a new build."""
         try:
             place = (self._folder / name).resolve()
             if not place.is_relative_to(self._folder) or not place.is_file():
@@ -70,7 +68,7 @@ class Ui:
 
 
 def _is_page(path: str, scope: Scope) -> bool:
-    """Whether a person goes there: ids with a dot are pages, too, but no script or picture is."""
+    """Whether a person navigates there: ids with a dot are pages, too, but scripts and images are not."""
     asked: dict[bytes, bytes] = dict(scope["headers"])
     return "." not in path.rpartition("/")[2] or b"text/html" in asked.get(b"accept", b"")
 
@@ -79,12 +77,12 @@ def _read(place: Path, changed: int) -> File:
     body = place.read_bytes()
     kind = mimetypes.guess_type(place.name)[0] or "application/octet-stream"
     text = kind.startswith(_TEXT)
-    packed = gzip.compress(body, 9, mtime=0) if text and len(body) >= _WORTH else None
+    packed = gzip.compress(body, 9, mtime=0) if text and len(body) >= _MIN_COMPRESSED else None
     etag = b'"%s"' % hashlib.blake2b(body, digest_size=12).hexdigest().encode()
     return File(body, packed, f"{kind}; charset=utf-8" if text else kind, etag, changed)
 
 
-async def _give(file: File, *, hashed: bool, scope: Scope, send: Send) -> None:
+async def _respond(file: File, *, hashed: bool, scope: Scope, send: Send) -> None:
     asked: dict[bytes, bytes] = dict(scope["headers"])
     caching = b"public, max-age=31536000, immutable" if hashed else b"no-cache"
     headers = [(b"cache-control", caching), (b"etag", file.etag), (b"vary", b"accept-encoding")]

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.store import DeadLetter, Line, Question, Record, RunPatch, RunRow
+from plait.kernel.store import DeadLetter, Line, Question, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
 
 Row = tuple[Any, ...]
@@ -149,3 +149,10 @@ def dead_letter_columns(letter: DeadLetter) -> Row:
 def dead_letter(row: Row) -> DeadLetter:
     run_id, namespace, token, label, attempts, error, at, status = row[1:]
     return DeadLetter(row[0], run_id, namespace, token, label, attempts, _error.decode(error), at, status)
+
+
+def reply_column(taken: Taken) -> str | None:
+    """Empty where the answer is still to come: no JSON text is."""
+    if taken.later:
+        return ""
+    return None if taken.reply is None else text(taken.reply)

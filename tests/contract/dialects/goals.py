@@ -6,15 +6,16 @@ from typing import Any
 
 from plait.dialects.goals.definition import goals
 from plait.dialects.goals.dialect import GoalsDialect
-from plait.dialects.goals.hands.handlers import Handlers
-from plait.dialects.goals.hands.hands import GoalsHands
-from plait.dialects.goals.hands.languages import Languages
-from plait.dialects.goals.running.tokens import item_token
-from plait.dialects.goals.steps.builder import StepBuilder, step
-from plait.kernel.machine import Dialect
+from plait.dialects.goals.running.state import item_token
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
+from plait.dialects.goals.steps.handlers import Handlers
+from plait.kernel.bundle import Bundle
+from plait.scripts.languages import Languages
+from plait.workers.python import Functions
 from tests.contract.dialects.kit import RUN, Act, Scenario, Subject, after_the_end, cancel, message, retry, wait
 from tests.dialects.goals.declaring import catalog_of
 from tests.dialects.goals.running.wire import Wire
+from tests.dialects.goals.work.rig import executors_of
 
 GIVEN = [*"abcdefgioprswxyz", "paid", "shipped", "thanked"]
 SEED = 1
@@ -27,7 +28,7 @@ class Goals(Subject):
     def __init__(self) -> None:
         self.calls: dict[str, int] = {}
 
-    def dialect(self) -> Dialect:
+    def dialect(self) -> Bundle:
         wire = Wire()
         wire.plays("/render", (202, None))
         wire.plays("/undo", (200, None))
@@ -39,8 +40,12 @@ class Goals(Subject):
             "once": self._once,
             "undo": self._undo,
         }
-        hands = GoalsHands(Languages(), wire.send, Handlers(known))
-        return GoalsDialect(_Fixed(), hands, _no_children)  # pyright: ignore[reportArgumentType]
+        functions = Functions()
+        for name, function in known.items():
+            functions.add(name, function)
+        dialect = _Unwired(_Fixed(), Handlers(functions))  # pyright: ignore[reportArgumentType]
+        dialect.executors = executors_of(functions, Languages(), wire.send)
+        return dialect
 
     async def _do(self, **inputs: Any) -> dict[str, Any]:
         """Gives everything that anybody may want."""
@@ -79,16 +84,31 @@ class _Fixed:
     def get(self, namespace: str) -> Any:
         return self._catalog
 
+    async def refresh(self, namespace: str) -> Any:
+        return self._catalog
+
     def sequence(self, namespace: str) -> int:
         return 1
 
 
-def _no_children(dialect: str, definition: object, input: object, namespace: str) -> Any:
-    raise AssertionError("the kit has one dialect at a time")
+class _Unwired(GoalsDialect):
+    """The dialect without an engine around it."""
+
+    def declare(self, definition: object) -> bool:
+        return False
+
+    async def open(self, *, working: bool) -> None:
+        return None
+
+    async def drain(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None
 
 
 def made(id: str, needs: str = "", gives: str = "", handler: str = "do", undo: str = "") -> StepBuilder:
-    building = step(id).python(handler, compensate=undo)
+    building = catalog_step(id).python(handler, compensate=undo)
     for name in needs.split():
         building = building.required(name)
     for name in gives.split():
@@ -97,40 +117,40 @@ def made(id: str, needs: str = "", gives: str = "", handler: str = "do", undo: s
 
 
 def rendering(id: str, gives: str, **options: Any) -> StepBuilder:
-    return step(id).output(gives).webhook("http://steps.test/render", **options).retries(1, first=1)
+    return catalog_step(id).output(gives).webhook("http://steps.test/render", **options).retries(1, first=1)
 
 
 STEPS = [
     made("chain-1", "n", "a"),
     made("chain-2", "a", "b"),
     made("chain-3", "a b", "c"),
-    step("scripted").required("c").output("d").ale('{:d (str "d" c)}').when("ale", "true"),
+    catalog_step("scripted").required("c").output("d").ale('{:d (str "d" c)}').when("ale", "true"),
     made("race-1", "n", "r"),
     made("race-2", "n", "r"),
     made("race-3", "s", "r"),
     made("slow", "n", "s", "flaky").retries(5, first=1),
     made("winner", "r", "w"),
-    step("fan").required("xs", for_each=True).output("x").python("flaky").parallel(2).retries(5, first=1),
-    step("kept").required("xs", for_each=True).output("k").ale("{:k xs}").when("ale", "(> xs 1)", scope="item"),
+    catalog_step("fan").required("xs", for_each=True).output("x").python("flaky").parallel(2).retries(5, first=1),
+    catalog_step("kept").required("xs", for_each=True).output("k").ale("{:k xs}").when("ale", "(> xs 1)", scope="item"),
     made("refused", "n", "f").when("ale", "false"),
     made("lost", "f", "g"),
     made("patient", "n", "p").optional("late", default=0, deadline=5),
     rendering("late", "late", callback_timeout=20, recall=False),
     made("prompt", "n", "q").optional("s", default=0, deadline=-1),
-    step("picky").required("m", match=("ale", "(= value 2)")).required("a").output("o").python("do"),
-    step("give-1").required("n").output("m").ale("{:m 1}"),
-    step("give-2").required("n").output("m").ale("{:m 2}"),
+    catalog_step("picky").required("m", match=("ale", "(= value 2)")).required("a").output("o").python("do"),
+    catalog_step("give-1").required("n").output("m").ale("{:m 1}"),
+    catalog_step("give-2").required("n").output("m").ale("{:m 2}"),
     rendering("render", "image", recall=False),
     rendering("forgotten", "lost-image", callback_timeout=10, recall=False),
-    step("show").required("image").output("shown").ale("{:shown image}"),
+    catalog_step("show").required("image").output("shown").ale("{:shown image}"),
     made("child-1", "u", "v"),
     made("child-2", "v", "y"),
-    step("inner").required("us", for_each=True, inner="u").output("y").flow("child-2"),
+    catalog_step("inner").required("us", for_each=True, inner="u").output("y").flow("child-2"),
     made("pay", "n", "paid", undo="undo"),
     made("ship", "paid", "shipped", undo="undo"),
     made("thank", "shipped", "thanked", "never").no_retries(),
     made("review", "shipped", "z", "once").no_retries(),
-    step("partly")
+    catalog_step("partly")
     .required("xs", for_each=True)
     .output("r")
     .python("fussy", compensate="undo")

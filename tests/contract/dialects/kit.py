@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from plait.kernel import values
+from plait.kernel.bundle import Bundle
 from plait.kernel.callers import Outcome
 from plait.kernel.errors import PlaitError
 from plait.kernel.events import Recorded
 from plait.kernel.ids import RunId
 from plait.kernel.inputs import AnyInput, Cancel, Decided, Message, Resume
 from plait.kernel.loader import recorded
-from plait.kernel.machine import Dialect
 from plait.kernel.run import Run
 from plait.kernel.state import KernelState
 from plait.kernel.store import Verdict, Write
@@ -37,7 +37,7 @@ class Subject(Protocol):
 
     name: str
 
-    def dialect(self) -> Dialect:
+    def dialect(self) -> Bundle:
         """A fresh one, as another process would have."""
         ...
 
@@ -233,13 +233,14 @@ class StageRig(Rig):
     async def create_program(self, definition: Any, input: object) -> None:
         """Once, however often it is tried."""
         if await self.store.run(RUN) is None:
-            await self.create_prepared(self.dialect.prepare(definition, input, "default"), "run")
+            await self.create_resolved(await self.dialect.resolve(definition, input, "default"), "run")
 
     def deliver_everything_twice(self) -> None:
-        post = self.kernel.loop.post
+        queue = self.kernel._queue  # pyright: ignore[reportPrivateUsage]
+        post = queue.post
 
         def twice(run: Run, input: AnyInput, key: str | None = None) -> None:
             post(run, input, key)
             post(run, input, None)
 
-        self.kernel.loop.post = twice
+        queue.post = twice

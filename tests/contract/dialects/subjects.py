@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from plait import Context, Loop, Retry, Undo, workflow
-from plait.dialects.code.dialect import CodeDialect
-from plait.kernel import values
-from plait.kernel.machine import Dialect
+from plait.dialects.code.bundle import CodeBundle
+from plait.kernel.bundle import Bundle
 from tests.contract.dialects.goals import SCENARIOS, Goals
 from tests.contract.dialects.kit import Scenario, Subject, cancel, decide, message, retry, wait
-from tests.kernel.toy import ToyDialect, ask, child, count, fail, nap, task, tell
+from tests.kernel.toy import ToyBundle, ask, child, count, fail, nap, task, tell
 
 
 class Toy(Subject):
@@ -19,8 +18,8 @@ class Toy(Subject):
     def __init__(self) -> None:
         self.failures: dict[str, int] = {}
 
-    def dialect(self) -> Dialect:
-        return ToyDialect({"flaky": flaky(self, "flaky", 2), "once": flaky(self, "once", 1)})
+    def dialect(self) -> Bundle:
+        return ToyBundle({"flaky": flaky(self, "flaky", 2), "once": flaky(self, "once", 1)})
 
 
 class Code(Subject):
@@ -29,15 +28,8 @@ class Code(Subject):
     def __init__(self) -> None:
         self.failures: dict[str, int] = {}
 
-    def dialect(self) -> Dialect:
-        found = CodeDialect(
-            [],
-            lambda definition, input, namespace: ("code", found.prepare(definition, input, namespace)),
-            values.MAX_BYTES,
-        )
-        for flow in FLOWS:
-            found.registry.add(flow)
-        return found
+    def dialect(self) -> Bundle:
+        return CodeBundle(FLOWS)
 
 
 def flaky(subject: Toy, name: str, times: int) -> Any:

@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 from plait import goals
-from plait.dialects.goals.steps.builder import python_step, step
+from plait.dialects.goals.steps.builder import catalog_step, python_step
 from plait.testing import Sim, SimRun, sim, survives_every_crash
 
 
@@ -34,8 +34,14 @@ async def ship(paid: int) -> Slept:
     raise ValueError("no stock")
 
 
-price = step("price").required("lines", for_each=True).output("prices").ale("{:prices (* 2 lines)}").parallel(2)
-mail = step("mail").required("prices").optional("paid", deadline=5).output("mailed").ale("{:mailed (length prices)}")
+price = catalog_step("price").required("lines", for_each=True).output("prices").ale("{:prices (* 2 lines)}").parallel(2)
+mail = (
+    catalog_step("mail")
+    .required("prices")
+    .optional("paid", deadline=5)
+    .output("mailed")
+    .ale("{:mailed (length prices)}")
+)
 STEPS = [fetch_order, charge, price, mail, ship]
 
 

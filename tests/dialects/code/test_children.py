@@ -8,7 +8,14 @@ from uuid import UUID
 import pytest
 
 from plait import Context, CriticalError, Limits, RollbackError, workflow
-from plait.errors import ChildFailedError, Conflict, InvalidInput, NotFound, RunExistsError, WorkflowCodeError
+from plait.errors import (
+    ChildFailedError,
+    Conflict,
+    InvalidInput,
+    NotFound,
+    PlaitError,
+    RunExistsError,
+)
 from plait.testing import Sim
 
 from .conftest import Simulate
@@ -228,19 +235,22 @@ async def test_a_child_has_labels_and_a_deadline(simulate: Simulate) -> None:
         (risk, object(), "CODE_NOT_ENCODABLE"),
     ],
 )
-async def test_a_child_that_can_not_start_is_refused_at_the_call(
+async def test_a_child_that_can_not_start_fails_at_once_every_time(
     definition: Any, input: Any, code: str, simulate: Simulate
 ) -> None:
     @workflow
-    async def parent(ctx: Context) -> str:
-        try:
-            await ctx.child("c", definition, input)
-        except WorkflowCodeError as error:
-            return error.code if "child `c`" in str(error) else str(error)
-        return ""
+    async def parent(ctx: Context) -> list[str]:
+        codes: list[str] = []
+        for name in ("first", "second"):
+            try:
+                await ctx.child(name, definition, input)
+            except PlaitError as error:
+                codes.append(error.code)
+        return codes
 
     async with simulate([parent]) as s:
-        assert await s.run(parent) == code
+        assert await s.run(parent) == [code, code]
+        assert len(await s.engine.runs()) == 1
 
 
 async def test_depth_is_limited(simulate: Simulate) -> None:

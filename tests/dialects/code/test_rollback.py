@@ -376,10 +376,10 @@ async def test_a_handler_that_is_exhausted_stops_the_rollback_as_a_dead_letter(
 ) -> None:
     async with simulate() as s:
         run = await stuck(s, handler)
-        assert await run.status() == "running"
+        assert await run.status() == "failed"
         assert "undo a" not in ledger
-        (reason,) = await run.waiting()
-        assert reason.text.startswith("rollback of `b` failed")
+        node = next(node for node in (await run.view()).nodes if node.label == "rollback of `b`")
+        assert (node.status, node.error is not None) == ("failed", True)
         (letter,) = await s.engine.dlq.list()
         assert letter.label == "rollback of `b`"
         assert "can't be released" in letter.error.message
@@ -444,7 +444,7 @@ async def test_a_handler_that_says_it_can_not_be_retried_is_a_dead_letter_at_onc
         run = await s.start(w)
         await s.clock.advance(10)
         assert calls == [1]
-        assert await run.status() == "running"
+        assert await run.status() == "failed"
         (letter,) = await s.engine.dlq.list()
         await s.engine.dlq.discard(letter.id)
         assert (await failure(s, run)).message == "no"
@@ -474,12 +474,12 @@ async def test_compensating_a_running_run_is_refused(simulate: Simulate) -> None
         assert caught.value.code == "kernel.still_running"
 
 
-async def test_cancelling_a_run_that_rolls_back_changes_nothing(simulate: Simulate) -> None:
+async def test_cancelling_a_run_whose_rollback_stopped_changes_nothing(simulate: Simulate) -> None:
     async with simulate() as s:
         run = await stuck(s, "named")
         await run.cancel()
         await s.settle()
-        assert await run.status() == "running"
+        assert await run.status() == "failed"
         (letter,) = await s.engine.dlq.list()
         await s.engine.dlq.discard(letter.id)
         await s.settle()

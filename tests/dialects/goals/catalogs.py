@@ -13,8 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import CatalogEvent
+from plait.dialects.goals.catalogs.catalog import Catalog, CatalogEvent
 from plait.dialects.goals.catalogs.registering import register, unregister, update, upsert
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.registering import Draft
 from plait.dialects.goals.steps.attribute import Language
-from plait.dialects.goals.steps.builder import StepBuilder, step
-from plait.dialects.goals.steps.scripts import Uncompilable
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.dialects.goals.steps.step import Step
+from plait.scripts.errors import CompileError
 
 
 def made(id: str, needs: str = "", gives: str = "") -> StepBuilder:
     """A sync step that requires some names and gives others."""
-    building = step(id).sync("http://localhost/x")
+    building = catalog_step(id).sync("http://localhost/x")
     for name in needs.split():
         building = building.required(name)
     for name in gives.split():
@@ -37,4 +37,4 @@ class OnlyKnowsInputs:
         for line, text in enumerate(script.splitlines(), 1):
             for word in text.split():
                 if word not in names:
-                    raise Uncompilable(f"unknown name '{word}'", line)
+                    raise CompileError(f"unknown name '{word}'", line)

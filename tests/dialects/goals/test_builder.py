@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from plait.dialects.goals.errors import GoalsError
-from plait.dialects.goals.steps.builder import Input, Meta, PythonStep, python_step, step
+from plait.dialects.goals.steps.builder import Input, Meta, PythonStep, catalog_step, python_step
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.signature import kind_of
 from plait.dialects.goals.steps.step import emitted
@@ -36,7 +36,7 @@ class Total(msgspec.Struct):
 
 def test_a_builder_gives_the_step_that_its_json_gives() -> None:
     built = (
-        step("pay", "Pay")
+        catalog_step("pay", "Pay")
         .required("card", str, inner="number", script=("ale", "number"))
         .required("items", list, for_each=True, collect="last", match=("lua", "return value"))
         .optional("note", str, default="hi", deadline=1.5)
@@ -98,12 +98,12 @@ def test_a_builder_gives_the_step_that_its_json_gives() -> None:
 
 def test_each_type_has_its_verb() -> None:
     built = [
-        step("x").sync("http://localhost/", method="PUT").memoizable().build(),
-        step("x").ale("1").build(),
-        step("x").lua("return 1").no_retries().build(),
-        step("x").flow("a", "b").build(),
-        step("x").python("h", queue="gpu", timeout=3, compensate="undo").build(),
-        step("x").run("code", "order").build(),
+        catalog_step("x").sync("http://localhost/", method="PUT").memoizable().build(),
+        catalog_step("x").ale("1").build(),
+        catalog_step("x").lua("return 1").no_retries().build(),
+        catalog_step("x").flow("a", "b").build(),
+        catalog_step("x").python("h", queue="gpu", timeout=3, compensate="undo").build(),
+        catalog_step("x").run("code", "order").build(),
     ]
     assert [each.type for each in built] == ["sync", "script", "script", "flow", "python", "run"]
     assert emitted(built[4])["python"] == {"handler": "h", "queue": "gpu", "timeout": 3000, "compensate": "undo"}
@@ -112,7 +112,7 @@ def test_each_type_has_its_verb() -> None:
 
 
 def test_a_half_made_step_can_be_shared() -> None:
-    base = step("x").required("a").ale("a")
+    base = catalog_step("x").required("a").ale("a")
     one, two = base.required("b").labels(x="1").build(), base.output("c").build()
     assert (list(one.attributes), list(two.attributes), list(base.build().attributes)) == (
         ["a", "b"],
@@ -124,12 +124,12 @@ def test_a_half_made_step_can_be_shared() -> None:
 
 def test_a_builder_is_refused_with_the_same_words_as_json() -> None:
     with pytest.raises(GoalsError) as caught:
-        step("x").build()
+        catalog_step("x").build()
     assert caught.value.message == "step 'x': 'type' is missing; add it"
 
 
 def test_a_default_of_none_is_a_default() -> None:
-    assert emitted(step("x").optional("a", default=None).ale("1").build())["attributes"]["a"]["optional"] == {
+    assert emitted(catalog_step("x").optional("a", default=None).ale("1").build())["attributes"]["a"]["optional"] == {
         "default": "null"
     }
 
@@ -155,7 +155,7 @@ def test_a_function_tells_its_step() -> None:
             "order": {"role": "required", "type": "string"},
             "receipt": {"role": "output", "type": "string"},
         },
-        "work_config": emitted(step("x").ale("1").build())["work_config"],
+        "work_config": emitted(catalog_step("x").ale("1").build())["work_config"],
     }
     assert charge_card("o", 1.0) == {"receipt": "o 1.0 EUR None"}
 

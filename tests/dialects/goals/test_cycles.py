@@ -6,7 +6,7 @@ import pytest
 
 from plait.dialects.goals.catalogs.registering import register
 from plait.dialects.goals.errors import Cycle
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from tests.dialects.goals.declaring import catalog_of, made
 
 CROWD = 40
@@ -46,12 +46,17 @@ def test_a_circle_is_found_with_a_crowd_on_both_sides() -> None:
 
 
 def test_a_goal_that_comes_later_closes_the_circle_of_a_flow_that_waited_for_it() -> None:
-    flow = step("flow").output("done").flow("goal")
+    flow = catalog_step("flow").output("done").flow("goal")
     assert circle([flow], made("goal", "done")) == ("goal", "flow", "goal")
 
 
 def test_flows_in_flows_close_circles() -> None:
-    assert circle([step("a").flow("b"), step("b").flow("c")], step("c").flow("a")) == ("c", "a", "b", "c")
+    assert circle([catalog_step("a").flow("b"), catalog_step("b").flow("c")], catalog_step("c").flow("a")) == (
+        "c",
+        "a",
+        "b",
+        "c",
+    )
 
 
 def test_the_shortest_circle_is_shown() -> None:

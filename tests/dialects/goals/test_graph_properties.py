@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
+from plait.dialects.goals.catalogs.catalog import Catalog, CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
 from plait.dialects.goals.catalogs.registering import Draft, register, unregister, update
 from plait.dialects.goals.errors import Cycle, GoalsError, StepExists, StepNotFound, TypeConflict
 from plait.dialects.goals.steps.step import Step

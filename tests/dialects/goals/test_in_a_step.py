@@ -3,8 +3,8 @@
 from typing import TypedDict
 
 from plait import Engine, goals, heartbeat, step_info, step_log
+from plait.catalog import catalog_step, python_step
 from plait.dialects.goals.definition import Goals
-from plait.steps import python_step, step
 
 
 class Said(TypedDict):
@@ -39,12 +39,12 @@ async def test_lines_of_a_step_are_kept_with_it():
     async with Engine("memory:", definitions=[talk]) as engine:
         handle = await engine.start(goals("talk"))
         await handle.result()
-        await engine.kernel.task_logs.close()
+        await engine.kernel.task_logs.drain()
         assert [(line.node, line.text) for line in await handle.logs()] == [("talk", "hello")]
 
 
 async def test_init_may_have_several_values_of_a_name():
-    tally = step("tally").required("x", int, collect="some").output("sum", int).ale("{:sum (apply + x)}")
+    tally = catalog_step("tally").required("x", int, collect="some").output("sum", int).ale("{:sum (apply + x)}")
     async with Engine("memory:", definitions=[tally]) as engine:
         handle = await engine.start(Goals(("tally",), {"x": [2, 3]}), {"x": 1}, id="r")
         assert await handle.result() == {"sum": 6}

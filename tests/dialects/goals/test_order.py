@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 
 from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.order import Order
+from plait.dialects.goals.catalogs.graph import Order
 from plait.dialects.goals.catalogs.registering import register, unregister, upsert
 from plait.dialects.goals.errors import Cycle
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.dialects.goals.steps.step import Step
 from tests.dialects.goals.catalogs import Change, changes, long, many, refusal
 from tests.dialects.goals.declaring import catalog_of, made
@@ -48,7 +48,7 @@ def test_a_step_comes_after_all_that_it_depends_on_after_any_changes(sent: list[
 def any_step(dice: random.Random, id: str) -> Step:
     names = dice.sample([f"n{number}" for number in range(NAMES)], k=dice.randint(1, 4))
     split = dice.randint(0, len(names))
-    building = step(id).flow(f"s{dice.randrange(STEPS)}") if dice.random() < 0.1 else made(id)
+    building = catalog_step(id).flow(f"s{dice.randrange(STEPS)}") if dice.random() < 0.1 else made(id)
     for name in names[:split]:
         building = building.required(name)
     for name in names[split:]:
@@ -92,7 +92,11 @@ def test_there_is_always_room_for_one_more_between_two() -> None:
 
 def test_those_that_depend_on_a_step_in_the_wrong_place_move_up_behind_it_and_no_others() -> None:
     catalog = catalog_of(
-        made("user", "x", "u"), made("beside"), step("far").flow("user"), made("source", gives="w"), made("last")
+        made("user", "x", "u"),
+        made("beside"),
+        catalog_step("far").flow("user"),
+        made("source", gives="w"),
+        made("last"),
     )
     before = dict(catalog.graph.order.places)
     add(catalog, made("new", "w", "x").build())

@@ -6,13 +6,11 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import StepRegistered
+from plait.dialects.goals.catalogs.catalog import Catalog, StepRegistered
 from plait.dialects.goals.errors import ChildInputsMissing, GoalsError, InputsMissing
 from plait.dialects.goals.planning.plan import Plan
 from plait.dialects.goals.planning.planner import plan
-from plait.dialects.goals.planning.request import read_request
-from plait.dialects.goals.planning.start import check_start
+from plait.dialects.goals.planning.request import check_start, read_request
 from plait.dialects.goals.steps.step import Step
 from tests.dialects.goals.catalogs import COLLECTING, SIMPLE, Case, cases, long, many, step_of, steps
 from tests.dialects.goals.reference import outputs, reference_plan, wanted

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from plait.dialects.goals import limits
-from plait.dialects.goals.catalogs.catalog import Catalog
-from plait.dialects.goals.catalogs.events import StepRegistered
+from plait.dialects.goals.catalogs.catalog import Catalog, StepRegistered
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.planning.planner import plan
-from plait.dialects.goals.planning.start import check_start
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.planning.request import check_start
+from plait.dialects.goals.steps.builder import catalog_step
 from tests.dialects.goals.declaring import catalog_of, made
 
 
@@ -115,7 +114,7 @@ def test_an_optional_input_that_is_not_waited_for_is_warned_of() -> None:
 def test_the_child_of_a_flow_step_gets_what_is_sure_by_its_inner_name() -> None:
     child = made("child", "number limit flow note bare")
     pay = (
-        step("pay")
+        catalog_step("pay")
         .required("card", inner="number")
         .const("limit", 5)
         .meta("flow", "flow_id")
@@ -129,7 +128,7 @@ def test_the_child_of_a_flow_step_gets_what_is_sure_by_its_inner_name() -> None:
 
 
 def test_a_child_that_can_not_be_fed_is_refused_however_deep() -> None:
-    catalog = catalog_of(made("charge", "cvv zip"), step("pay").flow("charge"), step("buy").flow("pay"))
+    catalog = catalog_of(made("charge", "cvv zip"), catalog_step("pay").flow("charge"), catalog_step("buy").flow("pay"))
     assert refusal(catalog, "pay", []) == "flow step 'pay': child needs 'cvv', 'zip'; add them as inputs"
     assert refusal(catalog, "buy", ["cvv", "zip"]) == "flow step 'pay': child needs 'cvv', 'zip'; add them as inputs"
 
@@ -137,7 +136,7 @@ def test_a_child_that_can_not_be_fed_is_refused_however_deep() -> None:
 def nested_flows(levels: int) -> Catalog:
     catalog = catalog_of(made("f0"))
     for level in range(1, levels + 1):
-        catalog.apply(StepRegistered(step(f"f{level}").flow(f"f{level - 1}").build()))
+        catalog.apply(StepRegistered(catalog_step(f"f{level}").flow(f"f{level - 1}").build()))
     return catalog
 
 
@@ -158,7 +157,7 @@ def test_flows_that_multiply_are_refused_before_they_are_written_out() -> None:
     catalog = catalog_of(made("f0-0"), made("f0-1"))
     for level in range(1, 20):
         for side in (0, 1):
-            flow = step(f"f{level}-{side}").flow(f"f{level - 1}-0", f"f{level - 1}-1")
+            flow = catalog_step(f"f{level}-{side}").flow(f"f{level - 1}-0", f"f{level - 1}-1")
             catalog.apply(StepRegistered(flow.build()))
     assert refusal(catalog, "f19-0", []).endswith("child plans, the limit is 10,000; nest fewer flow steps")
 

@@ -9,9 +9,8 @@ import pytest
 
 from plait.dialects.goals import limits
 from plait.dialects.goals.errors import GoalsError
-from plait.dialects.goals.steps.identifiers import clean, is_id
 from plait.dialects.goals.steps.reading import read_step
-from plait.dialects.goals.steps.step import Step, emitted
+from plait.dialects.goals.steps.step import Step, clean, emitted, is_id
 
 WORK = {
     "max_retries": 10,

@@ -5,7 +5,7 @@ import pytest
 from plait.dialects.goals.errors import InputsMissing
 from plait.dialects.goals.planning.plan import Plan
 from plait.dialects.goals.planning.planner import plan
-from plait.dialects.goals.planning.start import check_start
+from plait.dialects.goals.planning.request import check_start
 from tests.dialects.goals.declaring import catalog_of, made
 
 A = made("a", gives="customer_id")

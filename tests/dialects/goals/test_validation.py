@@ -12,9 +12,8 @@ from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.registering import Draft, register, unregister, update
 from plait.dialects.goals.errors import GoalsError, RunExists
 from plait.dialects.goals.planning.planner import plan
-from plait.dialects.goals.planning.request import read_request
-from plait.dialects.goals.planning.start import check_start
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.planning.request import check_start, read_request
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.scripts import check_scripts
 from plait.dialects.goals.steps.step import Step
@@ -134,7 +133,7 @@ ROWS = [
         422,
         "flow step 'pay': child needs 'cvv'; add it as an input",
         lambda: check_start(
-            plan(catalog_of(made("charge", "cvv").build(), step("pay").flow("charge").build()), ["pay"], {})
+            plan(catalog_of(made("charge", "cvv").build(), catalog_step("pay").flow("charge").build()), ["pay"], {})
         ),
     ),
     Row(
@@ -204,7 +203,7 @@ def test_the_same_step_again_is_a_success_without_an_event() -> None:
 @pytest.mark.parametrize(
     ("other", "where"),
     [
-        (step("x", "Other").sync("http://localhost/x"), "name"),
+        (catalog_step("x", "Other").sync("http://localhost/x"), "name"),
         (made("x").labels(team="pay"), "labels"),
         (made("x", "a"), "attributes.a"),
         (made("x").retries(3).parallel(2), "work_config.max_retries, work_config.parallelism"),
@@ -227,14 +226,14 @@ def test_an_update_is_checked_without_its_old_version() -> None:
 def test_optional_inputs_and_flow_goals_close_circles_too() -> None:
     for first, second in (
         (made("a", gives="x").optional("y"), made("b", "x", "y")),
-        (made("g", "x"), step("f").output("x").flow("g")),
+        (made("g", "x"), catalog_step("f").output("x").flow("g")),
     ):
         draft = draft_of(first.build())
         with pytest.raises(GoalsError) as caught:
             draft.register(second.build())
         assert caught.value.code == "goals.cycle"
     with pytest.raises(GoalsError) as caught:
-        register(Catalog(), step("f").flow("f").build())
+        register(Catalog(), catalog_step("f").flow("f").build())
     assert caught.value.message == "circular dependency: f -> f; drop one input"
 
 
@@ -250,7 +249,7 @@ def test_any_fits_every_type() -> None:
 
 
 def test_a_flow_goal_that_is_not_there_yet_passes_registration_and_not_planning() -> None:
-    there = catalog_of(step("f").flow("later").build())
+    there = catalog_of(catalog_step("f").flow("later").build())
     with pytest.raises(GoalsError) as caught:
         plan(there, ["f"], {})
     assert caught.value.code == "goals.step_not_found"

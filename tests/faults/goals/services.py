@@ -1,7 +1,7 @@
 """What a test has of the step service: it starts and kills it, says how steps behave, and opens gates.
 
 with serving_steps(folder) as service:
-    step("price").required("order", int).output("price", int).sync(service.work("500 answer", gives="price"))
+    catalog_step("price").required("order", int).output("price", int).sync(service.work("500 answer", gives="price"))
     service.open("late")                # acts that wait at this gate go on
     service.kill()                      # kill -9
     service.start()                     # same port, same ledger

@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from plait.steps import Meta, StepBuilder, python_step, step
+from plait.catalog import Meta, StepBuilder, catalog_step, python_step
 
 from .ledger import Entry, Ledger
 
@@ -85,15 +85,15 @@ DEFINITIONS = [tax, parts, invoice, charge]
 
 def called(service: StepService) -> list[StepBuilder]:
     """The steps that are no functions of ours. The first call for a price fails."""
-    price = step("price").required("order", int).output("price", int)
-    stock = step("stock").required("order", int).output("stock", int)
-    weigh = step("weigh").required("parts", list, for_each=True).output("weight")
+    price = catalog_step("price").required("order", int).output("price", int)
+    stock = catalog_step("stock").required("order", int).output("stock", int)
+    weigh = catalog_step("weigh").required("parts", list, for_each=True).output("weight")
     return [
         _patient(price.sync(service.work("500 answer", gives="price"), timeout=10)),
         _patient(stock.webhook(service.work("accept,callback", gives="stock"), timeout=10, callback_timeout=3)),
         _patient(weigh.sync(service.work(gives="weight"), timeout=10)).parallel(2),
-        step("label").required("stock", int).output("label", int).ale("{:label (* stock 10)}"),
-        step("stamp").required("label", int).output("stamp", int).lua("return {stamp = label + 1}"),
+        catalog_step("label").required("stock", int).output("label", int).ale("{:label (* stock 10)}"),
+        catalog_step("stamp").required("label", int).output("stamp", int).lua("return {stamp = label + 1}"),
     ]
 
 

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from plait import Handle, goals
-from plait.steps import StepBuilder, step
+from plait.catalog import StepBuilder, catalog_step
 from plait.testing import history
 
 from .ledger import by_token
@@ -36,9 +36,9 @@ def acts(dice: random.Random, ways: list[str], last: str) -> list[str]:
 async def test_whatever_a_call_comes_to_every_item_ends_right_and_once(service: StepService):
     seed = random.randrange(2**32)
     dice = random.Random(seed)
-    later = step("later").required("ways", list, for_each=True).output("x")
-    now = step("now").required("manners", list, for_each=True).output("y")
-    both = step("both").required("x").required("y").output("z").ale("{:z (+ (length x) (length y))}")
+    later = catalog_step("later").required("ways", list, for_each=True).output("x")
+    now = catalog_step("now").required("manners", list, for_each=True).output("y")
+    both = catalog_step("both").required("x").required("y").output("z").ale("{:z (+ (length x) (length y))}")
     async with opened(service.database, service) as shop, shop.server() as server:
         async with shop.client.catalog.transaction() as changes:
             endpoint = service.work("{ways}", gives="x")

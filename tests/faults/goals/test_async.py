@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from plait import goals
+from plait.catalog import catalog_step
 from plait.errors import RunFailed
-from plait.steps import step
 from plait.testing import history
 
 from .ledger import tokens
@@ -22,7 +22,7 @@ LONG = 3600.0
 
 
 def render(endpoint: str, callback_timeout: float = 0, timeout: float = 5, **options: Any):
-    made = step("render").required("page", int).output("image", int)
+    made = catalog_step("render").required("page", int).output("image", int)
     return made.webhook(endpoint, timeout=timeout, callback_timeout=callback_timeout, **options).retries(3, first=0.01)
 
 
@@ -145,7 +145,7 @@ async def test_a_service_that_never_answers_is_given_up_after_its_attempts(servi
 
 async def test_every_item_of_a_fan_out_is_answered_on_its_own(service: StepService):
     fanned = (
-        step("render").required("pages", list, for_each=True).output("image", int)
+        catalog_step("render").required("pages", list, for_each=True).output("image", int)
         .webhook(service.work("500,callback accept,callback callback,accept", gives="image"), timeout=5)
         .retries(3, first=0.01).parallel(4)
     )  # fmt: skip

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from plait import Engine, Handle, goals
+from plait.catalog import catalog_step
 from plait.errors import RunFailed
-from plait.steps import step
 from plait.testing import history
 
 from .ledger import by_token, tokens
@@ -25,8 +25,8 @@ KILLS = 2
 
 async def register(client: Engine, service: StepService, undo: str, last: str = "422") -> None:
     """`ship` fails for good, when the parts are reserved and the order is charged for."""
-    reserve = step("reserve").required("parts", list, for_each=True).output("reserved")
-    ship = step("ship").required("reserved").required("receipt", int).output("shipped", int)
+    reserve = catalog_step("reserve").required("parts", list, for_each=True).output("reserved")
+    ship = catalog_step("ship").required("reserved").required("receipt", int).output("shipped", int)
     async with client.catalog.transaction() as changes:
         changes.register(
             reserve.sync(service.work(gives="reserved"), compensate=service.undo(undo), timeout=20)
@@ -113,14 +113,14 @@ async def test_a_service_that_is_away_while_a_flow_is_undone_is_called_until_it_
 
 async def test_what_a_failed_step_did_is_undone_while_its_flow_goes_on(service: StepService):
     """`pack` fails at its third item; `spare` provides what the goal needs."""
-    pack = step("pack").required("acts", list, for_each=True).output("packed")
+    pack = catalog_step("pack").required("acts", list, for_each=True).output("packed")
     async with opened(service.database, service) as shop:
         async with shop.client.catalog.transaction() as changes:
             undo = service.undo("gate:held,answer answer")
             changes.register(pack.sync(service.work("{acts}", gives="packed"), compensate=undo).retries(3, first=0.01))
-            spare = step("spare").required("order", int).output("packed")
+            spare = catalog_step("spare").required("order", int).output("packed")
             changes.register(spare.sync(service.work("gate:spare,answer", gives="packed")))
-            changes.register(step("send").required("packed").output("sent").sync(service.work(gives="sent")))
+            changes.register(catalog_step("send").required("packed").output("sent").sync(service.work(gives="sent")))
         run = await shop.client.start(goals("send"), {"acts": ["answer", "answer", "422"], "order": 5})
         async with shop.server() as server:
             await service.has(1, lambda ledger: ledger.undone("pack"))

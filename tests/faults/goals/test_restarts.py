@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from plait import goals
+from plait.catalog import catalog_step
 from plait.errors import RunFailed
-from plait.steps import step
 
 from .ledger import tokens
 from .looking import recorded
@@ -20,11 +20,17 @@ HELD = "gate:held"
 
 
 def price(endpoint: str):
-    return step("price").required("order", int).output("price", int).sync(endpoint, timeout=20).retries(3, first=0.01)
+    return (
+        catalog_step("price")
+        .required("order", int)
+        .output("price", int)
+        .sync(endpoint, timeout=20)
+        .retries(3, first=0.01)
+    )
 
 
 def stock(endpoint: str, timeout: float = 20, **options: Any):
-    made = step("stock").required("price", int).output("stock", int)
+    made = catalog_step("stock").required("price", int).output("stock", int)
     return made.webhook(endpoint, timeout=timeout, **options).retries(3, first=0.01)
 
 

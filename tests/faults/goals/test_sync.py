@@ -7,8 +7,8 @@ import asyncio
 import pytest
 
 from plait import goals
+from plait.catalog import catalog_step
 from plait.errors import RunFailed
-from plait.steps import step
 from plait.testing import history
 
 from .ledger import tokens
@@ -19,7 +19,7 @@ from .services import StepService
 
 
 def price(endpoint: str, timeout: float = 5):
-    made = step("price").required("order", int).output("price", int).sync(endpoint, timeout=timeout)
+    made = catalog_step("price").required("order", int).output("price", int).sync(endpoint, timeout=timeout)
     return made.retries(4, first=0.01)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
-from plait.steps import StepBuilder, step
+from plait.catalog import StepBuilder, catalog_step
 from tests.dialects.goals.running.bench import Bench, BenchRun, boom, work
 
 Play = Callable[[Bench], Awaitable[BenchRun]]
@@ -25,16 +25,20 @@ async def order(b: Bench) -> BenchRun:
 def order_steps() -> tuple[StepBuilder, ...]:
     return (
         work("price", "items", "cents").retries(3, first=1),
-        step("pack")
+        catalog_step("pack")
         .required("items", for_each=True)
         .output("parcel")
         .python("pack")
         .when("ale", '(not (eq items ""))'),
-        step("coupon").required("customer").output("discount").ale("{:discount 5}").when("ale", '(eq customer "Bob")'),
+        catalog_step("coupon")
+        .required("customer")
+        .output("discount")
+        .ale("{:discount 5}")
+        .when("ale", '(eq customer "Bob")'),
         work("post", "items", "quote"),
         work("bike", "items", "quote"),
         work("gift", "customer", "ribbon"),
-        step("bill")
+        catalog_step("bill")
         .required("cents", match=("ale", "(> value 10)"))
         .required("parcel")
         .required("quote", collect="all")
@@ -56,7 +60,7 @@ async def callback(b: Bench) -> BenchRun:
 
 
 def callback_steps() -> tuple[StepBuilder, ...]:
-    made = step("render").output("image", script=("ale", '{:value (str "cdn/" (:url image))}'))
+    made = catalog_step("render").output("image", script=("ale", '{:value (str "cdn/" (:url image))}'))
     return (made.webhook("http://steps.test/render"),)
 
 
@@ -75,10 +79,10 @@ async def undone(b: Bench) -> BenchRun:
 
 def undone_steps() -> tuple[StepBuilder, ...]:
     return (
-        step("hotel").required("cities", for_each=True).output("room").python("hotel", compensate="hotel:undo"),
+        catalog_step("hotel").required("cities", for_each=True).output("room").python("hotel", compensate="hotel:undo"),
         work("fly", "cities", "flight"),
         work("slow", "cities", "late"),
-        step("travel").required("flight").optional("room").optional("late").output("done").python("travel"),
+        catalog_step("travel").required("flight").optional("room").optional("late").output("done").python("travel"),
     )
 
 

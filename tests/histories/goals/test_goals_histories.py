@@ -33,7 +33,7 @@ async def test_it_folds_to_how_its_run_ended(history: Stored):
         assert isinstance(run.machine, GoalsMachine)
         assert run.state.status == history.row["status"] == run.machine.flow.state.status
         assert run.state.seq == len(history.events)
-        again = b.engine.goals.dialect.restore(run.info, run.machine.snapshot())
+        again = b.engine.goals.restore(run.info, run.machine.snapshot())
         assert again.flow.state == run.machine.flow.state
         assert all(not step.items or step.status != "pending" for step in run.machine.flow.state.steps.values())
 

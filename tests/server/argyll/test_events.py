@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from plait.dialects.goals.planning.plan import Excluded, Plan
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
 from plait.server.argyll.events import FlowTeller, Told
@@ -47,6 +48,18 @@ def test_a_start_has_lists_of_values_and_no_seed():
     assert found.data["labels"] == {"a": "b"}
     assert found.data["plan"]["goals"] == ["a"]
     assert set(found.data) == {"flow_id", "plan", "init", "labels"}
+
+
+def test_a_start_of_a_step_tells_the_values_of_its_items():
+    alone = ("step_started", {"step_id": "a", "inputs": {"n": 5}, "work_items": {TOKEN: {}}})
+    assert told(STARTED, alone)[-1].data["work_items"] == {TOKEN: {"n": 5}}
+    each = catalog_step("a").required("xs", for_each=True).python("a").build()
+    plan = msgspec.to_builtins(Plan(["a"], {"a": each}, {}, [], Excluded({}, {}, {}), {}, []))
+    started = ("run.started", {"input": {}, "data": {"plan": plan}})
+    items = {"t1": {"xs": 1}, "t3": {}}  # large ones are in the inputs only
+    fanned = ("step_started", {"step_id": "a", "inputs": {"xs": [1, 2, "3"]}, "work_items": items})
+    found = told(started, (fanned[0], fanned[1] | {"dropped": [1], "total": 3}))[-1].data["work_items"]
+    assert msgspec.json.decode(msgspec.json.encode(found)) == {"t1": {"xs": 1}, "t3": {"xs": "3"}}
 
 
 def test_numbers_are_one_less_than_in_the_log():

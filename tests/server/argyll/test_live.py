@@ -316,7 +316,7 @@ async def test_sockets_have_their_places_and_end_with_the_server():
 
 
 async def _free(served: Served) -> bool:
-    return served.site.watchers == 0 and not served.engine.kernel.feed.watchers
+    return served.site.watchers == 0 and not served.engine.kernel.subscriptions.watchers
 
 
 async def test_a_flow_that_is_taken_up_again_is_told_on():

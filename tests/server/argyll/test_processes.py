@@ -21,7 +21,7 @@ async def apart(db: str) -> AsyncGenerator[tuple[Served, Engine]]:
         mounted(db, settings=MOUNTED, work=False) as served,
         Engine(db, egress=EgressSettings(private=True)) as engine,
     ):
-        engine.goals.webhooks = WebhookUrls(served.site.auth.secret, served.url)
+        engine.executors.callbacks = WebhookUrls(served.site.auth.secret, served.url)
         yield served, engine
 
 

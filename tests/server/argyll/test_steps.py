@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from plait.steps import python_step
+from plait.catalog import python_step
 from tests.server.argyll.stage import GREET, http, mounted, refused, register, script
 
 

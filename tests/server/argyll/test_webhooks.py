@@ -155,7 +155,7 @@ async def test_the_public_address_and_the_namespace_are_in_it():
     async with mounted(settings=settings) as served, StepServer() as there:
         from plait.server.argyll.webhooks import WebhookUrls
 
-        served.engine.goals.webhooks = WebhookUrls(served.site.auth.secret, settings.public_url)
+        served.engine.executors.callbacks = WebhookUrls(served.site.auth.secret, settings.public_url)
         catalog = served.engine.catalog.of("north")
         await catalog.register(http("wait", f"{there.url}/silent", ["done"], type="async"))
         asked = {"dialect": "goals", "definition": "wait", "id": "f 1", "namespace": "north"}

@@ -1,9 +1,8 @@
-"""What tests of the door need: a clock to move, requests as browsers and programs send them, routes to guard."""
+"""What tests of the door need: a clock to move, requests as browsers and programs send them."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 from starlette.requests import Request
 
@@ -12,8 +11,6 @@ from plait.kernel.clock import SystemClock
 from plait.kernel.ids import Millis
 from plait.kernel.records import Record, Records
 from plait.server.auth.ttl_cache import SECONDS
-from plait.server.caller import Needs
-from plait.server.routes import Answer, AnyCall, AnyRoute, Query, Reply, Route
 
 
 class HandClock(SystemClock):
@@ -43,7 +40,7 @@ class WatchedRecords(Records):
     """Real records that count what they are asked, and fail when told to."""
 
     def __init__(self, engine: Engine) -> None:
-        super().__init__(engine.kernel.store, engine.kernel.append)
+        super().__init__(engine.kernel.store, engine.kernel)
         self.gets: list[tuple[str, str]] = []
         self.puts: list[Record] = []
         self.fail_put: dict[str, Exception] = {}
@@ -87,22 +84,6 @@ def request(
 
 def bearer(text: str) -> dict[str, str]:
     return {"authorization": f"Bearer {text}"}
-
-
-def route(role: Needs = "any", method: Any = "GET") -> AnyRoute:
-    async def handler(call: AnyCall) -> Answer:
-        return Answer(None, 204)
-
-    return Route(
-        method=method,
-        path="/things",
-        name="thing.do",
-        role=role,
-        summary="",
-        handler=handler,
-        query=Query,
-        replies=(Reply(204, None, ""),),
-    )
 
 
 def cookies_of(set_cookies: tuple[str, ...]) -> dict[str, str]:

@@ -4,16 +4,15 @@ import msgspec
 import pytest
 
 from plait import Engine
+from plait.api.caller import ANONYMOUS, NOBODY, Caller, stranger
 from plait.errors import Unavailable
 from plait.server.auth.audit import Audit
-from plait.server.auth.known import Known, stranger
-from plait.server.caller import ANONYMOUS, NOBODY, Caller
 
 from .conftest import OpenEngine, OpenGuard
 from .support import HandClock, WatchedRecords
 
-ANN = Known("ann", "operator", "team-a", "key", "key:1", "192.0.2.1")
-ROOT = Known("root", "admin", "*", "key", "key:2", "192.0.2.2")
+ANN = Caller("ann", "operator", "team-a", "key", "key:1", "192.0.2.1")
+ROOT = Caller("root", "admin", "*", "key", "key:2", "192.0.2.2")
 
 
 def audit_on(engine: Engine, clock: HandClock) -> Audit:
@@ -118,7 +117,7 @@ async def test_a_flood_of_one_caller_hides_neither_others_nor_what_was_done(engi
             await audit.record(ANN, "keys.create", None, "refused", "auth.forbidden")
         written = len((await audit.page(limit=1000)).entries)
         assert written < 300
-        bob = Known("bob", "operator", "team-a", "key", "key:3", "192.0.2.4")
+        bob = Caller("bob", "operator", "team-a", "key", "key:3", "192.0.2.4")
         await audit.record(bob, "keys.create", None, "refused", "auth.forbidden")
         await audit.record(ANN, "runs.start", "r-1", "ok")
         done, other = (await audit.page(limit=2)).entries
@@ -142,7 +141,7 @@ async def test_secrets_never_get_into_the_trail(guard: OpenGuard):
         link = door.links.mint("hook", "a", "r-1", name="go").token
         token = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1In0.c2lnbmF0dXJl"
         for secret in (key, link, token):
-            caller = Known(f"named {secret}", "viewer", "a", "key", "key:1")
+            caller = Caller(f"named {secret}", "viewer", "a", "key", "key:1")
             await door.audit.record(caller, "hooks.call", f"/hooks/{secret}?x", "refused", "auth.bad_link")
             entry = (await door.audit.page()).entries[0]
             assert secret not in msgspec.json.encode(entry).decode()

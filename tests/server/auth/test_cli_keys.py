@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from plait import Engine
+from plait.api.key import Key
 from plait.errors import PlaitError
-from plait.server.auth import AuthOptions, Key, KeyGuard
+from plait.server.auth import AuthOptions, KeyGuard
 from tests.cli.support import Ran, run_plait
 
-from .support import bearer, request, route
+from .support import bearer, request
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def verified(db: str, text: str) -> Key | str:
         async with Engine(db, work=False) as engine:
             guard = await KeyGuard.start(engine, AuthOptions())
             try:
-                await guard.check(request(headers=bearer(text)), route())
+                await guard.check(request(headers=bearer(text)), "any")
                 return await guard.keys.verify(text)
             except PlaitError as error:
                 return error.code

@@ -11,11 +11,12 @@ import httpx
 import msgspec
 import pytest
 
-from plait.server.app import ROUTES
+from plait.api.caller import Role
+from plait.api.route import AnyRoute
+from plait.api.shape import Scoped
 from plait.server.auth import AuthOptions
-from plait.server.caller import Role
-from plait.server.routes import AnyRoute, Scoped
 from plait.server.site import Settings
+from tests.server.route_table import ROUTES
 from tests.server.serving import API, Served, problem, serving, soon
 
 from .support import HandClock, bearer

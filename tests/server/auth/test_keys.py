@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plait.errors import InvalidInput, NotFound, PlaitError, Unavailable
-from plait.server.auth.errors import NotGood
+from plait.server.auth.errors import InvalidCredential
 from plait.server.auth.keys import ROLES, USE_NOTED, Keys
 from plait.server.auth.ttl_cache import SECONDS
 
@@ -18,8 +18,8 @@ from .conftest import OpenEngine
 from .support import HandClock, WatchedRecords, use_steadily
 
 
-async def refusal(keys: Keys, text: str) -> NotGood:
-    with pytest.raises(NotGood) as refused:
+async def refusal(keys: Keys, text: str) -> InvalidCredential:
+    with pytest.raises(InvalidCredential) as refused:
         await keys.verify(text)
     return refused.value
 
@@ -116,7 +116,7 @@ async def test_a_key_in_steady_use_is_looked_up_again_all_the_same(engine: OpenE
         key, text = await here.create("ci", "viewer")
         await there.verify(text)
         await here.revoke(key.id)
-        with pytest.raises(NotGood):
+        with pytest.raises(InvalidCredential):
             await use_steadily(clock, lambda: there.verify(text))
 
 

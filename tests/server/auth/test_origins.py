@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.server.auth.origins import foreign, origin_of
+from plait.server.auth.origins import cross_origin, origin_of
 
 OWN = {"host": "plait.example"}
 
@@ -21,8 +21,8 @@ OWN = {"host": "plait.example"}
         {"sec-fetch-site": "none"},
     ],
 )
-def test_our_own_pages_and_programs_are_not_foreign(headers: dict[str, str]):
-    assert foreign(OWN | headers) == ""
+def test_our_own_pages_and_programs_are_not_cross_origin(headers: dict[str, str]):
+    assert cross_origin(OWN | headers) == ""
 
 
 @pytest.mark.parametrize(
@@ -44,15 +44,15 @@ def test_our_own_pages_and_programs_are_not_foreign(headers: dict[str, str]):
         {"origin": "https://", "host": ""},
     ],
 )
-def test_pages_of_others_are_foreign(headers: dict[str, str]):
-    assert foreign(OWN | headers) != ""
+def test_pages_of_others_are_cross_origin(headers: dict[str, str]):
+    assert cross_origin(OWN | headers) != ""
 
 
 def test_behind_a_proxy_the_public_address_is_ours():
     headers = {"host": "10.0.0.7:8400", "origin": "https://plait.example"}
-    assert foreign(headers) != ""
-    assert foreign(headers, [origin_of("https://plait.example/ui/")]) == ""
-    assert foreign(headers | {"origin": "https://evil.example"}, [origin_of("https://plait.example")]) != ""
+    assert cross_origin(headers) != ""
+    assert cross_origin(headers, [origin_of("https://plait.example/ui/")]) == ""
+    assert cross_origin(headers | {"origin": "https://evil.example"}, [origin_of("https://plait.example")]) != ""
 
 
 def test_the_public_address_with_a_default_port_is_written_as_browsers_do():

@@ -5,10 +5,11 @@ from typing import get_args
 
 import pytest
 
+from plait.api.caller import Caller, RequiredRole, Role
 from plait.errors import PlaitError
-from plait.server.caller import Caller, Needs, Role
+from plait.server.guard import namespace_of
 
-MAY: dict[Role, set[Needs]] = {
+MAY: dict[Role, set[RequiredRole]] = {
     "viewer": {"public", "any", "viewer"},
     "operator": {"public", "any", "viewer", "operator"},
     "editor": {"public", "any", "viewer", "operator", "editor"},
@@ -16,7 +17,7 @@ MAY: dict[Role, set[Needs]] = {
     "worker": {"public", "any", "worker"},
     "admin": {"public", "any", "viewer", "operator", "editor", "approver", "worker", "admin"},
 }
-NEEDS: tuple[Needs, ...] = ("public", "any", *get_args(Role))
+NEEDS: tuple[RequiredRole, ...] = ("public", "any", *get_args(Role))
 
 
 @pytest.mark.parametrize("role", get_args(Role))
@@ -32,15 +33,15 @@ def test_each_of_viewer_operator_editor_admin_may_more_than_the_one_before():
 
 def test_a_caller_of_one_namespace_works_in_that_one_only():
     caller = Caller("x", "admin", "team-a", "key")
-    assert caller.namespace_of(None) == "team-a"
-    assert caller.namespace_of("team-a") == "team-a"
+    assert namespace_of(caller, None) == "team-a"
+    assert namespace_of(caller, "team-a") == "team-a"
     for other in ("team-b", "default", "*", "", "no-such", "TEAM-A"):
         with pytest.raises(PlaitError) as refused:
-            caller.namespace_of(other)
+            namespace_of(caller, other)
         assert (refused.value.status, refused.value.code) == (403, "auth.wrong_namespace")
 
 
 def test_a_caller_of_all_namespaces_works_in_the_one_he_states():
     caller = Caller("x", "viewer", "*", "key")
-    assert caller.namespace_of(None) == "default"
-    assert caller.namespace_of("team-b") == "team-b"
+    assert namespace_of(caller, None) == "default"
+    assert namespace_of(caller, "team-b") == "team-b"

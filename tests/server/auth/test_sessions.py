@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from plait.errors import PlaitError
 from plait.server.auth import KeyGuard
-from plait.server.auth.sessions import LIFE
+from plait.server.auth.sessions import LIFETIME
 from plait.server.auth.ttl_cache import SECONDS
 
 from .conftest import OpenGuard
-from .support import HandClock, bearer, cookies_of, request, route, use_steadily
+from .support import HandClock, bearer, cookies_of, request, use_steadily
 
 
 async def sign_in(door: KeyGuard, role: str = "operator", **options) -> tuple[str, dict[str, str]]:
@@ -24,7 +24,7 @@ async def sign_in(door: KeyGuard, role: str = "operator", **options) -> tuple[st
 
 async def code_of(door: KeyGuard, method: str = "GET", **options) -> str:
     with pytest.raises(PlaitError) as refused:
-        await door.check(request(method, **options), route())
+        await door.check(request(method, **options), "any")
     return refused.value.code
 
 
@@ -35,7 +35,7 @@ def csrf(cookies: dict[str, str]) -> dict[str, str]:
 async def test_a_browser_that_showed_a_key_is_known_by_its_cookie(guard: OpenGuard):
     async with guard() as door:
         id, cookies = await sign_in(door, namespace="team-a")
-        caller = await door.check(request(cookies=cookies), route("operator"))
+        caller = await door.check(request(cookies=cookies), "operator")
     assert (caller.name, caller.role, caller.namespace, caller.mode) == ("ann", "operator", "team-a", "session")
     assert getattr(caller, "id") == f"key:{id}"  # noqa: B009
 
@@ -54,7 +54,7 @@ async def test_the_cookies_follow_the_rules(guard: OpenGuard, scheme: str, publi
     for cookie in (session, token):
         assert "; SameSite=Strict" in cookie
         assert "; Path=/" in cookie
-        assert f"; Max-Age={LIFE}" in cookie
+        assert f"; Max-Age={LIFETIME}" in cookie
         assert ("; Secure" in cookie) == secure
     for cookie in dropped:
         assert "=; Path=/; Max-Age=0" in cookie
@@ -73,7 +73,7 @@ async def test_a_session_of_a_key_that_expires_sooner_ends_with_it(guard: OpenGu
 async def test_a_session_ends_by_time(guard: OpenGuard, clock: HandClock):
     async with guard(session_seconds=60) as door:
         _, cookies = await sign_in(door)
-        await door.check(request(cookies=cookies), route())
+        await door.check(request(cookies=cookies), "any")
         clock.forward(60)
         assert await code_of(door, cookies=cookies) == "auth.expired"
 
@@ -81,7 +81,7 @@ async def test_a_session_ends_by_time(guard: OpenGuard, clock: HandClock):
 async def test_revoking_the_key_ends_its_sessions_in_every_process(guard: OpenGuard, clock: HandClock):
     async with guard() as here, guard() as there:
         id, cookies = await sign_in(here)
-        await there.check(request(cookies=cookies), route())
+        await there.check(request(cookies=cookies), "any")
         await here.keys.revoke(id)
         assert await code_of(here, cookies=cookies) == "auth.bad_key"
         clock.forward(SECONDS)
@@ -91,7 +91,7 @@ async def test_revoking_the_key_ends_its_sessions_in_every_process(guard: OpenGu
 async def test_signing_out_makes_copies_of_the_cookie_worthless(guard: OpenGuard, clock: HandClock):
     async with guard() as here, guard() as there:
         _, cookies = await sign_in(here)
-        await there.check(request(cookies=cookies), route())
+        await there.check(request(cookies=cookies), "any")
         await here.logout(request("DELETE", cookies=cookies))
         assert await code_of(here, cookies=cookies) == "auth.expired"
         clock.forward(SECONDS)
@@ -102,13 +102,13 @@ async def test_signing_out_makes_copies_of_the_cookie_worthless(guard: OpenGuard
 async def test_a_session_in_steady_use_ends_all_the_same(guard: OpenGuard, clock: HandClock, ending: str):
     async with guard() as here, guard() as there:
         id, cookies = await sign_in(here)
-        await there.check(request(cookies=cookies), route())
+        await there.check(request(cookies=cookies), "any")
         if ending == "revoke":
             await here.keys.revoke(id)
         else:
             await here.logout(request("DELETE", cookies=cookies))
         with pytest.raises(PlaitError):
-            await use_steadily(clock, lambda: there.check(request(cookies=cookies), route()))
+            await use_steadily(clock, lambda: there.check(request(cookies=cookies), "any"))
 
 
 async def test_signing_out_without_a_session_does_nothing(guard: OpenGuard):
@@ -134,7 +134,7 @@ async def test_sessions_of_the_past_are_swept(guard: OpenGuard, clock: HandClock
         _, cookies = await sign_in(door)
         records = door.keys._records
         assert len(await records.list("auth.session")) == 1
-        await door.check(request(cookies=cookies), route())
+        await door.check(request(cookies=cookies), "any")
 
 
 # -- requests that change something -----------------------------------------------------------------------------
@@ -145,7 +145,7 @@ async def test_a_change_needs_the_csrf_token(guard: OpenGuard, method: str):
     async with guard() as door:
         _, cookies = await sign_in(door)
         assert await code_of(door, method, cookies=cookies) == "auth.cross_site"
-        caller = await door.check(request(method, cookies=cookies, headers=csrf(cookies)), route())
+        caller = await door.check(request(method, cookies=cookies, headers=csrf(cookies)), "any")
         assert caller.name == "ann"
 
 
@@ -182,13 +182,13 @@ async def test_behind_a_proxy_changes_come_from_the_public_address(guard: OpenGu
     async with guard(public_url="https://plait.example/") as door:
         _, cookies = await sign_in(door)
         behind = {"host": "10.0.0.7:8400", "origin": "https://plait.example"}
-        await door.check(request("POST", cookies=cookies, headers=csrf(cookies) | behind), route())
+        await door.check(request("POST", cookies=cookies, headers=csrf(cookies) | behind), "any")
 
 
 async def test_a_program_with_a_key_needs_no_csrf_token(guard: OpenGuard):
     async with guard() as door:
         _, text = await door.keys.create("ci", "operator")
-        await door.check(request("POST", headers=bearer(text) | {"origin": "https://other.example"}), route())
+        await door.check(request("POST", headers=bearer(text) | {"origin": "https://other.example"}), "any")
 
 
 async def test_a_bad_key_is_not_made_good_by_a_cookie(guard: OpenGuard):
@@ -200,7 +200,7 @@ async def test_a_bad_key_is_not_made_good_by_a_cookie(guard: OpenGuard):
 async def test_a_password_for_a_proxy_does_not_disturb_the_session(guard: OpenGuard):
     async with guard() as door:
         _, cookies = await sign_in(door)
-        await door.check(request(cookies=cookies, headers={"authorization": "Basic dTpw"}), route())
+        await door.check(request(cookies=cookies, headers={"authorization": "Basic dTpw"}), "any")
 
 
 # -- attacks on the cookie ----------------------------------------------------------------------------------------
@@ -230,15 +230,15 @@ async def test_who_knows_the_signing_secret_and_the_database_still_has_no_sessio
 
     from plait.server.auth.secret import signing_secret
     from plait.server.auth.sessions import _Ticket
-    from plait.server.auth.signing import Seal
+    from plait.server.auth.signing import Signer
 
     async with guard() as door:
         _, cookies = await sign_in(door)
-        await door.check(request(cookies=cookies), route())
+        await door.check(request(cookies=cookies), "any")
         records = door.keys._records
         (kept,) = await records.list("auth.session")
         secret = await signing_secret(records, kept.at)
-        forged = Seal(secret, "session").close(msgspec.json.encode(_Ticket(kept.id, "guess")))
+        forged = Signer(secret, "session").sign(msgspec.json.encode(_Ticket(kept.id, "guess")))
         assert await code_of(door, cookies={"plait_session": forged}) == "auth.bad_key"
 
 

@@ -182,7 +182,11 @@ async def test_connections_that_break_off_anywhere_leave_nothing_behind(db: str)
                     line.reset()
 
         async def is_quiet() -> bool:
-            return (served.site.in_flight, served.site.watchers, served.engine.kernel.feed.watchers) == (0, 0, 0)
+            return (served.site.in_flight, served.site.watchers, served.engine.kernel.subscriptions.watchers) == (
+                0,
+                0,
+                0,
+            )
 
         await soon(is_quiet)
         assert (await served.client.get("/ready")).status_code == 200

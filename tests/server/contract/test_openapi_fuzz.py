@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import load_all_checks
 from schemathesis.core.parameters import ParameterLocation
 
-from plait.server.app import ROUTES
 from plait.server.auth import AuthOptions
 from plait.server.openapi import document
 from plait.server.site import Settings
+from tests.server.route_table import ROUTES
 from tests.server.serving import serving
 
 from .world import World, key_header, make_world

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from plait.catalog import catalog_step
 from plait.engine import Handle
 from plait.server.site import Site
-from plait.steps import step
 from tests.server import flows
 from tests.server.serving import soon
 
@@ -78,7 +78,7 @@ async def make_world(site: Site, namespace: str) -> World:
     version = (await engine.definitions.get("order", namespace)).versions[0].version
     await engine.definitions.tag("order", f"{namespace}-tag", version, namespace)
     goal = await engine.catalog.of(namespace).register(
-        step(f"{namespace}-step").output("tea", str).ale('{:tea "green"}')
+        catalog_step(f"{namespace}-step").output("tea", str).ale('{:tea "green"}')
     )
     key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
     return World(

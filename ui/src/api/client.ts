@@ -81,9 +81,9 @@ export async function problemOf(answer: Response): Promise<Problem> {
 function bare(status: number): Problem {
   return {
     type: "urn:plait:error:http.unexpected",
-    title: `the server answered ${status}`,
+    title: `Unexpected response (${status})`,
     status,
-    detail: `the server answered ${status} without saying why`,
+    detail: `The server answered with status ${status} and no explanation`,
     code: "http.unexpected",
   };
 }
@@ -91,11 +91,11 @@ function bare(status: number): Problem {
 function unreachable(): Problem {
   return {
     type: "urn:plait:error:http.unreachable",
-    title: "the server can't be reached",
+    title: "Can't reach the server",
     status: 0,
-    detail: "the server can't be reached",
+    detail: "Can't reach the server",
     code: "http.unreachable",
-    why: "it has stopped, or the network is away",
-    fix: "start it again (plait dev, or plait serve); this page goes on by itself",
+    why: "The server has stopped, or the network is down.",
+    fix: "Start it again with plait dev or plait serve; this page reconnects by itself.",
   };
 }

@@ -1,14 +1,14 @@
 import { useState } from "react";
-import { Dialog } from "../parts/Dialog";
-import { grouped } from "../parts/grouped";
+import { Dialog } from "../components/Dialog";
+import { groupBy } from "../components/group-by";
 import { type Shortcut, shortcuts } from "./keys";
 
 export function Help({ onClose }: { onClose: () => void }) {
   // Taken once: the dialog itself changes what can be pressed.
   const [all] = useState(shortcuts);
-  const groups = grouped(all, (one) => one.group);
+  const groups = groupBy(all, (one) => one.group);
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <div className="help">
         {[...groups].map(([group, keys]) => (
           <section key={group}>

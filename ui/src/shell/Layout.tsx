@@ -14,7 +14,7 @@ export function Layout({ children }: { children: ReactNode }) {
   return (
     <div className="shell">
       <a className="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <Nav />
       <div className="shell-body">
@@ -29,8 +29,8 @@ export function Layout({ children }: { children: ReactNode }) {
 }
 
 function useGlobalKeys(openHelp: () => void) {
-  const everywhere = { group: "Everywhere", global: true };
-  useKey("?", openHelp, { ...everywhere, label: "Show the keys" });
+  const everywhere = { group: "General", global: true };
+  useKey("?", openHelp, { ...everywhere, label: "Show keyboard shortcuts" });
   useKey("/", focusSearch, { ...everywhere, label: "Search" });
   useKey("n", () => navigate("/runs/new"), { ...everywhere, label: "New run" });
   useKey("g r", () => navigate("/runs"), { ...everywhere, label: "Go to runs" });

@@ -1,8 +1,8 @@
 import type { Approval, DeadLetter } from "../api/types";
-import { useResource } from "../api/use";
-import { Icon, type IconName } from "../parts/Icon";
-import { usePoll } from "./poll";
+import { useResource } from "../api/use-resource";
+import { Icon, type IconName } from "../components/Icon";
 import { Link, useLocation } from "./router";
+import { usePoll } from "./use-poll";
 
 interface Item {
   to: string;
@@ -30,7 +30,7 @@ export function Nav() {
   ];
   return (
     <nav className="nav" aria-label="Main">
-      <Link className="nav-brand" to="/runs" aria-label="Plait, to the runs">
+      <Link className="nav-brand" to="/runs" aria-label="Plait">
         <img src="/icon.svg" alt="" width={24} height={24} />
         <span>Plait</span>
       </Link>

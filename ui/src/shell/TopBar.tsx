@@ -1,7 +1,7 @@
 import { useConnection } from "../api/connection";
 import { currentNamespace, keepNamespace } from "../api/namespace";
 import type { Connection } from "../api/sse";
-import { IconButton } from "../parts/Button";
+import { IconButton } from "../components/Button";
 import { useMe } from "./me";
 import { useQuery } from "./router";
 import { type Theme, useTheme } from "./theme";
@@ -21,7 +21,7 @@ export function TopBar({ onHelp }: { onHelp: () => void }) {
         label={`Theme: ${theme}. Switch to ${NEXT[theme]}`}
         onClick={() => setTheme(NEXT[theme])}
       />
-      <IconButton icon="keyboard" label="Keys (?)" onClick={onHelp} />
+      <IconButton icon="keyboard" label="Keyboard shortcuts (?)" onClick={onHelp} />
       <Who />
     </header>
   );
@@ -62,7 +62,7 @@ function NamespacePicker() {
 const WORDS: { [state in Connection]: string } = {
   connecting: "Connecting",
   live: "Live",
-  lost: "Connection lost; trying again",
+  lost: "Connection lost, reconnecting",
   ended: "Not live",
 };
 
@@ -81,7 +81,7 @@ function Who() {
   const me = useMe();
   if (me.mode === "open") return <span className="topbar-who faint">open</span>;
   return (
-    <span className="topbar-who" title={`signed in as ${me.name}`}>
+    <span className="topbar-who" title={`Signed in as ${me.name}`}>
       {me.name} <span className="faint">{me.role}</span>
     </span>
   );

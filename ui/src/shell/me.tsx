@@ -3,10 +3,10 @@
 import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { keepNamespace } from "../api/namespace";
 import type { Me, Role } from "../api/types";
-import { useResource } from "../api/use";
-import { Button } from "../parts/Button";
-import { ErrorBox } from "../parts/ErrorBox";
-import { Loading } from "./plain";
+import { useResource } from "../api/use-resource";
+import { Button } from "../components/Button";
+import { ErrorBox } from "../components/ErrorBox";
+import { Loading } from "./fallbacks";
 import { location, navigate } from "./router";
 
 const MeContext = createContext<Me | undefined>(undefined);

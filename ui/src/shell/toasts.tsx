@@ -2,7 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 import { ApiProblem } from "../api/client";
-import { Icon } from "../parts/Icon";
+import { Icon } from "../components/Icon";
 import "./toasts.css";
 
 export interface Toast {

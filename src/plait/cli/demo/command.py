@@ -14,8 +14,8 @@ from plait.cli.options import Json
 from plait.cli.output import emit, say, status_text, table
 from plait.cli.records import run_document, status_of, took
 from plait.cli.session import do
-from plait.engine import Engine
 from plait.kernel.store import RunRow
+from plait.registry.engine import Engine
 
 from .process import EngineProcess
 from .script import Script, too_slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from plait.engine import Engine
+from plait.registry.engine import Engine
 
 from . import workflows
 

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.kernel.errors import Unavailable
 from plait.kernel.view import RunView
+from plait.registry.engine import Engine
 
 from .process import EngineProcess
 from .stage import Scene, Stage

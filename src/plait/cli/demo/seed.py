@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from plait import Engine, goals
 from plait.cli.loading import definitions_of
-from plait.dialects.goals.definition import goals
-from plait.engine import Engine
 
 from . import shop, steps
 

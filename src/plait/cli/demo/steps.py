@@ -11,7 +11,7 @@ import asyncio
 from typing import Annotated, TypedDict
 
 from plait import CriticalError, step_log
-from plait.steps import Input, Meta, python_step, step
+from plait.catalog import Input, Meta, catalog_step, python_step
 
 _SECONDS = 0.2
 
@@ -48,7 +48,7 @@ class Letter(TypedDict):
 # -- money and goods ---------------------------------------------------------------------------------------------------
 
 add_up = (
-    step("add-up", "Add up the items")
+    catalog_step("add-up", "Add up the items")
     .required("items", list)
     .output("goods", int)
     .ale("{:goods (reduce + 0 (map :cents items))}")
@@ -56,7 +56,7 @@ add_up = (
 )
 
 discount = (
-    step("discount", "Discount of larger orders")
+    catalog_step("discount", "Discount of larger orders")
     .required("goods", int)
     .output("discount", int)
     .when("ale", "(> goods 3000)")
@@ -65,7 +65,7 @@ discount = (
 )
 
 total = (
-    step("total", "What is to be paid")
+    catalog_step("total", "What is to be paid")
     .required("goods", int)
     .optional("discount", int, default=0, deadline=-1)
     .output("total", int)
@@ -74,7 +74,7 @@ total = (
 )
 
 ask_manager = (
-    step("ask-manager", "Ask the manager about dear orders")
+    catalog_step("ask-manager", "Ask the manager about dear orders")
     .required("customer", str)
     .required("total", int)
     .output("approved_by", str)
@@ -137,7 +137,7 @@ async def pack_item(items: Annotated[Item, Input(for_each=True)], payment: str) 
 
 
 deliver = (
-    step("deliver", "Deliver the parcels")
+    catalog_step("deliver", "Deliver the parcels")
     .required("parcel")
     .required("quote", str)
     .required("customer", str)
@@ -147,7 +147,7 @@ deliver = (
 )
 
 print_label = (
-    step("print-label", "Print the address label")
+    catalog_step("print-label", "Print the address label")
     .required("customer", str)
     .output("address_label", str)
     .ale('{:address_label (str "To " customer)}')
@@ -164,7 +164,7 @@ async def hand_over(address_label: str, parcel: list[dict[str, object]] | str, q
 
 
 book_courier = (
-    step("book-courier", "Book a courier, who answers later")
+    catalog_step("book-courier", "Book a courier, who answers later")
     .required("delivery", str)
     .output("pickup", str)
     .webhook("https://courier.example.com/bookings", callback_timeout=86_400)

@@ -13,8 +13,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from plait.extras import extra
+
 from .errors import JsonPathBudget, JsonPathError, JsonPathSyntaxError
-from .query import MAX_STEPS, Query
+
+with extra("scripts", "JSONPath"):
+    from .query import MAX_STEPS, Query
 
 __all__ = ["MAX_STEPS", "JsonPathBudget", "JsonPathError", "JsonPathSyntaxError", "Query", "compile"]
 

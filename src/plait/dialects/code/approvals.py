@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from plait.conditions import schema
 from plait.kernel import values
 from plait.kernel.effects import AskHuman, SetTimer
-from plait.kernel.errors import PlaitError
+from plait.kernel.errors import InvalidInput, PlaitError, TooLarge
 from plait.kernel.values import ABSENT
 
 from .definition import bad_option, checked_text
@@ -68,7 +68,7 @@ def _form(name: str, form: object) -> Raw:
     try:
         document = cast("object", form) if isinstance(form, dict) else msgspec.json.schema(form)
         schema.compiled(raw := values.encode(document))
-    except (TypeError, PlaitError) as error:
+    except (TypeError, InvalidInput, TooLarge) as error:
         raise bad_option(f"form of approve `{name}`: {error}", "use a dataclass, or a JSON Schema as a dict") from None
     return raw
 

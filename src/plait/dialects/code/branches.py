@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
@@ -27,11 +27,9 @@ from .location import check_name
 from .op import Op
 from .scope import Scope, current
 
-if TYPE_CHECKING:
-    from .context import Context
-
-Branch = Callable[["Context"], Awaitable[Any]]
-NewContext = Callable[[Scope], "Context"]
+Branch = Callable[[Any], Awaitable[Any]]
+NewContext = Callable[[Scope], Any]
+"""The `Context` of a branch."""
 
 MAX_BRANCHES = 10_000
 
@@ -103,7 +101,7 @@ class _Branching(Op[Any]):
 
     def _spawn(self, key: str) -> None:
         replay = self.scope.replay
-        scope = self._scopes[key] = replay.scope_at(self.at).child(key)
+        scope = self._scopes[key] = Scope(replay, self.at).child(key)
         context = contextvars.copy_context()
         context.run(current.set, scope)
         task = replay.loop.spawn(scope.enter(partial(self._call, key)), context)
@@ -124,7 +122,7 @@ class _Branching(Op[Any]):
     def _type(self, key: str) -> Any:
         """The type of a branch whose body was not entered: what it would await tells."""
         if key not in self._types:
-            scope = self.scope.replay.scope_at(self.at).child(key)
+            scope = Scope(self.scope.replay, self.at).child(key)
             context = contextvars.copy_context()
             context.run(current.set, scope)
             awaitable = context.run(self._call, key, scope)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
+from msgspec import Raw
+
 from plait.kernel import values
+from plait.kernel.bundle import Reference
 from plait.kernel.effects import SendMessage, StartChild
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import RunId
-from plait.kernel.machine import Prepared
-from plait.kernel.values import NULL
+from plait.kernel.values import ABSENT, NULL
 
 from .errors import WorkflowCodeError
 from .events import OpOpened
@@ -22,18 +23,16 @@ from .waits import Due
 T = TypeVar("T")
 
 
-Prepare = Callable[[], tuple[str, Prepared]]
-
-
 class ChildOp(Op[T]):
     kind = "child"
-    __slots__ = ("_due", "_keep", "_labels", "_prepare", "_prepared", "_run_id", "returns")
+    __slots__ = ("_due", "_input", "_keep", "_labels", "_raw", "_reference", "_run_id", "returns")
 
     def __init__(
         self,
         scope: Scope,
         name: str,
-        prepare: Prepare,
+        reference: Reference,
+        input: object,
         run_id: RunId | None,
         due: Due | None,
         labels: dict[str, str],
@@ -41,8 +40,9 @@ class ChildOp(Op[T]):
         returns: Any,
     ) -> None:
         super().__init__(scope, name, depth=3)
-        self._prepare = prepare
-        self._prepared: tuple[str, Prepared] | None = None
+        self._reference = reference
+        self._input = input
+        self._raw = ABSENT
         self._run_id = run_id
         self._due = due
         self._labels = labels
@@ -50,40 +50,38 @@ class ChildOp(Op[T]):
         self.returns = returns
 
     def opened(self) -> OpOpened:
-        """Only here is the definition looked up: a replay needs it no more."""
         replay = self.scope.replay
-        try:
-            _, prepared = self._prepared = self._prepare()
-        except PlaitError as error:
-            code = error.code.removeprefix("CODE_") if error.code.startswith("CODE_") else "NOT_ENCODABLE"
-            what = f"child `{self.name}`: {error.what}"
-            raise WorkflowCodeError(code, what, fix=error.fix, why=error.why) from None
-        run_id = self._run_id or replay.child_id(self.at)
+        self._raw = self._encoded()
         return OpOpened(
             self.at,
             "child",
             replay.after,
-            run_id=run_id,
+            run_id=self._run_id or replay.child_id(self.at),
             given=self._run_id is not None,
             keep=self._keep,
-            definition=prepared.definition,
+            definition=self._reference.label,
         )
 
-    def begin(self, state: OpState) -> None:
-        self.scope.replay.effect(self._start(state))
+    def _encoded(self) -> Raw:
+        try:
+            return values.encode(self._input, max_bytes=self.scope.replay.max_payload)
+        except PlaitError as error:
+            what = f"the input of child `{self.name}`: {error.what}"
+            raise WorkflowCodeError("NOT_ENCODABLE", what, fix=error.fix, why=error.why) from None
 
-    def _start(self, state: OpState) -> StartChild:
-        dialect, prepared = self._prepared or self._prepare()
-        return StartChild(
-            self.token,
-            state.run_id or self.scope.replay.child_id(self.at),
-            dialect,
-            prepared.definition,
-            prepared.version,
-            prepared.input,
-            None if self._due is None else self._due.time(self.scope.replay.now),
-            self._labels,
-            prepared.data,
+    def begin(self, state: OpState) -> None:
+        """Whether there is such a definition, and whether it takes this input, is found out after the decision."""
+        replay, reference = self.scope.replay, self._reference
+        replay.effect(
+            StartChild(
+                self.token,
+                state.run_id or replay.child_id(self.at),
+                reference.dialect,
+                reference.definition,
+                self._raw or self._encoded(),
+                None if self._due is None else self._due.time(replay.now),
+                self._labels,
+            )
         )
 
     def value(self, state: OpState) -> Any:

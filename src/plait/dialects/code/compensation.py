@@ -18,9 +18,10 @@ from plait.kernel.task import CALL, Policy, Task
 from .context import entry
 from .definition import Options, is_step
 from .history import INLINE, History, Undoable
+from .host import Surroundings
 from .location import token_of
 from .registry import AnyWorkflow
-from .replay import Replay, Surroundings
+from .replay import Replay
 from .steps import UndoCall, rollback_unbound
 
 UNDO = "~undo/"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from itertools import chain
 from random import Random
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, get_args, overload
+from typing import Any, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
 from uuid import UUID
 
 from msgspec import Raw
 
+from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
 from .approvals import ApproveOp, Verdict, asked
-from .branches import Branch, JoinOp, RaceOp, Results, Won
+from .branches import JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
-from .definition import Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
+from .definition import NAME, Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
 from .loops import MISSING, Keeping, Loop, LoopOp
@@ -29,12 +29,11 @@ from .steps import StepOp
 from .versions import RemovedOp, VersionOp
 from .waits import MAX_WAIT, Due, SleepOp, Timeout
 
-if TYPE_CHECKING:
-    from .replay import Replay
-
 T = TypeVar("T")
 S = TypeVar("S")
 Ts = TypeVarTuple("Ts")
+
+Branch = Callable[["Context"], Awaitable[Any]]
 
 
 class LoopOptions(TypedDict, total=False):
@@ -61,7 +60,7 @@ class Context:
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
-        self._replay: Replay = scope.replay
+        self._replay = scope.replay
 
     # -- who and when --------------------------------------------------------------------------------------------
 
@@ -315,11 +314,12 @@ class Context:
             checked_text(f"a label of child `{name}`", label)
         if returns is Any:
             returns = getattr(definition, "returns", Any)
-        around = self._replay.around
-        prepare = partial(around.prepare_child, definition, input, around.info.namespace)
+        if isinstance(definition, Workflow):
+            self._replay.around.registry.add(cast("object", definition))  # it is found by its name later
         key = None if id is None else self._run_key(id, name)
         due = None if deadline is None else self._in(deadline, name)
-        return ChildOp(self._scope, name, prepare, key, due, labels or {}, on_parent_close == "abandon", returns)
+        keep = on_parent_close == "abandon"
+        return ChildOp(self._scope, name, _reference(name, definition), input, key, due, labels or {}, keep, returns)
 
     def approve(
         self,
@@ -395,3 +395,17 @@ def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Await
         return definition.fn(Context(root), *definition.arguments(input))
 
     return enter
+
+
+def _reference(name: str, definition: Any) -> Reference:
+    if isinstance(definition, str):
+        label = checked_text(f"the definition of child `{name}`", definition)
+        return Reference(NAME, label, label.partition("@")[0])
+    found = getattr(definition, "reference", None)
+    if found is None:
+        raise WorkflowCodeError(
+            "NOT_LOADED",
+            f"child `{name}`: {definition!r} is not something that can be started",
+            fix="pass a workflow, its name, or goals(...)",
+        )
+    return found()

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.bundle import Reference
 from plait.kernel.errors import InvalidInput
 from plait.kernel.retry import Retry
 from plait.kernel.task import Policy
@@ -28,6 +29,8 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 Sec = float | timedelta
 
+NAME = "code"
+"""Of the dialect."""
 DEFAULT_TIMEOUT = 30.0
 MAX_TIMEOUT = 30 * 86_400.0
 _EMPTY = inspect.Parameter.empty
@@ -180,6 +183,10 @@ class Workflow(Generic[P, T_co]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
         return self.fn(*args, **kwargs)
+
+    def reference(self) -> Reference:
+        """How JSON names it."""
+        return Reference(NAME, self.label, self.name)
 
     @property
     def label(self) -> str:

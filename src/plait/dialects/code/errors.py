@@ -2,7 +2,8 @@
 
 PlaitError
 ├── WorkflowCodeError      the workflow's code did something that can't be replayed; raised at the call
-└── HistoryDivergedError   the code no longer fits the run's history; the run is blocked, not lost
+└── RunBlocked
+    └── HistoryDivergedError   the code no longer fits the run's history; the run is blocked, not lost
 StepError                  a step failed for good, and its own exception class is not at hand
 ├── StepExhaustedError     all attempts failed; `last_error` is the last one
 ├── ChildFailedError       a child run failed or was cancelled
@@ -17,15 +18,14 @@ EvictedError, RollbackError   control signals, derived from BaseException so tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import msgspec
 
-from plait.kernel.errors import ErrorInfo, PlaitError
+from plait.kernel.errors import ErrorInfo, PlaitError, RunBlocked
 from plait.kernel.failures import describe, rebuild
 
-if TYPE_CHECKING:
-    from .messages import Message
+from .message import Message
 
 
 class WorkflowCodeError(PlaitError):
@@ -47,14 +47,8 @@ def foreign_await(why: str) -> WorkflowCodeError:
     )
 
 
-class HistoryDivergedError(PlaitError):
+class HistoryDivergedError(RunBlocked):
     """The run is blocked until code that fits its history is loaded. Nothing is lost."""
-
-    status = 409
-
-    def __init__(self, run_id: str, error: ErrorInfo) -> None:
-        super().__init__(error.code, f"run {run_id} is blocked", why=error.message)
-        self.error = error
 
 
 class StepError(Exception):

@@ -8,7 +8,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Raw
 
@@ -22,9 +22,6 @@ from .hints import state_type
 from .history import OpState
 from .op import Op
 from .scope import Scope, current
-
-if TYPE_CHECKING:
-    from .context import Context
 
 log = logging.getLogger("plait.code")
 
@@ -69,7 +66,7 @@ class LoopOp(Op[T]):
         initial: Any,
         keeping: Keeping,
         returns: Any,
-        context: Callable[[Scope], Context],
+        context: Callable[[Scope], Any],
     ) -> None:
         if not callable(body):
             raise WorkflowCodeError("BRANCH", f"loop `{name}` got no function", fix="pass the function, not `fn(ctx)`")
@@ -121,7 +118,7 @@ class LoopOp(Op[T]):
 
     async def _drive(self, state: OpState) -> Raw:
         replay, stateful = self.scope.replay, self._initial is not MISSING
-        base = replay.scope_at(self.at)
+        base = Scope(replay, self.at)
         if replay.collecting:
             for number, start in sorted(state.starts.items()):
                 await self._iterate(base.child(number), start, stateful)

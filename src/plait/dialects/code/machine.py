@@ -20,7 +20,9 @@ from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
     Cancel,
     ChildFinished,
+    Continue,
     Decided,
+    Loaded,
     Message,
     Patch,
     Resume,
@@ -54,6 +56,7 @@ _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 class CodeMachine(Replayer):
     accepts_late_results = gates_retries = reload_on_takeover = False
+    stops_at_failed_compensation = True
 
     # -- folding -------------------------------------------------------------------------------------------------
 
@@ -96,6 +99,8 @@ class CodeMachine(Replayer):
                 self._decided(input)
             case Start():
                 self._play()
+            case Loaded() | Continue():
+                self._go_on()
             case Resume():
                 self._resume(input)
             case Cancel():
@@ -172,11 +177,6 @@ class CodeMachine(Replayer):
 
     def _resume(self, resume: Resume) -> None:
         match resume.mode:
-            case "continue" | "wake" | "recover":
-                if self._replay is not None:
-                    self._pump()
-                elif self._started:
-                    self._play_again() if self.history.fresh_fork else self._play()
             case "retry":
                 if self.history.blocked is not None or self._unloaded:
                     self._play()
@@ -186,10 +186,17 @@ class CodeMachine(Replayer):
                 self._rewind(resume)
             case "settle":
                 self._settle(resume)
-            case "compensate":
+            case "compensate" | "continue":
                 pass
             case _:
                 assert_never(resume.mode)
+
+    def _go_on(self) -> None:
+        """It was read into memory, or the decision before left something to do."""
+        if self._replay is not None:
+            self._pump()
+        elif self._started:
+            self._play_again() if self.history.fresh_fork else self._play()
 
     # -- going on after a failure --------------------------------------------------------------------------------
 
@@ -303,7 +310,7 @@ class CodeMachine(Replayer):
         definition = self._definition()
         if definition is None:
             raise self._not_loaded()
-        scratch = CodeMachine(self._around, self._registry)
+        scratch = CodeMachine(self._around)
         scratch.restore(self.history.snapshot())
         replay = Replay(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
         scratch._now = now

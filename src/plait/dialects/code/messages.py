@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,21 +13,12 @@ from plait.kernel.effects import SetTimer
 from .errors import MessageBodyError
 from .events import OpOpened
 from .history import OpState, QueuedMessage
+from .message import Message
 from .op import Op
 from .scope import Scope
 from .waits import Due
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Message(Generic[T]):
-    """A message as a workflow gets it; the sender chose its id and its name."""
-
-    id: str
-    name: str
-    body: T
-    sent_at: datetime
 
 
 class ListenOp(Op[Any]):

@@ -11,7 +11,7 @@ import asyncio
 import sys
 from collections.abc import Coroutine, Generator
 from types import CodeType, TracebackType
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from plait.kernel import values
 from plait.kernel.effects import CancelChild, CancelTask, ClearTimer, Effect, WithdrawQuestion
@@ -70,7 +70,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
     def __await__(self) -> Generator[Any, Any, T_co]:
         if self.future is None:
             self.scope.check_use(self.kind, self.name)
-            self.future = OpFuture(self, self.scope.replay.loop)
+            self.future = OpFuture(self, cast("asyncio.AbstractEventLoop", self.scope.replay.loop))
             self.scope.replay.open(self)
         return self.future.__await__()
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
+from plait.definitions.nearest import did_you_mean
 from plait.kernel.errors import InvalidInput, NotFound
 
 from .definition import Workflow, is_workflow
@@ -62,10 +62,9 @@ class Registry:
 
     def not_loaded(self, label: str) -> NotFound:
         loaded = sorted(definition.label for definition in self._loaded.values())
-        near = difflib.get_close_matches(label, loaded, 1)
         return NotFound(
             "CODE_NOT_LOADED",
             f"no workflow `{label}`",
             why=f"loaded: {', '.join(loaded) or 'none'}",
-            fix=f"did you mean `{near[0]}`?" if near else "give it to Engine(definitions=[...])",
+            fix=did_you_mean(label, loaded, "give it to Engine(definitions=[...])"),
         )

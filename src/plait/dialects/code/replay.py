@@ -12,8 +12,7 @@ from __future__ import annotations
 import contextvars
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Raw
 
@@ -21,7 +20,6 @@ from plait.kernel.effects import Effect
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
-from plait.kernel.machine import RunInfo
 from plait.kernel.values import ABSENT
 
 from .definition import Workflow, bad_option
@@ -29,6 +27,7 @@ from .deterministic_loop import MAX_CALLBACKS, TurnLoop, TurnTask
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History, OpState
+from .host import Settling, Surroundings
 from .location import child_id, parse, text, token_of
 from .op import Op, revoking
 from .scope import Scope, current
@@ -40,23 +39,6 @@ MAX_OPENED = 10_000
 """Operations that may be opened in one turn."""
 ENOUGH = 1_000
 """Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
-
-
-class Settling(Protocol):
-    """A join, a race or a loop: what the ends of its bodies mean is settled after the turn."""
-
-    at: str
-
-    def settle(self, state: OpState) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a replay may use of the engine."""
-
-    info: RunInfo
-    prepare_child: Callable[[object, object, str], tuple[str, Any]]
-    max_payload: int
 
 
 class Replay:
@@ -355,9 +337,6 @@ class Replay:
         self.blocked = RunBlocked("CODE_DIVERGED", at, expected, found, fix)
 
     # -- small services to operations ----------------------------------------------------------------------------
-
-    def scope_at(self, path: str) -> Scope:
-        return Scope(self, path)
 
     def token(self, at: str) -> TaskToken:
         return token_of(at, self.history.generation)

@@ -25,20 +25,20 @@ from .events import (
     RunUnblocked,
 )
 from .history import History, OpState
+from .host import Surroundings
 from .location import place_of, token_of
 from .op import revoking
-from .registry import AnyWorkflow, Registry
-from .replay import Replay, Surroundings
+from .registry import AnyWorkflow
+from .replay import Replay
 
 _STARTS = Task | SetTimer | AskHuman | StartChild
 
 
 class Replayer:
-    def __init__(self, around: Surroundings, registry: Registry) -> None:
+    def __init__(self, around: Surroundings) -> None:
         self.history = History(around.info.run_id)
         self._undoing = Undoing(self.history, around, self._definition)
         self._around = around
-        self._registry = registry
         self._replay: Replay | None = None
         self._decision = Decision()
         self._now = Millis(0)
@@ -178,7 +178,7 @@ class Replayer:
         return self._around.info
 
     def _definition(self) -> AnyWorkflow | None:
-        return self._registry.find(self._around.info.definition, self._around.info.version)
+        return self._around.registry.find(self._around.info.definition, self._around.info.version)
 
     def _token(self, at: str) -> TaskToken:
         return token_of(at, self.history.generation)
@@ -195,7 +195,7 @@ class Replayer:
         return path if generation == self.history.generation else ""
 
     def _not_loaded(self) -> NotFound:
-        return self._registry.not_loaded(self._label)
+        return self._around.registry.not_loaded(self._label)
 
     @property
     def _label(self) -> str:

@@ -7,14 +7,11 @@ import uuid
 import zlib
 from collections.abc import Awaitable, Callable
 from random import Random
-from typing import TYPE_CHECKING, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from .errors import EvictedError, WorkflowCodeError, foreign_await
+from .host import Host, Operation
 from .location import MAX_DEPTH, check_name, segment
-
-if TYPE_CHECKING:
-    from .op import Op
-    from .replay import Replay
 
 T = TypeVar("T")
 
@@ -27,19 +24,19 @@ current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.sc
 class Scope:
     __slots__ = ("_draws", "_names", "_tasks", "_timers", "dead", "depth", "path", "prefix", "replay")
 
-    def __init__(self, replay: Replay, path: str = "") -> None:
+    def __init__(self, replay: Host, path: str = "") -> None:
         self.replay = replay
         self.path = path
         self.prefix = f"{path}/" if path else ""
         self.depth = path.count("/") + 1 if path else 0
         self.dead = False
         """A branch that lost a race, or an operation that was cancelled: its code may end, but do nothing more."""
-        self._names: dict[str, Op[object] | None] = {}
+        self._names: dict[str, Operation | None] = {}
         self._draws = 0
         self._tasks = 0
         self._timers = 0
 
-    def claim(self, kind: str, name: str, op: Op[object]) -> str:
+    def claim(self, kind: str, name: str, op: Operation) -> str:
         """Checks a call and gives the path of its operation."""
         if current.get() is not self or self.dead or self.replay.evicted:
             self._refuse(kind, name)

@@ -1,10 +1,8 @@
-"""The `goals` dialect: people register steps with typed inputs and outputs, then ask for an outcome.
+"""The `goals` dialect: plan backwards over a catalog of steps, run what is needed.
 
-    steps/      what people write: read, checked, its scripts found; and how Python programs declare it
-    catalogs/   what is registered in a namespace: a stream of events, folded; how the steps are
-    planning/   from goals and what is given to the steps that are needed; pure, the same for preview and start
-    running/    the machine of a run: pure, it decides; `hands` is what it lets others do
-    hands/      those others: scripts, HTTP, Python functions, memo
-
-`dialect.GoalsDialect` is what the kernel sees, `definition.goals` what callers start.
+steps/      what a step is, how it is read, built in Python and checked
+catalogs/   the steps of a namespace, kept in a stream, and their health
+planning/   from goals and init to a plan
+running/    the machine of a run: pure, it decides; `tasks` is all that it asks others to do
+executors   the kinds of tasks that only this dialect has; `memo` is one more
 """

@@ -6,6 +6,11 @@ from typing import Any
 
 import msgspec
 
+from plait.kernel.bundle import Reference
+
+NAME = "goals"
+"""Of the dialect."""
+
 
 class Goals(msgspec.Struct, frozen=True):
     """A definition. Which steps it takes is planned when a run is started."""
@@ -13,6 +18,15 @@ class Goals(msgspec.Struct, frozen=True):
     goals: tuple[str, ...]
     more: dict[str, list[Any]] = {}
     """Further values of names in init: candidates for inputs that collect several."""
+
+    def reference(self) -> Reference:
+        """How JSON names it."""
+        return Reference(NAME, {"goals": list(self.goals)}, self.label)
+
+    @property
+    def label(self) -> str:
+        """What lists of runs call it."""
+        return ", ".join(self.goals)
 
 
 def goals(*step_ids: str) -> Goals:

@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description
 from plait.kernel.definitions import Plan as Preview
-from plait.kernel.errors import Conflict
-from plait.kernel.machine import ForkPlan, Machine, Prepared, RunInfo
+from plait.kernel.errors import Conflict, ErrorInfo, RunBlocked
+from plait.kernel.machine import Machine, RunInfo
+from plait.kernel.task import Executor
 
 from .catalogs.catalogs import Catalogs
 from .definition import Goals
 from .errors import BadRequest, GoalsError
 from .plan_cache import PlanCache
-from .planning.request import read_request
-from .planning.start import check_start
+from .planning.request import check_start, read_request
 from .running.children import definition_label
-from .running.decision_builder import Around, PrepareChild
+from .running.decision_builder import Handlers, RunContext
+from .running.edits import fork
 from .running.events import GoalsEvent
-from .running.forking import fork
-from .running.hands import Hands
 from .running.machine import GoalsMachine
 from .running.state import StartData
 
@@ -36,17 +36,17 @@ class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
     rewinds = False
+    surface = "plait.dialects.goals.surface"
+    executors: Sequence[Executor] = ()
 
     def __init__(
         self,
         catalogs: Catalogs,
-        hands: Hands,
-        prepare_child: PrepareChild,
+        handlers: Handlers,
         unhealthy: Unhealthy = lambda namespace, step_id: "",
     ) -> None:
         self._catalogs = catalogs
-        self._hands = hands
-        self._prepare_child = prepare_child
+        self._handlers = handlers
         self._unhealthy = unhealthy
         self._plans = PlanCache(catalogs)
 
@@ -64,16 +64,14 @@ class GoalsDialect:
             )
         return Goals(read_request(definition.get("goals"), None).goals)
 
-    async def refresh(self, namespace: str) -> None:
+    async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         await self._catalogs.refresh(namespace)
-
-    def prepare(self, definition: object, input: object, namespace: str) -> Prepared:
         wanted = cast("Goals", definition)
         request = read_request(wanted.goals, input)
         plan = self._plans.plan(request, namespace)
         check_start(plan)
         more = values.encode(wanted.more) if wanted.more else b""
-        return Prepared(
+        return Resolved(
             definition_label(request.goals),
             None,
             values.encode(request.init),
@@ -82,8 +80,9 @@ class GoalsDialect:
             identity=bytes(more),
         )
 
-    def plan(self, definition: object, input: object, namespace: str) -> Preview:
+    async def plan(self, definition: object, input: object, namespace: str) -> Preview:
         """A plan with gaps is shown with them."""
+        await self._catalogs.refresh(namespace)
         request = read_request(cast("Goals", definition).goals, input)
         plan = self._plans.plan(request, namespace)
         return Preview(
@@ -95,15 +94,22 @@ class GoalsDialect:
             startable=_startable(plan),
         )
 
+    def returns(self, definition: str, version: str | None) -> Any:
+        return Any
+
+    def failure(self, error: ErrorInfo) -> None:
+        return None
+
+    def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked:
+        return RunBlocked(run_id, error)
+
     def describe(self) -> list[Description]:
         """Goals are asked for, not loaded: the steps are in the catalog."""
         return []
 
     def machine(self, info: RunInfo) -> GoalsMachine:
-        around = Around(
-            info, self._hands, self._prepare_child, lambda step_id: self._unhealthy(info.namespace, step_id)
-        )
-        return GoalsMachine(around, self._plans.compiled_plans)
+        context = RunContext(info, self._handlers, lambda step_id: self._unhealthy(info.namespace, step_id))
+        return GoalsMachine(context, self._plans.compiled_plans)
 
     def restore(self, info: RunInfo, snapshot: Raw) -> GoalsMachine:
         machine = self.machine(info)
@@ -111,7 +117,8 @@ class GoalsDialect:
         return machine
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
-        return fork(cast("GoalsMachine", machine), at, edits)
+        source = cast("GoalsMachine", machine)
+        return fork(source.flow, source.context.info.run_id, at, edits)
 
     def rewind_point(self, machine: Machine, at: str | None) -> int:
         raise Conflict(

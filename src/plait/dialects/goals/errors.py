@@ -20,21 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
+from plait.definitions.flaws import Note, escape, summary
 from plait.kernel.errors import Flaw, PlaitError
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One thing that is wrong with a step, before it is known how many there are."""
-
-    pointer: str
-    what: str
-    fix: str
-
-    @property
-    def message(self) -> str:
-        return f"{self.what}; {self.fix}"
 
 
 class GoalsError(PlaitError):
@@ -62,21 +49,17 @@ class GoalsError(PlaitError):
 class StepInvalid(GoalsError):
     """The step's shape is wrong. The text names the first flaw, `flaws` has them all."""
 
-    def __init__(self, step_id: str, findings: Sequence[Finding]) -> None:
-        first, *others = findings
-        more = f" (and {len(others)} more)" if others else ""
-        flaws = [Flaw("goals.step_invalid", each.pointer, each.message) for each in findings]
-        super().__init__("step_invalid", f"step '{step_id}': {first.what}", first.fix + more, flaws)
+    def __init__(self, step_id: str, notes: Sequence[Note]) -> None:
+        found = summary("goals.step_invalid", notes)
+        super().__init__("step_invalid", f"step '{step_id}': {found.what}", found.fix, found.flaws)
 
 
 class ScriptInvalid(GoalsError):
     """A script does not compile. The text names the first, `flaws` has them all."""
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        first, *others = findings
-        more = f" (and {len(others)} more)" if others else ""
-        flaws = [Flaw("goals.script_invalid", each.pointer, each.message) for each in findings]
-        super().__init__("script_invalid", first.what, first.fix + more, flaws)
+    def __init__(self, notes: Sequence[Note]) -> None:
+        found = summary("goals.script_invalid", notes)
+        super().__init__("script_invalid", found.what, found.fix, found.flaws)
 
 
 class StepExists(GoalsError):
@@ -161,8 +144,3 @@ class OverLimit(GoalsError):
 
     def __init__(self, what: str, size: int, limit: int, unit: str, fix: str) -> None:
         super().__init__("too_large", f"{what} has {size:,} {unit}, the limit is {limit:,}", fix)
-
-
-def escape(part: str) -> str:
-    """A key as a part of a JSON pointer."""
-    return part.replace("~", "~0").replace("/", "~1")

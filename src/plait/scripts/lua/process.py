@@ -10,7 +10,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from plait.kernel.errors import Unavailable
+from plait.extras import MissingExtra
 
 _START = "import sys; sys.path[len(sys.path):] = sys.argv[1:]; from sandbox.main import main; main()"
 _PATIENCE = 1.0
@@ -65,5 +65,5 @@ class Process:
 def _place_of_lupa() -> str:
     spec = find_spec("lupa")
     if spec is None or spec.origin is None:
-        raise Unavailable("lua.no_worker", "Lua scripts can't run", why="lupa is not installed", fix="install lupa")
+        raise MissingExtra("scripts", "Lua", "lupa")
     return os.path.dirname(os.path.dirname(spec.origin))

@@ -7,9 +7,9 @@ from contextlib import suppress
 
 import msgspec
 
-from plait.engine import Engine
 from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.store import RunFilter, RunRow
+from plait.registry.engine import Engine
 
 from .following import Tell, follow_flow
 from .route import NAMESPACE
@@ -40,12 +40,12 @@ class AllFlows:
     async def begin(self) -> list[str]:
         """From now on: what has happened so far is not told. Gives the flows that are under way."""
         self._since = self._looked = self._engine.kernel.clock.now()
-        under_way = await self._rows(RunFilter(status="running"))
+        pending_effects = await self._rows(RunFilter(status="running"))
         newest = await self._rows(RunFilter(), _REMEMBERED)
-        rows = [*reversed(newest | await self._newest() | under_way)]
+        rows = [*reversed(newest | await self._newest() | pending_effects)]
         self._places = dict.fromkeys(rows, 0) | await self._heads(rows)
-        self._followed = set(under_way)
-        return [caller_id(run_id) for run_id in under_way]
+        self._followed = set(pending_effects)
+        return [caller_id(run_id) for run_id in pending_effects]
 
     def go_on_from(self, places: dict[RunId, int]) -> None:
         """Of these flows, more is known already."""
@@ -54,7 +54,7 @@ class AllFlows:
     async def run(self, group: asyncio.TaskGroup) -> None:
         for run_id in list(self._followed):
             group.create_task(self._follow(run_id))
-        with self._engine.kernel.feed.runs() as bell:
+        with self._engine.kernel.subscriptions.runs() as bell:
             while True:
                 bell.clear()
                 self._engine.kernel.must_live()

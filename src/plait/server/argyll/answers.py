@@ -9,7 +9,7 @@ import msgspec
 from plait.dialects.goals.errors import GoalsError
 from plait.kernel.errors import PlaitError
 from plait.server import problem
-from plait.server.routes import NO_STORE
+from plait.server.headers import NO_STORE
 
 from .route import Said
 

@@ -6,15 +6,15 @@ from time import perf_counter
 
 from starlette.types import Receive, Scope, Send
 
+from plait.api.audit import AuditOutcome
+from plait.api.caller import Caller
 from plait.kernel.errors import NotFound, PlaitError, TooLarge
 from plait.observe.http_meter import OTHER
 from plait.server import problem
-from plait.server.auth.known import Known
 from plait.server.body import Disconnected, discard, read_bytes
-from plait.server.caller import Outcome
 from plait.server.errors import NoRoute, NotAllowed, Overloaded
+from plait.server.router import Match, Router, raw_path
 from plait.server.site import Site
-from plait.server.table import Match, Table, raw_path
 
 from . import catalog, flows, plans, steps, webhooks
 from .answers import PREFLIGHT, encoded, headers_of, refusal
@@ -29,7 +29,7 @@ class Mount:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._on = site.settings.argyll != "off"
-        self._table = Table((*webhooks.ROUTES, *(_ROUTES if self._on else ())))
+        self._router = Router((*webhooks.ROUTES, *(_ROUTES if self._on else ())))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -68,13 +68,13 @@ class Mount:
         site = self._site
         if site.in_flight > site.settings.max_in_flight:
             raise Overloaded(site.settings.max_in_flight)
-        match = self._table.match(raw_path(scope))
+        match = self._router.match(raw_path(scope))
         if scope["method"] == "OPTIONS":
             return Said(None, 204)
         if match is None:
             raise self._nothing(scope["path"])
         route = scope["route"] = _route_of(match, scope["method"])
-        with site.stranger():
+        with site.public_body():
             headers: dict[bytes, bytes] = dict(scope["headers"])
             limit = route.limit or site.settings.max_body
             body = (
@@ -110,12 +110,12 @@ class Mount:
         return said
 
     async def _record(
-        self, route: MountRoute, scope: Scope, target: str | None, outcome: Outcome, code: str | None
+        self, route: MountRoute, scope: Scope, target: str | None, outcome: AuditOutcome, code: str | None
     ) -> None:
         if not route.name:
             return
         address = scope["client"][0] if scope.get("client") else ""
-        caller = Known("argyll client", "editor", NAMESPACE, "open", address=address)
+        caller = Caller("argyll client", "editor", NAMESPACE, "open", address=address)
         await self._site.auth.audit.record(caller, route.name, target, outcome, code, NAMESPACE)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from plait.dialects.goals.catalogs.health import HealthReport
-from plait.engine import Engine
 from plait.kernel.events import Recorded
+from plait.registry.engine import Engine
 
 from .events import CATALOG, CLUSTER, Told, catalog_event, cluster_event
 from .route import NAMESPACE, Ask, MountRoute, Said

@@ -14,10 +14,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import Raw
 
 from plait.dialects.goals.planning.plan import Plan
-from plait.dialects.goals.running.tokens import UNDO
+from plait.dialects.goals.running.fanout import fan_of
+from plait.dialects.goals.running.state import COMPENSATION
 from plait.dialects.goals.steps.step import Step
+from plait.kernel import values
 from plait.kernel.events import Recorded
 
 from .answers import tidy
@@ -67,6 +70,7 @@ class FlowTeller:
         self._steps: dict[str, str] = {}
         """Whose work a token is."""
         self._told_outcome = False
+        self._plan: dict[str, Step] = {}
 
     def tell(self, event: Recorded) -> list[Told]:
         return [
@@ -103,6 +107,7 @@ class FlowTeller:
         self._began = event.at
         data = event.data
         plan = msgspec.convert(data["data"]["plan"], Plan)
+        self._plan = dict(plan.steps)
         return {
             "plan": shown_plan(plan),
             "init": shown_init(data.get("input") or {}, data["data"].get("more", {})),
@@ -137,16 +142,16 @@ class FlowTeller:
                 return [("flow_failed", _error(data))]
 
     def _undone(self, data: dict[str, Any]) -> dict[str, Any]:
-        work = self._work(data["at"].removeprefix(UNDO)) or {}
+        work = self._work(data["at"].removeprefix(COMPENSATION)) or {}
         return work | ({"error": "discarded"} if data["status"] == "discarded" else _error(data))
 
     def _retried(self, data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         token: str = data["token"]
-        work = self._work(token.removeprefix(UNDO))
+        work = self._work(token.removeprefix(COMPENSATION))
         if work is None:
             return []
         again = work | {"retry_count": data["attempt"], "next_retry_at": moment(data["due"])} | _error(data)
-        if token.startswith(UNDO):
+        if token.startswith(COMPENSATION):
             return [("comp_retry_scheduled", again)]
         return [("work_not_completed", work | _error(data)), ("work_retry_scheduled", again)]
 
@@ -155,6 +160,7 @@ class FlowTeller:
         match name:
             case "step_started":
                 self._steps |= dict.fromkeys(data["work_items"], data["step_id"])
+                return data | {"work_items": self._work_items(data)}
             case "attribute_set":
                 return data | {"key": data["name"], "step_id": data["provider"]}
             case "work_succeeded":
@@ -162,11 +168,23 @@ class FlowTeller:
             case "flow_resumed":
                 self._told_outcome = False
             case "flow_forked":
-                steps = {id: shown(msgspec.convert(step, Step)) for id, step in data.get("steps", {}).items()}
-                return data | {"steps": steps}
+                steps = {id: msgspec.convert(step, Step) for id, step in data.get("steps", {}).items()}
+                self._plan |= steps
+                return data | {"steps": {id: shown(step) for id, step in steps.items()}}
             case _:
                 pass
         return dict(data)
+
+    def _work_items(self, data: dict[str, Any]) -> dict[str, Any]:
+        """The values of each item; of an only one, all inputs. The log has them once, in the inputs."""
+        told, inputs = data["work_items"], data["inputs"]
+        if data.get("total", 1) <= 1:
+            return dict.fromkeys(told, inputs)
+        if all(told.values()):
+            return told
+        fan = fan_of(self._plan[data["step_id"]], {name: Raw(values.plain(value)) for name, value in inputs.items()})
+        places = (place for place in range(data["total"]) if place not in data.get("dropped", ()))
+        return {token: each or fan.values(place) for place, (token, each) in zip(places, told.items(), strict=True)}
 
     def _work(self, token: str) -> dict[str, Any] | None:
         """Which item it is about; None for tasks that are none."""

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from plait.engine import Engine
 from plait.kernel.errors import InvalidInput
+from plait.registry.engine import Engine
 
 from .flow_rows import Listed, flow_rows, shown_row
 from .state import Status

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plait.dialects.goals.running.outcome import LOOK_AGAIN
-from plait.dialects.goals.running.tokens import LINGER
-from plait.engine import Engine
+from plait.dialects.goals.running.state import LINGER
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard, caller_id
 from plait.kernel.store import RunFilter, RunRow
+from plait.registry.engine import Engine
 
 from .answers import tidy
 from .route import NAMESPACE
@@ -35,7 +35,7 @@ async def flow_rows(
         page = await engine.runs(
             RunFilter(
                 namespace=NAMESPACE,
-                dialect=engine.goals.dialect.name,
+                dialect=engine.goals.name,
                 labels=labels or None,
                 id_prefix=id_prefix or None,
                 after=None if last is None else (last.created_at, last.id),

@@ -6,11 +6,12 @@ from typing import Any, cast
 
 from plait.dialects.goals import limits
 from plait.dialects.goals.errors import BadRequest, OverLimit
-from plait.dialects.goals.steps.identifiers import clean
-from plait.engine import Engine, Handle
+from plait.dialects.goals.steps.step import clean
+from plait.engine import Handle
 from plait.kernel.errors import NotFound, PlaitError
 from plait.kernel.ids import caller_id, run_key
 from plait.kernel.store import RunRow
+from plait.registry.engine import Engine
 
 from .catalog import listed
 from .events import FlowTeller, Told, flow_aggregate
@@ -98,7 +99,7 @@ async def known_row(engine: Engine, flow_id: str) -> RunRow | None:
         if error.code != "kernel.bad_run_id":
             raise
         return None
-    return row if row is not None and row.dialect == engine.goals.dialect.name else None
+    return row if row is not None and row.dialect == engine.goals.name else None
 
 
 ROUTES = (

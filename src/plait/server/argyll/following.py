@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 
-from plait.engine import Engine
 from plait.kernel.events import Recorded
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.loader import recorded
 from plait.kernel.subscriptions import Bell
+from plait.registry.engine import Engine
 
 from .events import CATALOG, CLUSTER, FlowTeller, Told, catalog_event, cluster_event, flow_aggregate
 from .state import listed_status
@@ -69,7 +69,7 @@ async def follow_flow(
     """
     flow_id, store, seen = caller_id(run_id), engine.kernel.store, 0
     teller, aggregate = FlowTeller(flow_id), flow_aggregate(flow_id)
-    with engine.kernel.feed.run(run_id) as bell:
+    with engine.kernel.subscriptions.run(run_id) as bell:
         while True:
             bell.clear()
             engine.kernel.must_live()

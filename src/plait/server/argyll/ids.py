@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from plait.dialects.goals.steps.identifiers import clean
+from plait.dialects.goals.steps.step import clean
 from plait.kernel.errors import InvalidInput
 
 

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from plait.engine import Engine
 from plait.kernel.ids import DEFAULT_NAMESPACE
-from plait.server.body import parse_aside
+from plait.registry.engine import Engine
+from plait.server.body import parse_in_thread
 from plait.server.errors import BadRequest
 from plait.server.site import Site
 
@@ -30,7 +30,7 @@ class Ask:
 
     async def object(self) -> dict[str, Any]:
         """The body, which must be a JSON object, whatever its type is said to be."""
-        found = await parse_aside(self.body)
+        found = await parse_in_thread(self.body)
         if not isinstance(found, dict):
             raise BadRequest("http.bad_body", "the body is no JSON object", fix="send an object")
         return cast("dict[str, Any]", found)

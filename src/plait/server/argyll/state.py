@@ -6,11 +6,11 @@ from typing import Any, Literal, cast
 
 from plait.dialects.goals.running.machine import GoalsMachine
 from plait.dialects.goals.running.state import FlowState, ItemState, StepState, Value
-from plait.engine import Engine
 from plait.kernel.ids import Millis, caller_id
 from plait.kernel.loader import recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
+from plait.registry.engine import Engine
 
 from .answers import tidy
 from .plans import shown_plan

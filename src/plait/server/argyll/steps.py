@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from plait.dialects.goals.errors import Finding, StepInvalid
-from plait.dialects.goals.steps.identifiers import clean
+from plait.definitions.flaws import Note
+from plait.dialects.goals.errors import StepInvalid
 from plait.dialects.goals.steps.reading import read_step
-from plait.dialects.goals.steps.step import Step, emitted
+from plait.dialects.goals.steps.step import Step, clean, emitted
 from plait.kernel.errors import InvalidInput
 
 from .ids import cleaned, cleaned_list
@@ -38,7 +38,7 @@ def read(sent: dict[str, Any]) -> Step:
     match sent.get("http"):
         case {"endpoint": str(url)} | {"url": str(url)} if url.startswith(_OURS):
             what = f"'{url[:80]}' stands for a step that Plait runs itself"
-            raise StepInvalid(data["id"], [Finding("/http/endpoint", what, "write it through /api/v1, or give a URL")])
+            raise StepInvalid(data["id"], [Note("/http/endpoint", what, "write it through /api/v1, or give a URL")])
         case _:
             return read_step(data, strict=False)
 

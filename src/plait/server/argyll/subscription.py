@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from plait.engine import Engine
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import RunId, run_key
+from plait.registry.engine import Engine
 
 from .all_flows import AllFlows
 from .catalog import catalog_state, cluster_state
@@ -75,8 +75,8 @@ class Subscription:
         """All that there is; of flows, those under way, if their state is wanted."""
         if self._all is None:
             return []
-        under_way = await self._all.begin()
-        return [CATALOG, CLUSTER, *(map(flow_aggregate, under_way[:_MOST]) if self._asked.include_state else ())]
+        pending_effects = await self._all.begin()
+        return [CATALOG, CLUSTER, *(map(flow_aggregate, pending_effects[:_MOST]) if self._asked.include_state else ())]
 
     async def _begin_flow(self, flow_id: str) -> list[Item]:
         """A flow that is not there yet is told from its first event on."""

@@ -14,15 +14,14 @@ from typing import Any, cast
 from urllib.parse import parse_qs, quote, urlencode
 
 from plait.dialects.goals.limits import RUN_BYTES
-from plait.dialects.goals.running.callbacks import FAILED, WORK
 from plait.dialects.goals.running.machine import GoalsMachine
+from plait.dialects.goals.running.results import FAILED, WORK
 from plait.dialects.goals.running.state import ItemState
 from plait.kernel import values
 from plait.kernel.errors import Busy, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key
 from plait.kernel.inputs import Message
-from plait.kernel.machine import RunInfo
-from plait.server.auth.signing import Seal
+from plait.server.auth.signing import Signer
 from plait.server.errors import BadRequest
 
 from .route import Ask, MountRoute, Said
@@ -34,18 +33,19 @@ class WebhookUrls:
     """Makes the addresses, and knows them again."""
 
     def __init__(self, secret: bytes, base: str) -> None:
-        self._seal = Seal(secret, "webhook")
+        self._signer = Signer(secret, "webhook")
         self._base = base.rstrip("/")
 
-    def __call__(self, run: RunInfo, step_id: str, token: str) -> str:
-        flow_id = caller_id(run.run_id)
-        query = {} if run.namespace == DEFAULT_NAMESPACE else {"namespace": run.namespace}
-        query["signature"] = self.signature(run.namespace, flow_id, step_id, token)
+    def __call__(self, run_id: RunId, step_id: str, token: str) -> str:
+        flow_id = caller_id(run_id)
+        namespace = run_id.rpartition("/")[0] or DEFAULT_NAMESPACE
+        query = {} if namespace == DEFAULT_NAMESPACE else {"namespace": namespace}
+        query["signature"] = self.signature(namespace, flow_id, step_id, token)
         path = "/".join(quote(part, safe="") for part in (flow_id, step_id, token))
         return f"{self._base}/webhook/{path}?{urlencode(query)}"
 
     def signature(self, namespace: str, flow_id: str, step_id: str, token: str) -> str:
-        return self._seal.stamp("\0".join((namespace, flow_id, step_id, token)))
+        return self._signer.mac("\0".join((namespace, flow_id, step_id, token)))
 
 
 async def report(ask: Ask) -> Said:
@@ -78,7 +78,7 @@ async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
     kernel = ask.engine.kernel
     kernel.must_live()
     row = await kernel.store.run(run_id)
-    if row is None or row.dialect != ask.engine.goals.dialect.name:
+    if row is None or row.dialect != ask.engine.goals.name:
         raise _unknown()
     run = await kernel.peek(row)
     found = cast("GoalsMachine", run.machine).flow.find(ask.params["token"]) if run.state.seq else None

@@ -1,26 +1,24 @@
-"""Who may do what: keys, tokens, sessions, signed links, and the trail of what they did.
+"""Authentication and audit: API keys, tokens, sessions, signed links, and the log of what was done with them.
 
     request ─> guard ─┬─ keys      plait_… in a header
                       ├─ tokens    JWT of an issuer
                       └─ sessions  a cookie that stands for a key
-    link ───> links                one use, until its time
+    link ───> links                works once, until it expires
 
-Everything lasting is in `engine.records`; no secret is ever stored as it is.
+Everything durable is in `engine.records`; no secret is stored in plain text.
 """
 
-from .audit import Audit, Entry, Page
+from .audit import Audit
 from .guard import KeyGuard, Login, secret_of
-from .keys import Key, Keys
+from .keys import Keys
 from .links import Link, Links, Minted
-from .opening import refuse_open, refuse_open_mount
+from .loopback import refuse_open, refuse_open_mount
 from .options import AuthOptions
 from .tokens import Oidc
 
 __all__ = [
     "Audit",
     "AuthOptions",
-    "Entry",
-    "Key",
     "KeyGuard",
     "Keys",
     "Link",
@@ -28,7 +26,6 @@ __all__ = [
     "Login",
     "Minted",
     "Oidc",
-    "Page",
     "refuse_open",
     "refuse_open_mount",
     "secret_of",

@@ -1,6 +1,6 @@
-"""The refusals of the door.
+"""Why a credential is refused.
 
-The texts stand here once: two refusals that must look alike to an attacker are the same call.
+Each text is written once: two refusals that an attacker must not tell apart are the same call.
 """
 
 from __future__ import annotations
@@ -8,78 +8,80 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from plait.api.caller import Caller
 from plait.kernel.errors import Busy, NotFound, Unavailable
-from plait.server.caller import Caller
 from plait.server.errors import Forbidden, Gone, Unauthorized
-from plait.server.missing import missing
+from plait.server.nouns import LINK
 
 
-class NotKnown(Unauthorized):
+class Unauthenticated(Unauthorized):
     """There is no key, token or session."""
 
     caller: Caller | None = None
-    """A stranger, for the audit trail."""
+    """An unknown caller, for the audit log."""
 
 
-class NotGood(NotKnown):
-    """There is a key, token or session, and it is not good."""
+class InvalidCredential(Unauthenticated):
+    """There is a key, token or session, but it is not valid."""
 
     headers: Mapping[str, str] = {"www-authenticate": 'Bearer realm="plait", error="invalid_token"'}
 
 
 class SlowDown(Busy):
-    """Too many wrong keys from one place."""
+    """Too many invalid keys from one address."""
 
     caller: Caller | None = None
 
     def __init__(self, seconds: float) -> None:
-        super().__init__("auth.slow_down", "too many wrong keys came from your address", fix="use a good key, or wait")
+        super().__init__("auth.slow_down", "too many invalid keys from your address", fix="use a valid key, or wait")
         self.headers = {"retry-after": str(max(1, math.ceil(seconds)))}
 
 
-class IssuerAway(Unavailable):
-    """The issuer of tokens does not answer, and the token's key is not among those it gave before."""
+class IssuerUnavailable(Unavailable):
+    """The token issuer does not respond, and the token's key is not among those it published before."""
 
     headers: Mapping[str, str] = {"retry-after": "10"}
 
     def __init__(self) -> None:
         super().__init__(
             "auth.issuer_away",
-            "the token can't be checked now",
-            why="its issuer does not answer",
-            fix="try again soon, or use an API key",
+            "the token can't be verified right now",
+            why="its issuer does not respond",
+            fix="retry soon, or use an API key",
         )
 
 
-def no_key() -> NotKnown:
-    return NotKnown(
+def no_key() -> Unauthenticated:
+    return Unauthenticated(
         "auth.no_key",
-        "this needs a key",
-        fix="send `Authorization: Bearer <key>`; `plait keys create` makes one",
+        "API key required",
+        fix="send `Authorization: Bearer <key>`; `plait keys create` creates one",
     )
 
 
-def bad_key() -> NotGood:
-    """Unknown, malformed, revoked, forged: nobody is told which."""
-    return NotGood(
+def bad_key() -> InvalidCredential:
+    """Unknown, malformed, revoked, forged: the answer does not say which."""
+    return InvalidCredential(
         "auth.bad_key",
-        "this key or token is not good",
-        why="it is unknown, revoked or damaged",
+        "invalid API key",
+        why="the key or token is unknown, revoked or malformed",
         fix="ask an administrator for a new one",
     )
 
 
-def expired() -> NotGood:
-    """Told only to those who have proved that they hold the whole secret."""
-    return NotGood("auth.expired", "this key, token or session has expired", fix="sign in again, or get a new key")
+def expired() -> InvalidCredential:
+    """Said only to callers who have proved that they hold the whole secret."""
+    return InvalidCredential(
+        "auth.expired", "the key, token or session has expired", fix="sign in again, or get a new key"
+    )
 
 
-def forbidden(caller: Caller, needs: str) -> Forbidden:
+def forbidden(caller: Caller, needed: str) -> Forbidden:
     return Forbidden(
         "auth.forbidden",
-        f"the role {caller.role} may not do this",
-        why=f"it needs the role {needs}",
-        fix="use a key that has it",
+        f"the role {caller.role} is not allowed to do this",
+        why=f"it requires the role {needed}",
+        fix="use a key with that role",
         caller=caller,
     )
 
@@ -87,30 +89,30 @@ def forbidden(caller: Caller, needs: str) -> Forbidden:
 def no_role(claim: str) -> Forbidden:
     return Forbidden(
         "auth.forbidden",
-        "this token gives no rights here",
-        why=f"its claim `{claim}` is missing or can't be used",
-        fix=f"let the issuer add `{claim}` to its tokens; docs/guides/security.md says how",
+        "the token grants no access here",
+        why=f"its claim `{claim}` is missing or invalid",
+        fix=f"make the issuer add `{claim}` to its tokens; see docs/guides/security.md",
     )
 
 
 def cross_site(why: str, caller: Caller | None = None) -> Forbidden:
     return Forbidden(
         "auth.cross_site",
-        "this request does not come from Plait's own pages",
+        "the request does not come from Plait's own pages",
         why=why,
-        fix="load the page anew and try again",
+        fix="reload the page and try again",
         caller=caller,
     )
 
 
 def bad_link() -> NotFound:
-    """Forged, cut off or made for something else: nobody is told which."""
-    return missing("link", "")
+    """Forged, truncated or made for something else: the answer does not say which."""
+    return LINK.missing("")
 
 
 def link_expired() -> Gone:
-    return Gone("auth.link_expired", "the time of this link is over", fix="ask for a new one")
+    return Gone("auth.link_expired", "this link has expired", fix="ask for a new one")
 
 
 def link_used() -> Gone:
-    return Gone("auth.link_used", "this link was used already", why="it is good for one use", fix="ask for a new one")
+    return Gone("auth.link_used", "this link was already used", why="it works once", fix="ask for a new one")

@@ -1,39 +1,37 @@
-"""The guard: finds out who sent a request, and whether his role is enough for the route.
+"""Authenticates a request and checks that the caller's role is enough for the route.
 
     Authorization: Bearer plait_…   an API key
     Authorization: Bearer eyJ…      a token of the issuer
     Cookie: plait_session=…         a browser; changes need the CSRF token, too
 
-A header counts more than a cookie, and a bad header is not made good by a cookie. Good keys are never damped: only
-wrong ones run out of tries, so nobody can lock others out by sending wrong keys from the same address.
+A header takes precedence over a cookie, and a valid cookie does not make up for an invalid header. Valid keys are never
+rate-limited: only invalid ones are, so nobody can lock others out by sending invalid keys from the same address.
 """
 
 from __future__ import annotations
 
 import contextlib
-from typing import Any
 
 import msgspec
 from starlette.requests import Request
 
+from plait.api.caller import Caller, Mode, RequiredRole, stranger
+from plait.api.key import Key
 from plait.engine import Engine
-from plait.server.caller import Caller, Mode
-from plait.server.routes import Route
 
 from . import errors
-from .allowance import Allowance, place_of
 from .audit import Audit
-from .keys import Key, Keys
-from .known import Known, stranger
+from .keys import Keys
 from .links import Links
 from .options import AuthOptions
-from .origins import SAFE, foreign, origin_of
+from .origins import SAFE_METHODS, cross_origin, origin_of
+from .rate_limit import RateLimit, place_of
 from .secret import signing_secret
-from .sessions import CSRF_HEADER, SESSION_COOKIE, Sessions, drop_cookies, set_cookies
+from .sessions import CSRF_HEADER, SESSION_COOKIE, Sessions, delete_cookies, set_cookies
 from .tokens import Tokens
 
 _TOKEN_START = "eyJ"
-"""A JSON object in base64: every JWT begins so, no key does."""
+"""A JSON object in base64: every JWT begins like this, no key does."""
 
 
 async def secret_of(engine: Engine, options: AuthOptions) -> bytes:
@@ -41,24 +39,24 @@ async def secret_of(engine: Engine, options: AuthOptions) -> bytes:
 
 
 class Login(msgspec.Struct, frozen=True):
-    caller: Known
+    caller: Caller
     cookies: tuple[str, str]
     """Whole `Set-Cookie` values."""
 
 
 class KeyGuard:
-    """All that has to do with who may do what, for one server process."""
+    """All of authentication and audit for one server process."""
 
     def __init__(self, engine: Engine, options: AuthOptions, secret: bytes) -> None:
         records, clock = engine.records, engine.kernel.clock
         self.secret = secret
-        """Signs what this installation must know again."""
+        """Signs what this installation has to recognize later."""
         self.audit = Audit(records, clock)
         self.keys = Keys(records, clock)
         self.links = Links(records, clock, secret, self.audit)
         self._sessions = Sessions(records, clock, self.keys, secret, options.session_seconds)
         self._tokens = Tokens(options.oidc, clock) if options.oidc is not None else None
-        self._wrong = Allowance(clock, burst=options.wrong_keys, per_second=1)
+        self._invalid = RateLimit(clock, burst=options.wrong_keys, per_second=1)
         self._tls = options.public_url.startswith("https:")
         self._ours = (origin_of(options.public_url),) if options.public_url else ()
 
@@ -70,75 +68,77 @@ class KeyGuard:
         if self._tokens is not None:
             await self._tokens.close()
 
-    async def check(self, request: Request, route: Route[Any, Any]) -> Caller:
-        """Who calls. Raises 401, 403, 429 when wrong keys come too fast, 503 while the issuer is away."""
+    async def check(self, request: Request, needed: RequiredRole) -> Caller:
+        """The caller. Raises 401, 403, 429 for too many invalid keys, 503 while the token issuer is unavailable."""
         address = _address(request)
         try:
             caller = await self._who(request, address)
-        except errors.NotKnown as error:
-            raise self._damped(error, address) from None
-        if not caller.may(route.role):
-            raise errors.forbidden(caller, route.role)
+        except errors.Unauthenticated as error:
+            raise self._rate_limited(error, address) from None
+        if not caller.may(needed):
+            raise errors.forbidden(caller, needed)
         return caller
 
     async def login(self, request: Request, key: str) -> Login:
-        """A browser session for who shows a key: the cookies to set."""
+        """A browser session for the holder of a key: the cookies to set."""
         address = _address(request)
-        if why := foreign(request.headers, self._ours):
+        if why := cross_origin(request.headers, self._ours):
             raise errors.cross_site(why, stranger(address))
         try:
             found = await self.keys.verify(key.strip())
-        except errors.NotKnown as error:
-            raise self._damped(error, address) from None
+        except errors.Unauthenticated as error:
+            raise self._rate_limited(error, address) from None
         opened = await self._sessions.start(found)
         return Login(_caller(found, "session", address), set_cookies(opened, secure=self._secure(request)))
 
     async def logout(self, request: Request) -> tuple[str, str]:
-        """Ends the session of a request that `check` let in; the cookies that drop it."""
+        """Ends the session of an authenticated request; returns the cookies that delete it."""
         if cookie := request.cookies.get(SESSION_COOKIE):
-            with contextlib.suppress(errors.NotKnown):  # let in by something else, and the session is over already
+            with contextlib.suppress(
+                errors.Unauthenticated
+            ):  # authenticated by something else, and the session has ended
                 await self._sessions.end(cookie)
-        return drop_cookies(secure=self._secure(request))
+        return delete_cookies(secure=self._secure(request))
 
-    async def _who(self, request: Request, address: str) -> Known:
+    async def _who(self, request: Request, address: str) -> Caller:
         scheme, _, text = request.headers.get("authorization", "").strip().partition(" ")
-        if scheme.lower() == "bearer":  # others may be meant for a proxy in front of us
+        if scheme.lower() == "bearer":  # other schemes may be meant for a proxy in front of us
             return await self._bearer(text.strip(), address)
         cookie = request.cookies.get(SESSION_COOKIE)
         if cookie is None:
             raise errors.no_key()
         return await self._browser(cookie, request, address)
 
-    async def _bearer(self, text: str, address: str) -> Known:
+    async def _bearer(self, text: str, address: str) -> Caller:
         if self._tokens is not None and text.startswith(_TOKEN_START):
             return await self._tokens.verify(text, address)
         return _caller(await self.keys.verify(text), "key", address)
 
-    async def _browser(self, cookie: str, request: Request, address: str) -> Known:
+    async def _browser(self, cookie: str, request: Request, address: str) -> Caller:
         found = await self._sessions.find(cookie)
         caller = _caller(found.key, "session", address)
-        if request.method not in SAFE:
-            if not self._sessions.csrf_fits(found, request.headers.get(CSRF_HEADER, "")):
-                raise errors.cross_site("its header X-Plait-CSRF is missing or wrong", caller)
-            if why := foreign(request.headers, self._ours):
+        if request.method not in SAFE_METHODS:
+            if not self._sessions.csrf_matches(found, request.headers.get(CSRF_HEADER, "")):
+                raise errors.cross_site("the header X-Plait-CSRF is missing or invalid", caller)
+            if why := cross_origin(request.headers, self._ours):
                 raise errors.cross_site(why, caller)
         return caller
 
     def _secure(self, request: Request) -> bool:
-        """Whether browsers reach us by https: themselves, or through a proxy."""
+        """Whether browsers use https: directly, or through a proxy."""
         return self._tls or request.url.scheme == "https"
 
-    def _damped(self, error: errors.NotKnown, address: str) -> errors.NotKnown | errors.SlowDown:
-        """Wrong keys are counted by address. No key at all, and a key of the past, are no guesses."""
+    def _rate_limited(self, error: errors.Unauthenticated, address: str) -> errors.Unauthenticated | errors.SlowDown:
+        """Invalid keys are counted by address. A missing or an expired key is not a guess."""
         answer = error
-        if error.code == "auth.bad_key" and (wait := self._wrong.take(place_of(address))):
+        if error.code == "auth.bad_key" and (wait := self._invalid.take(place_of(address))):
             answer = errors.SlowDown(wait)
         answer.caller = stranger(address)
         return answer
 
 
-def _caller(key: Key, mode: Mode, address: str) -> Known:
-    return Known(key.name, key.role, key.namespace, mode, f"key:{key.id}", address)
+def _caller(key: Key, mode: Mode, address: str) -> Caller:
+    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address)
 
 
 def _address(request: Request) -> str:

@@ -1,8 +1,8 @@
 """The public keys of an OIDC issuer, found by discovery and kept.
 
-A token whose key is known never waits for the issuer: keys that are due for a look are fetched beside. An unknown key
-causes a fetch, but not more often than `PAUSE`, whoever sends it. While the issuer is away, the keys it gave last stay
-good for `STALE`; tokens of unknown keys are answered with 503.
+A token whose key is known never waits for the issuer: keys that are due for renewal are fetched in the background. An
+unknown key causes a fetch, but not more often than `PAUSE`, whoever sends it. While the issuer is unavailable, the keys
+it last published stay valid for `STALE`; tokens of unknown keys get 503.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput, PlaitError
 
 from . import errors
-from .opening import is_loopback
+from .loopback import is_loopback
 
 log = logging.getLogger("plait.server.auth")
 
@@ -35,16 +35,16 @@ STALE = 86_400.0
 """Seconds."""
 
 _CURVES = {"ES256": "P-256", "EdDSA": "Ed25519"}
-_MOST_BYTES = 1_000_000
-_MOST_KEYS = 100
-_SHORTEST_RSA = 2048
+_MAX_BYTES = 1_000_000
+_MAX_KEYS = 100
+_MIN_RSA_BITS = 2048
 _WELL_KNOWN = "/.well-known/openid-configuration"
 
 
 class Issuer:
     def __init__(self, url: str, clock: Clock, algorithms: tuple[str, ...] = ALGORITHMS) -> None:
         self.url = url
-        _must_be_safe(url)
+        _check_safe(url)
         self._clock = clock
         self._algorithms = _allowed(algorithms)
         self._client = httpx.AsyncClient(timeout=TIMEOUT, follow_redirects=False)
@@ -54,20 +54,20 @@ class Issuer:
         self._fetching: asyncio.Task[None] | None = None
 
     async def key(self, kid: str, algorithm: str) -> jwt.PyJWK:
-        """The key that a token says it is signed with. Raises `auth.bad_key` or `auth.issuer_away`."""
+        """The key that a token claims to be signed with. Raises `auth.bad_key` or `auth.issuer_away`."""
         if algorithm not in self._algorithms:
             raise errors.bad_key()
         if self._age() > STALE:
             self._keys = {}
         if (known := self._keys.get(kid)) is not None:
             if self._age() > RENEW:
-                self._fetch_beside()
+                self._fetch_in_background()
             return _fitting(known, algorithm)
-        if (fetching := self._fetch_beside()) is not None:
+        if (fetching := self._fetch_in_background()) is not None:
             await asyncio.shield(fetching)
         if (known := self._keys.get(kid)) is not None:
             return _fitting(known, algorithm)
-        raise errors.IssuerAway() if self._failed else errors.bad_key()
+        raise errors.IssuerUnavailable() if self._failed else errors.bad_key()
 
     async def close(self) -> None:
         if self._fetching is not None:
@@ -79,8 +79,8 @@ class Issuer:
     def _age(self) -> float:
         return self._clock.monotonic() - self._fetched_at
 
-    def _fetch_beside(self) -> asyncio.Task[None] | None:
-        """The fetch that is under way, or a new one; None when the last is not long ago."""
+    def _fetch_in_background(self) -> asyncio.Task[None] | None:
+        """The fetch in progress, or a new one; None when the last was too recent."""
         if self._fetching is not None and not self._fetching.done():
             return self._fetching
         now = self._clock.monotonic()
@@ -96,20 +96,20 @@ class Issuer:
                 found = await self._discover()
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, PlaitError, TypeError, ValueError) as error:
             self._failed = True
-            log.warning("the keys of the issuer %s can't be had: %s", self.url, error or type(error).__name__)
+            log.warning("can't fetch the keys of the issuer %s: %s", self.url, error or type(error).__name__)
             return
         self._keys, self._failed, self._fetched_at = found, False, self._clock.monotonic()
 
     async def _discover(self) -> dict[str, jwt.PyJWK]:
         about = await self._get(self.url.rstrip("/") + _WELL_KNOWN)
         if about.get("issuer") != self.url:
-            raise ValueError(f"it calls itself {str(about.get('issuer'))[:200]!r}")
+            raise ValueError(f"its document names the issuer {str(about.get('issuer'))[:200]!r}")
         where = str(about.get("jwks_uri"))
-        _must_be_safe(where)
+        _check_safe(where)
         listed = (await self._get(where)).get("keys")
         if not isinstance(listed, list):
             raise ValueError("its key set has no `keys`")
-        return _usable(cast("list[Any]", listed)[:_MOST_KEYS])
+        return _usable(cast("list[Any]", listed)[:_MAX_KEYS])
 
     async def _get(self, url: str) -> dict[str, Any]:
         body = b""
@@ -117,16 +117,16 @@ class Issuer:
             response.raise_for_status()
             async for chunk in response.aiter_bytes():
                 body += chunk
-                if len(body) > _MOST_BYTES:
-                    raise ValueError(f"{url} has more than {_MOST_BYTES:,} bytes")
+                if len(body) > _MAX_BYTES:
+                    raise ValueError(f"{url} is larger than {_MAX_BYTES:,} bytes")
         document = values.parse(body)
         if response.status_code != 200 or not isinstance(document, dict):
-            raise ValueError(f"{url} is no JSON object")
+            raise ValueError(f"{url} is not a JSON object")
         return cast("dict[str, Any]", document)
 
 
 def _usable(listed: list[Any]) -> dict[str, jwt.PyJWK]:
-    """Keys for signatures we can take; others, of other uses or kinds, are passed over."""
+    """Keys for signatures that we accept; keys of other uses or kinds are skipped."""
     found: dict[str, jwt.PyJWK] = {}
     for each in listed:
         if not isinstance(each, dict):
@@ -142,26 +142,26 @@ def _usable(listed: list[Any]) -> dict[str, jwt.PyJWK]:
 
 def _is_strong(data: dict[str, Any], key: jwt.PyJWK) -> bool:
     if key.algorithm_name == "RS256":
-        return isinstance(key.key, RSAPublicKey) and key.key.key_size >= _SHORTEST_RSA
+        return isinstance(key.key, RSAPublicKey) and key.key.key_size >= _MIN_RSA_BITS
     curve = _CURVES.get(key.algorithm_name)
     return curve is not None and data.get("crv") == curve
 
 
 def _fitting(key: jwt.PyJWK, algorithm: str) -> jwt.PyJWK:
-    """A key is for one algorithm: what the token says does not choose it."""
+    """A key is for one algorithm: the token does not get to choose it."""
     if key.algorithm_name != algorithm:
         raise errors.bad_key()
     return key
 
 
-def _must_be_safe(url: str) -> None:
+def _check_safe(url: str) -> None:
     parts = urlsplit(url)
     name = parts.hostname or ""
     if not name or not (parts.scheme == "https" or (parts.scheme == "http" and is_loopback(name))):
         raise InvalidInput(
             "auth.bad_issuer",
-            f"the issuer's address {url[:200]!r} can't be used",
-            why="keys that came without TLS could be anyone's",
+            f"invalid issuer address {url[:200]!r}",
+            why="without TLS, its keys could be anyone's",
             fix="use https://…",
         )
 
@@ -169,6 +169,8 @@ def _must_be_safe(url: str) -> None:
 def _allowed(algorithms: tuple[str, ...]) -> tuple[str, ...]:
     if not algorithms or set(algorithms) - set(ALGORITHMS):
         raise InvalidInput(
-            "auth.bad_algorithm", f"algorithms {', '.join(algorithms)}", fix=f"use some of {', '.join(ALGORITHMS)}"
+            "auth.bad_algorithm",
+            f"unsupported algorithms: {', '.join(algorithms)}",
+            fix=f"use some of {', '.join(ALGORITHMS)}",
         )
     return algorithms

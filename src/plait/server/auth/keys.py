@@ -1,12 +1,11 @@
 """API keys: `plait_<id>_<secret>`.
 
-Only a hash of the secret is kept. It is SHA-256 and not a slow hash on purpose: slow hashes protect secrets that
-people choose, of which there are few enough to try them all. Ours have 192 random bits; no number of tries finds one,
+Only a hash of the secret is stored. It is SHA-256 and not a slow hash on purpose: slow hashes protect secrets that
+people choose, of which there are few enough to try them all. Ours have 192 random bits and can't be guessed,
 and a request must not cost 50 ms of hashing. (docs/decisions/0009-fast-hashes-for-random-keys.md)
 
-A key that was found good is trusted for `fresh.SECONDS`, so that a revocation reaches every process within that time.
-What is remembered is named by the hash of the whole key: a wrong secret never finds it, and takes as long as an
-unknown id does.
+A verified key is cached for `ttl_cache.SECONDS`, so that a revocation reaches every process within that time. The cache
+is keyed by the hash of the whole key: an invalid secret never finds an entry, and takes as long as an unknown id does.
 """
 
 from __future__ import annotations
@@ -17,46 +16,32 @@ import hmac
 import re
 import secrets
 from collections.abc import AsyncIterator
-from typing import get_args
 
 import msgspec
 
+from plait.api.caller import EVERYWHERE, ROLES, Role
+from plait.api.key import Key
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput, Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key
 from plait.kernel.records import Record, Records
-from plait.server.caller import EVERYWHERE, Role
-from plait.server.missing import missing
+from plait.server.nouns import KEY
 
 from . import errors
-from .ttl_cache import Fresh
+from .ttl_cache import TtlCache
 
-ROLES: tuple[Role, ...] = get_args(Role)
 USE_NOTED = Millis(10 * 60_000)
-"""How much `last_used_at` may lag behind: one write a key and process in that time."""
+"""How much `last_used_at` may lag behind: one write per key and process in that time."""
 
 _KIND, _USES, _NOWHERE = "auth.key", "auth.key_use", ""
 _SHAPE = re.compile(r"plait_([0-9a-f]{18})_([A-Za-z0-9_-]{32})")
-_LONGEST_LIFE = 10 * 366 * 86_400
+_MAX_LIFETIME = 10 * 366 * 86_400
 _PAGE = 500
 
 
-class Key(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What may be shown of a key."""
-
-    id: str
-    name: str
-    role: Role
-    namespace: str
-    created_at: Millis
-    expires_at: Millis | None = None
-    revoked_at: Millis | None = None
-    last_used_at: Millis | None = None
-
-
-class _Kept(msgspec.Struct, frozen=True):
-    """When a key was last used is kept apart: noting it must never undo a revocation that was written meanwhile."""
+class _Stored(msgspec.Struct, frozen=True):
+    """The time of last use is stored apart: writing it must never undo a concurrent revocation."""
 
     key: Key
     digest: str
@@ -66,16 +51,16 @@ class Keys:
     def __init__(self, records: Records, clock: Clock) -> None:
         self._records = records
         self._clock = clock
-        self._good = Fresh[_Kept](clock)
-        self._by_id = Fresh[_Kept](clock)
-        self._noted = Fresh[bool](clock, USE_NOTED / 1000)
+        self._verified = TtlCache[_Stored](clock)
+        self._by_id = TtlCache[_Stored](clock)
+        self._noted = TtlCache[bool](clock, USE_NOTED / 1000)
 
     # -- administration ------------------------------------------------------------------------------------------
 
     async def create(
         self, name: str, role: str, namespace: str = DEFAULT_NAMESPACE, expires_in: float | None = None
     ) -> tuple[Key, str]:
-        """A new key, and its text, which nobody can show again."""
+        """A new key, and its text, which can't be shown again."""
         now = self._clock.now()
         key = Key(
             id=f"{now:012x}{secrets.token_hex(3)}",
@@ -86,15 +71,15 @@ class Keys:
             expires_at=None if expires_in is None else Millis(now + _span(expires_in)),
         )
         secret = secrets.token_urlsafe(24)
-        kept = _Kept(key, _digest(key.id, secret))
-        if not await self._records.put(_record(kept), new=True):
+        stored = _Stored(key, _digest(key.id, secret))
+        if not await self._records.put(_record(stored), new=True):
             return await self.create(name, role, namespace, expires_in)
         return key, f"plait_{key.id}_{secret}"
 
     async def list(self, namespace: str | None = None) -> list[Key]:
-        """Keys of one namespace or of all, newest first; revoked and expired ones, too."""
+        """Keys of one namespace or of all, newest first, including revoked and expired ones."""
         uses = {record.id: record.at async for record in self._all(_USES)}
-        found = [values.decode(record.body, _Kept).key async for record in self._all(_KIND)]
+        found = [values.decode(record.body, _Stored).key async for record in self._all(_KIND)]
         return [
             msgspec.structs.replace(key, last_used_at=uses.get(key.id))
             for key in found
@@ -102,44 +87,44 @@ class Keys:
         ]
 
     async def revoke(self, id: str, namespace: str | None = None) -> Key:
-        """Ends a key and its sessions: at once here, in `fresh.SECONDS` in other processes."""
-        kept = await self._look(id)
-        if kept is None or namespace not in (None, EVERYWHERE, kept.key.namespace):
-            raise missing("key", id)
-        if kept.key.revoked_at is None:
-            revoked = msgspec.structs.replace(kept.key, revoked_at=self._clock.now())
-            kept = _Kept(revoked, kept.digest)
-            await self._records.put(_record(kept))
-        self._good.drop(kept.digest)
+        """Ends a key and its sessions: immediately here, within `ttl_cache.SECONDS` in other processes."""
+        stored = await self._look(id)
+        if stored is None or namespace not in (None, EVERYWHERE, stored.key.namespace):
+            raise KEY.missing(id)
+        if stored.key.revoked_at is None:
+            revoked = msgspec.structs.replace(stored.key, revoked_at=self._clock.now())
+            stored = _Stored(revoked, stored.digest)
+            await self._records.put(_record(stored))
+        self._verified.drop(stored.digest)
         self._by_id.drop(id)
-        return kept.key
+        return stored.key
 
-    # -- the door ------------------------------------------------------------------------------------------------
+    # -- verification --------------------------------------------------------------------------------------------
 
     async def verify(self, text: str) -> Key:
-        """The key that a request came with. Raises `auth.bad_key`, or `auth.expired` to who has the right secret."""
+        """The key of a request. Raises `auth.bad_key`, or `auth.expired` to a caller who has the right secret."""
         shape = _SHAPE.fullmatch(text)
         if shape is None:
             raise errors.bad_key()
         id, secret = shape.groups()
         digest = _digest(id, secret)
-        kept = self._good.get(digest)
-        if kept is None:
-            kept = await self._look(id)
-            same = hmac.compare_digest(digest, _NOBODYS if kept is None else kept.digest)
-            if kept is None or not same:
+        stored = self._verified.get(digest)
+        if stored is None:
+            stored = await self._look(id)
+            same = hmac.compare_digest(digest, _UNKNOWN if stored is None else stored.digest)
+            if stored is None or not same:
                 raise errors.bad_key()
-            self._good.put(digest, kept)
-        return await self._in_use(kept.key)
+            self._verified.put(digest, stored)
+        return await self._in_use(stored.key)
 
     async def current(self, id: str) -> Key:
-        """The key of a session, if it is still good."""
-        kept = self._by_id.get(id)
-        if kept is None:
-            if (kept := await self._look(id)) is None:
+        """The key of a session, if it is still valid."""
+        stored = self._by_id.get(id)
+        if stored is None:
+            if (stored := await self._look(id)) is None:
                 raise errors.bad_key()
-            self._by_id.put(id, kept)
-        return await self._in_use(kept.key)
+            self._by_id.put(id, stored)
+        return await self._in_use(stored.key)
 
     async def _in_use(self, key: Key) -> Key:
         if key.revoked_at is not None:
@@ -153,12 +138,12 @@ class Keys:
         if self._noted.get(id):
             return
         self._noted.put(id, True)
-        with contextlib.suppress(Unavailable):  # a good key is good, whether or not this can be written
+        with contextlib.suppress(Unavailable):  # the key is valid, whether or not this can be written
             await self._records.put(Record(_USES, _NOWHERE, id, values.encode(None), self._clock.now()))
 
-    async def _look(self, id: str) -> _Kept | None:
+    async def _look(self, id: str) -> _Stored | None:
         record = await self._records.get(_KIND, _NOWHERE, id)
-        return None if record is None else values.decode(record.body, _Kept)
+        return None if record is None else values.decode(record.body, _Stored)
 
     async def _all(self, kind: str) -> AsyncIterator[Record]:
         after: str | None = None
@@ -172,33 +157,35 @@ def _digest(id: str, secret: str) -> str:
     return hashlib.sha256(f"plait.key\0{id}\0{secret}".encode()).hexdigest()
 
 
-_NOBODYS = _digest("", secrets.token_hex(32))
+_UNKNOWN = _digest("", secrets.token_hex(32))
 """What the secret of an unknown key is compared with, so that it takes as long."""
 
 
-def _record(kept: _Kept) -> Record:
-    return Record(_KIND, _NOWHERE, kept.key.id, values.encode(kept), kept.key.created_at)
+def _record(stored: _Stored) -> Record:
+    return Record(_KIND, _NOWHERE, stored.key.id, values.encode(stored), stored.key.created_at)
 
 
 def _name(name: str) -> str:
     if not values.text("the key's name", name, max_length=100).strip():
-        raise InvalidInput("auth.bad_key_name", "the key has no name", fix="name who or what will use it")
+        raise InvalidInput(
+            "auth.bad_key_name", "the key has no name", fix="name the person or program that will use it"
+        )
     return name
 
 
 def _role(role: str) -> Role:
     if role not in ROLES:
-        raise InvalidInput("auth.bad_role", f"there is no role {role[:40]!r}", fix=f"use one of {', '.join(ROLES)}")
+        raise InvalidInput("auth.bad_role", f"unknown role {role[:40]!r}", fix=f"use one of {', '.join(ROLES)}")
     return role
 
 
 def _namespace(namespace: str) -> str:
     if namespace != EVERYWHERE:
-        run_key(namespace, "x")  # raises what is wrong with it
+        run_key(namespace, "x")  # raises if it is invalid
     return namespace
 
 
 def _span(seconds: float) -> Millis:
-    if not 0 < seconds <= _LONGEST_LIFE:
-        raise InvalidInput("auth.bad_expiry", f"a life of {seconds} seconds", fix="use 1 second to 10 years")
+    if not 0 < seconds <= _MAX_LIFETIME:
+        raise InvalidInput("auth.bad_expiry", f"invalid lifetime: {seconds} seconds", fix="use 1 second to 10 years")
     return Millis(max(1, round(seconds * 1000)))

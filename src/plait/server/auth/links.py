@@ -1,12 +1,12 @@
-"""Signed links for people and programs that have no key: each is good for one use, and until its time.
+"""Signed links for people and programs without a key: each works once, until it expires.
 
     minted = links.mint("hook", namespace, run_id, name="paid", expires_in=3600)
-    link = await links.open(token, "hook")                       # GET: shows, changes nothing
+    link = await links.open(token, "hook")                       # GET: reads only
     answer = await links.spend(link, lambda: handle.message(link.name, body, id=link.id))
 
 A use is done first and marked second. A crash between the two leaves the link open, and its next use does the same
-thing again, which must then be harmless: a message carries the link's id and is taken once, a question that has its
-answer refuses a second one. So nothing is lost, and nothing is done twice.
+thing again, which has to be harmless: a message carries the link's id and is taken once, an approval that is decided
+refuses a second decision. So nothing is lost, and nothing is done twice.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from plait.api.caller import Caller
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput
@@ -25,37 +26,36 @@ from plait.kernel.records import Record, Records
 
 from . import errors
 from .audit import Audit
-from .known import Known
-from .signing import Seal
-from .sweeping import dated, sweep
+from .expiry import delete_expired, expiring_id
+from .signing import Signer
 
 T = TypeVar("T")
 
 LinkKind = Literal["hook", "approval"]
 LONGEST = 90 * 86_400
 DEFAULT = 86_400
-"""Seconds that a link is good for."""
+"""Seconds until a link expires."""
 
 _KIND = "auth.link_used"
 _KEPT_AFTER = 86_400_000
-"""A mark outlives its link by a day: clocks of different machines disagree."""
+"""A mark is kept for a day longer than its link: clocks of different machines disagree."""
 
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
     kind: LinkKind
     namespace: str
     target: str
-    """The run, or the question."""
+    """The run, or the approval."""
     name: str
-    """Of the message; empty for questions."""
+    """Of the message; empty for approvals."""
     expires_at: Millis
     id: str
 
     @property
-    def caller(self) -> Known:
-        """Who uses it, for the audit trail."""
+    def caller(self) -> Caller:
+        """Who uses it, for the audit log."""
         role = "approver" if self.kind == "approval" else "operator"
-        return Known(f"link {self.id}", role, self.namespace, "token", id=f"link:{self.id}")
+        return Caller(f"link {self.id}", role, self.namespace, "token", id=f"link:{self.id}")
 
 
 class Minted(msgspec.Struct, frozen=True):
@@ -68,9 +68,9 @@ class Links:
         self._records = records
         self._clock = clock
         self._audit = audit
-        self._seals: dict[LinkKind, Seal] = {
-            "hook": Seal(secret, "link.hook"),
-            "approval": Seal(secret, "link.approval"),
+        self._signers: dict[LinkKind, Signer] = {
+            "hook": Signer(secret, "link.hook"),
+            "approval": Signer(secret, "link.approval"),
         }
 
     def mint(
@@ -78,15 +78,15 @@ class Links:
     ) -> Minted:
         if not 1 <= expires_in <= LONGEST:
             raise InvalidInput(
-                "auth.bad_expiry", f"a link for {expires_in} seconds", fix=f"use 1 to {LONGEST:,} seconds"
+                "auth.bad_expiry", f"invalid lifetime: {expires_in} seconds", fix=f"use 1 to {LONGEST:,} seconds"
             )
         expires_at = Millis(self._clock.now() + round(expires_in * 1000))
         link = Link(kind, namespace, target, name, expires_at, secrets.token_hex(16))
-        return Minted(self._seals[kind].close(msgspec.json.encode(link)), link)
+        return Minted(self._signers[kind].sign(msgspec.json.encode(link)), link)
 
     async def open(self, token: str, kind: LinkKind) -> Link:
         """What a link is for. Raises `auth.bad_link`, `auth.link_expired` or `auth.link_used`; changes nothing."""
-        payload = self._seals[kind].open(token)
+        payload = self._signers[kind].verify(token)
         if payload is None:
             raise errors.bad_link()
         link = msgspec.json.decode(payload, type=Link)
@@ -97,11 +97,11 @@ class Links:
         return link
 
     async def spend(self, link: Link, use: Callable[[], Awaitable[T]]) -> T:
-        """Does what the link is for, and marks it used. Of several uses at once, one is told that it was first.
-        If `use` raises, the link stays good."""
+        """Does what the link is for, and marks it used. Of several concurrent uses one succeeds.
+        If `use` raises, the link stays usable."""
         done = await use()
         now = self._clock.now()
-        await sweep(self._records, _KIND, now)
+        await delete_expired(self._records, _KIND, now)
         first = await self._mark_used(link, now)
         if not first:
             raise errors.link_used()
@@ -109,8 +109,8 @@ class Links:
         return done
 
     async def _mark_used(self, link: Link, now: Millis) -> bool:
-        """Whether this use is the one that counts. The store may say that a mark is there because the answer to our
-        own write got lost, so each use signs its mark."""
+        """Whether this use is the one that counts. The store may report an existing mark because the response to our
+        own write got lost, so each use writes a mark of its own."""
         use = secrets.token_hex(8)
         mark = Record(_KIND, link.namespace, _mark(link), values.encode(use), now)
         if await self._records.put(mark, new=True):
@@ -120,4 +120,4 @@ class Links:
 
 
 def _mark(link: Link) -> str:
-    return dated(link.expires_at + _KEPT_AFTER, link.id)
+    return expiring_id(link.expires_at + _KEPT_AFTER, link.id)

@@ -1,4 +1,4 @@
-"""How a server's door is set up: by hand, or from the environment."""
+"""Authentication settings of a server: given by a program, or from the environment."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import msgspec
 
 from plait.kernel.errors import InvalidInput
 
-from .sessions import LIFE
+from .sessions import LIFETIME
 from .tokens import Oidc
 
 
 class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):
     secret: str | None = None
-    """Signs sessions and links; None: one that is kept in the database."""
+    """Signs sessions and links; None: one that is stored in the database."""
     oidc: Oidc | None = None
     public_url: str = ""
-    """Where people reach the server, if a proxy changes `Host`."""
-    session_seconds: int = LIFE
+    """The address that people use, if a proxy changes `Host`."""
+    session_seconds: int = LIFETIME
     wrong_keys: int = 100
-    """From one address, before it is told to slow down; one more every second."""
+    """Allowed from one address before it gets 429; one more every second."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str], public_url: str = "") -> AuthOptions:
@@ -28,7 +28,7 @@ class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):
         issuer, audience = environment.get("PLAIT_OIDC_ISSUER", ""), environment.get("PLAIT_OIDC_AUDIENCE", "")
         if audience and not issuer:
             raise InvalidInput(
-                "auth.bad_issuer", "PLAIT_OIDC_AUDIENCE is set without PLAIT_OIDC_ISSUER", fix="set both, or none"
+                "auth.bad_issuer", "PLAIT_OIDC_AUDIENCE is set without PLAIT_OIDC_ISSUER", fix="set both or neither"
             )
         return cls(
             secret=environment.get("PLAIT_SECRET") or None,

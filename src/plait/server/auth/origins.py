@@ -1,26 +1,26 @@
-"""Whether a browser says that a request comes from our own pages: the second line behind the CSRF token."""
+"""Whether a request comes from our own pages, as the browser reports it: in addition to the CSRF token."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
-def foreign(headers: Mapping[str, str], ours: Collection[str] = ()) -> str:
-    """Why a request that changes something is not from our own pages; empty if nothing speaks against it.
-    `ours` are origins beside the one in `Host`, for servers behind a proxy that changes it."""
+def cross_origin(headers: Mapping[str, str], ours: Collection[str] = ()) -> str:
+    """Why a request does not come from our own pages; empty if it seems to.
+    `ours` are origins besides the one in `Host`, for servers behind a proxy that changes it."""
     origin = headers.get("origin")
     if origin is not None and origin in ours:
         return ""
     site = headers.get("sec-fetch-site")
     if site not in (None, "same-origin", "none"):
-        return f"the browser says it is {site[:40]}"
-    if origin is not None and _place(origin) != _host(headers.get("host", ""), origin):
+        return f"the browser reports it as {site[:40]}"
+    if origin is not None and _netloc(origin) != _host(headers.get("host", ""), origin):
         return "its Origin is another site"
     return ""
 
@@ -28,11 +28,11 @@ def foreign(headers: Mapping[str, str], ours: Collection[str] = ()) -> str:
 def origin_of(url: str) -> str:
     """The origin of an address, as browsers write it."""
     parts = urlsplit(url)
-    return f"{parts.scheme.lower()}://{_place(url)}"
+    return f"{parts.scheme.lower()}://{_netloc(url)}"
 
 
-def _place(url: str) -> str:
-    """Name and port, without a port that goes without saying. The scheme is left out: a proxy may have ended TLS."""
+def _netloc(url: str) -> str:
+    """Host and port, without a default port. The scheme is left out: a proxy may have terminated TLS."""
     try:
         parts = urlsplit(url)
     except ValueError:

@@ -1,7 +1,7 @@
 """The secret that sessions and links are signed with.
 
-It comes from PLAIT_SECRET; without that, the first process makes one and keeps it in the database, where
-all others find it. Who can read the database can then sign links, so a secret outside of it is better.
+It comes from PLAIT_SECRET; without that, the first process generates one and stores it in the database for all
+others. Then everyone who can read the database can sign links, so a secret outside of it is better.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ SHORTEST = 32
 async def signing_secret(records: Records, now: Millis, given: str | None = None) -> bytes:
     if given:
         return _from_text(given)
-    if (kept := await records.get(*_NAME)) is None:
+    if (stored := await records.get(*_NAME)) is None:
         fresh = Record(*_NAME, body=values.encode(secrets.token_hex(32)), at=now)
-        await records.put(fresh, new=True)  # of two processes that start at once, one is first
-        kept = await records.get(*_NAME)
-        assert kept is not None
-    return bytes.fromhex(values.decode(kept.body, str))
+        await records.put(fresh, new=True)  # of two processes that start together, one wins
+        stored = await records.get(*_NAME)
+        assert stored is not None
+    return bytes.fromhex(values.decode(stored.body, str))
 
 
 def _from_text(given: str) -> bytes:
@@ -34,7 +34,7 @@ def _from_text(given: str) -> bytes:
         raise InvalidInput(
             "auth.weak_secret",
             f"PLAIT_SECRET has {len(given)} characters",
-            why="who guesses it can sign links and sessions",
-            fix=f"use at least {SHORTEST} random characters, such as `openssl rand -hex 32` prints",
+            why="anyone who guesses it can sign links and sessions",
+            fix=f"use at least {SHORTEST} random characters, for example from `openssl rand -hex 32`",
         )
     return hashlib.sha256(given.encode("utf-8", "surrogateescape")).digest()

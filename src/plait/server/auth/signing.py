@@ -1,7 +1,7 @@
-"""Short texts that only this installation can have written: a MAC in front of a payload, in URL-safe letters.
+"""Signed texts: a MAC in front of a payload, in URL-safe base64.
 
-The payload can be read by whoever holds it; it can't be changed. Each purpose has a key of its own, so
-that a text sealed for one is noise to another.
+The payload is readable, but can't be changed. Each purpose has its own key, so that a text signed for one is invalid
+for another.
 """
 
 from __future__ import annotations
@@ -12,43 +12,43 @@ import hashlib
 import hmac
 
 PREFIX = "plait1."
-"""So that a sealed text can be told when it turns up where it should not: in a log, in a commit."""
+"""Makes a signed text recognizable where it should not be: in a log, in a commit."""
 _MAC = hashlib.sha256().digest_size
-LONGEST = 4096
-"""Characters that are looked at; ours are far shorter."""
+MAX_LENGTH = 4096
+"""Longer texts are rejected without a look; ours are far shorter."""
 
 
-class Seal:
+class Signer:
     def __init__(self, secret: bytes, purpose: str) -> None:
         self._key = hmac.digest(secret, f"plait.{purpose}".encode(), "sha256")
 
-    def close(self, payload: bytes) -> str:
-        return PREFIX + _letters(self._mac(payload) + payload)
+    def sign(self, payload: bytes) -> str:
+        return PREFIX + _base64(self._mac(payload) + payload)
 
-    def open(self, text: str) -> bytes | None:
-        """The payload; None when anything about the text is not as we wrote it."""
-        if not text.startswith(PREFIX) or len(text) > LONGEST:
+    def verify(self, text: str) -> bytes | None:
+        """The payload; None if the text was not signed by us, or changed."""
+        if not text.startswith(PREFIX) or len(text) > MAX_LENGTH:
             return None
-        sealed = exact_bytes(text.removeprefix(PREFIX)) or b""
-        mac, payload = sealed[:_MAC], sealed[_MAC:]
+        signed = exact_bytes(text.removeprefix(PREFIX)) or b""
+        mac, payload = signed[:_MAC], signed[_MAC:]
         return payload if payload and hmac.compare_digest(mac, self._mac(payload)) else None
 
-    def stamp(self, of: str) -> str:
-        """A MAC alone, of something that its reader knows."""
-        return self._mac(of.encode()).hex()
+    def mac(self, text: str) -> str:
+        """Only the MAC, for a text that the verifier knows."""
+        return self._mac(text.encode()).hex()
 
     def _mac(self, payload: bytes) -> bytes:
         return hmac.digest(self._key, payload, "sha256")
 
 
-def _letters(data: bytes) -> str:
+def _base64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def exact_bytes(text: str) -> bytes | None:
-    """What URL-safe base64 stands for. It has several spellings of the same bytes; only the proper one counts."""
+    """Decodes URL-safe base64. It has several spellings of the same bytes; only the canonical one is accepted."""
     try:
         found = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (ValueError, binascii.Error):
         return None
-    return found if _letters(found) == text else None
+    return found if _base64(found) == text else None

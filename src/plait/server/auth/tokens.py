@@ -1,4 +1,4 @@
-"""Bearer tokens (JWT) of an OIDC issuer: `plait_role` and `plait_namespace` say what their holder may do."""
+"""Bearer tokens (JWT) of an OIDC issuer; the claims `plait_role` and `plait_namespace` grant access."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from typing import Any, cast
 import jwt
 import msgspec
 
+from plait.api.caller import EVERYWHERE, ROLES, Caller
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import run_key
-from plait.server.caller import EVERYWHERE
 
 from . import errors
 from .issuer import ALGORITHMS, Issuer
-from .keys import ROLES
-from .known import Known
 from .signing import exact_bytes
 
 ROLE_CLAIM = "plait_role"
 NAMESPACE_CLAIM = "plait_namespace"
 
-_LONGEST = 16_384
+_MAX_LENGTH = 16_384
 _LEEWAY = 30
 """Seconds that the issuer's clock and ours may differ."""
 
@@ -30,7 +28,7 @@ _LEEWAY = 30
 class Oidc(msgspec.Struct, frozen=True):
     issuer: str
     audience: str
-    """Who the tokens must be for: the name of this server at the issuer."""
+    """The audience that tokens must have: the name of this server at the issuer."""
     algorithms: tuple[str, ...] = ALGORITHMS
 
 
@@ -39,15 +37,15 @@ class Tokens:
         if not oidc.audience:
             raise InvalidInput(
                 "auth.no_audience",
-                "OIDC is set up without an audience",
-                why="a token for any other service of the issuer would be good here",
+                "OIDC is configured without an audience",
+                why="a token for any other service of the issuer would be valid here",
                 fix="set PLAIT_OIDC_AUDIENCE to the name of this server at the issuer",
             )
         self._oidc = oidc
         self._issuer = Issuer(oidc.issuer, clock, oidc.algorithms)
 
-    async def verify(self, text: str, address: str = "") -> Known:
-        """Who holds the token. Raises 401, 403 for a good token without rights, 503 while the issuer is away."""
+    async def verify(self, text: str, address: str = "") -> Caller:
+        """The holder of the token. Raises 401, 403 if it grants no access, 503 while the issuer is unavailable."""
         kid, algorithm = _header(text)
         key = await self._issuer.key(kid, algorithm)
         return _caller(self._claims(text, key), address)
@@ -73,21 +71,21 @@ class Tokens:
 
 
 def _header(text: str) -> tuple[str, str]:
-    """Which key and algorithm a token claims; nothing of it is believed yet."""
-    if len(text) > _LONGEST or exact_bytes(text.rpartition(".")[2]) is None:
+    """The key and algorithm that a token claims; nothing is verified yet."""
+    if len(text) > _MAX_LENGTH or exact_bytes(text.rpartition(".")[2]) is None:
         raise errors.bad_key()
     try:
         header = jwt.get_unverified_header(text)
     except (jwt.PyJWTError, ValueError):
         raise errors.bad_key() from None
     kid, algorithm = header.get("kid", ""), header.get("alg")
-    # `crit` names rules a reader must know; we know none
+    # `crit` names extensions a verifier must support; we support none
     if not isinstance(kid, str) or not isinstance(algorithm, str) or "crit" in header:
         raise errors.bad_key()
     return kid, algorithm
 
 
-def _caller(claims: dict[str, Any], address: str) -> Known:
+def _caller(claims: dict[str, Any], address: str) -> Caller:
     role, namespace = claims.get(ROLE_CLAIM), claims.get(NAMESPACE_CLAIM)
     if role not in ROLES:
         raise errors.no_role(ROLE_CLAIM)
@@ -97,7 +95,7 @@ def _caller(claims: dict[str, Any], address: str) -> Known:
     name = next(
         (n for n in (claims.get("email"), claims.get("preferred_username")) if isinstance(n, str) and n), subject
     )
-    return Known(_short(name), role, cast(str, namespace), "token", f"token:{_short(subject)}", address)
+    return Caller(_short(name), role, cast(str, namespace), "token", f"token:{_short(subject)}", address)
 
 
 def _is_namespace(value: object) -> bool:

@@ -1,7 +1,4 @@
-"""A small memory of things looked up a moment ago, bounded in time and in number.
-
-Use does not keep a thing fresh: who puts back what he got from here would never look again.
-"""
+"""A small cache, bounded in time and in number. A hit does not extend the lifetime of an entry."""
 
 from __future__ import annotations
 
@@ -13,30 +10,30 @@ from plait.kernel.clock import Clock
 T = TypeVar("T")
 
 SECONDS = 2.0
-"""How long another process may go on with what was revoked meanwhile."""
+"""How long another process may still accept what was revoked."""
 
 
-class Fresh(Generic[T]):
+class TtlCache(Generic[T]):
     def __init__(self, clock: Clock, seconds: float = SECONDS, most: int = 10_000) -> None:
         self._clock = clock
         self._seconds = seconds
         self._most = most
-        self._known: OrderedDict[str, tuple[float, T]] = OrderedDict()
+        self._entries: OrderedDict[str, tuple[float, T]] = OrderedDict()
 
     def get(self, name: str) -> T | None:
-        known = self._known.get(name)
-        if known is None or known[0] <= self._clock.monotonic():
+        entry = self._entries.get(name)
+        if entry is None or entry[0] <= self._clock.monotonic():
             return None
-        return known[1]
+        return entry[1]
 
     def put(self, name: str, value: T) -> None:
-        self._known[name] = (self._clock.monotonic() + self._seconds, value)
-        self._known.move_to_end(name)
-        if len(self._known) > self._most:
-            self._known.popitem(last=False)
+        self._entries[name] = (self._clock.monotonic() + self._seconds, value)
+        self._entries.move_to_end(name)
+        if len(self._entries) > self._most:
+            self._entries.popitem(last=False)
 
     def drop(self, name: str) -> None:
-        self._known.pop(name, None)
+        self._entries.pop(name, None)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._entries)

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from plait.kernel.ids import RunId
 from plait.kernel.store import RunRow, TimerRow, Verdict, Write
-from plait.stores.rows import Row, patch_columns, run_columns, text
+from plait.stores.rows import Row, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
 from .rare import columns, is_rare, sends_late, timer_columns, times_late, write_rare
@@ -124,7 +124,7 @@ async def _write_common(
             row = write.log
             logs.append((run_id, row.seq, row.count, row.at, row.events.decode(), row.blobs))
         if write.taken:
-            replies = {t.key: None if t.reply is None else text(t.reply) for t in write.taken}
+            replies = {t.key: reply_column(t) for t in write.taken}
             taken += [(run_id, key, reply) for key, reply in replies.items()]
         if write.inbox and not sends_late(write):
             sent += [(row.run_id, row.shard, row.key, row.body.decode(), row.at) for row in write.inbox]

@@ -282,8 +282,8 @@ select seq, at, body from plait.snapshots where run_id = $1;
 -- read_blob: a value by its hash
 select body from plait.blobs where digest = $1;
 
--- read_reply: how an input was answered
-select key, reply from plait.inbox where run_id = $1 and key = $2 and taken;
+-- read_reply: how an input was answered; an empty reply says that it is still to come
+select key, reply from plait.inbox where run_id = $1 and key = $2 and taken and reply is distinct from '';
 
 -- list_questions: what people are asked
 select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from plait.questions
@@ -307,9 +307,10 @@ where run_id = $1 and id > $3 and ($2::text is null or node = $2) order by id li
 -- get_record: one document
 select kind, namespace, id, body, at from plait.records where kind = $1 and namespace = $2 and id = $3;
 
--- list_records: the documents of a kind
+-- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before $3
 select kind, namespace, id, body, at from plait.records
-where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null or id > $3) order by id limit $4;
+where kind = $1 and ($2::text is null or namespace = $2) and id >= coalesce($3::text, '')
+    and ($3::text is null or id > $3) order by id limit $4;
 
 -- list_records_newest: the same, the other way round
 select kind, namespace, id, body, at from plait.records

@@ -23,8 +23,8 @@ from plait.stores.rows import (
     patch_columns,
     question_columns,
     record_columns,
+    reply_column,
     run_columns,
-    text,
 )
 
 from .database import atomic
@@ -102,9 +102,7 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
     if write.timers:
         db.executemany(SQL["set_timer"], [(t.run_id, t.token, t.shard, t.due) for t in write.timers])
     if write.taken:
-        db.executemany(
-            SQL["take_inbox"], [(run_id, t.key, None if t.reply is None else text(t.reply)) for t in write.taken]
-        )
+        db.executemany(SQL["take_inbox"], [(run_id, t.key, reply_column(t)) for t in write.taken])
     for child in write.children:
         _insert_child(db, child)
     for row in write.inbox:

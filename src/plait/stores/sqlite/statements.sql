@@ -170,8 +170,8 @@ select seq, at, body from snapshots where run_id = ?1;
 -- read_blob: a value by its hash
 select body from blobs where digest = ?1;
 
--- read_reply: how an input was answered
-select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1;
+-- read_reply: how an input was answered; an empty reply says that it is still to come
+select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1 and (reply is null or reply <> '');
 
 -- owners: who holds shards
 select owner, count(*), max(expires) from shards where owner is not null group by owner order by owner;
@@ -191,9 +191,10 @@ where run_id = ?1 and id > ?3 and (?2 is null or node = ?2) order by id limit ?4
 -- get_record: one document
 select kind, namespace, id, body, at from records where kind = ?1 and namespace = ?2 and id = ?3;
 
--- list_records: the documents of a kind
+-- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before ?3
 select kind, namespace, id, body, at from records
-where kind = ?1 and (?2 is null or namespace = ?2) and (?3 is null or id > ?3) order by id limit ?4;
+where kind = ?1 and (?2 is null or namespace = ?2) and id >= coalesce(?3, '') and (?3 is null or id > ?3)
+order by id limit ?4;
 
 -- list_records_newest: the same, the other way round
 select kind, namespace, id, body, at from records

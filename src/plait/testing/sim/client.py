@@ -8,11 +8,12 @@ from contextlib import contextmanager, suppress
 from random import Random
 from typing import Any, TypeVar
 
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.kernel.errors import Conflict, NotFound, RunFailed, Unavailable
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import encode
+from plait.registry.engine import Engine
 
 from .cluster import Cluster
 from .follow import follow
@@ -173,4 +174,4 @@ def stale_result(cluster: Cluster, storm: Storm) -> None:
         run_id, path = storm.random.choice(tried_again)
         storm.seen.append(f"an old attempt of {path} of {run_id} reports")
         stale = TaskResult(TaskToken(path), last[run_id, path] - 1, encode({"done": "by a zombie"}))
-        storm.random.choice(cluster.alive).kernel.report(RunId(run_id), stale)
+        storm.random.choice(cluster.alive).kernel.delivery.report(RunId(run_id), stale)

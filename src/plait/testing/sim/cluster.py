@@ -9,11 +9,11 @@ from datetime import timedelta
 from typing import Protocol
 
 from plait.dialects.code.steps import StepInfo
-from plait.engine import Engine
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
 from plait.kernel.store import RunFilter, Write
+from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.clock import VirtualClock
 

@@ -7,13 +7,13 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import Any
 
-from plait.engine import Engine
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Shard, TaskToken
 from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
+from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.history import History
 
@@ -44,7 +44,7 @@ class Inspector:
         self._store = cluster.store
         reader = Engine(store=cluster.store, definitions=DEFINITIONS, clock=cluster.clock).kernel
         self._loader = reader.loader
-        self._dialects = {"code": reader.loader.dialect("code")}
+        self._dialects = {"code": reader.loader.bundle("code")}
         self._from_start = Loader(_as_store(WholeLog(cluster.store)), self._dialects, reader.ids, reader.limits)
 
     async def at_rest(self) -> None:

@@ -15,13 +15,14 @@ from typing import Any, TypeVar
 
 from plait.dialects.code.definition import Workflow
 from plait.dialects.goals.definition import Goals
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.kernel.errors import Unavailable
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Ids
 from plait.kernel.limits import Limits
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunStatus, RunView
+from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.clock import START, VirtualClock
 from plait.testing.history import History
@@ -85,6 +86,7 @@ class Sim:
         if self.engine.kernel.dead.done():
             await self.engine.kernel.crash()
             await self.engine.goals.close()
+            await self.engine.executors.close()
         else:
             await self.engine.__aexit__(None, None, None)
         if self._own_store:
@@ -100,6 +102,7 @@ class Sim:
                 self.crashes += 1
                 await dead.kernel.crash()
                 await dead.goals.close()
+                await dead.executors.close()
                 await self.store.release(dead.kernel.owner)  # as if its leases had run out
                 self.engine = await self._open_engine()
 

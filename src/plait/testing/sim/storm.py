@@ -66,7 +66,7 @@ class Storm:
 
 
 def _echo(kernel: Kernel, row: TimerRow) -> Callable[[], None]:
-    return lambda: kernel.deliver(row.run_id, TimerFired(row.token), None)
+    return lambda: kernel.delivery.deliver(row.run_id, TimerFired(row.token), None)
 
 
 def _later(rounds: int, act: Callable[[], None]) -> None:

@@ -237,7 +237,7 @@ async def test_a_refresh_reads_only_what_is_new() -> None:
         for number in range(20):
             await add(writer, f"a{number}")
             await add(writer, f"b{number}", namespace="other")
-        counting = Counting(records._store, records._append)  # pyright: ignore[reportPrivateUsage]
+        counting = Counting(records._store, records._appender)  # pyright: ignore[reportPrivateUsage]
         reader = catalogs_on(counting)
         await reader.refresh(HERE)
         assert counting.read == 20

@@ -10,13 +10,12 @@ from typing import Any
 import pytest
 
 from plait.dialects.goals.catalogs.catalogs import Catalogs
-from plait.dialects.goals.catalogs.checker import Checker
-from plait.dialects.goals.catalogs.cluster import Cluster, StepHealth, worst
+from plait.dialects.goals.catalogs.checkups import Checker
+from plait.dialects.goals.catalogs.cluster import Cluster, StepHealth, StepHealthChanged, worst
 from plait.dialects.goals.catalogs.health import Health
-from plait.dialects.goals.catalogs.health_events import StepHealthChanged
 from plait.dialects.goals.errors import StepNotFound
 from plait.dialects.goals.steps.attribute import Language
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.kernel.ids import Millis
 from plait.kernel.records import Records
 from plait.testing import VirtualClock
@@ -89,17 +88,17 @@ async def node_on(backend: Backend, clock: VirtualClock | None = None, **options
 
 
 def scripted(id: str) -> StepBuilder:
-    return step(id).const("c", 1).ale("c")
+    return catalog_step(id).const("c", 1).ale("c")
 
 
 def polled(id: str, address: str | None = None) -> StepBuilder:
-    return step(id).sync("http://localhost/x", health_check=f"http://localhost/{address or id}")
+    return catalog_step(id).sync("http://localhost/x", health_check=f"http://localhost/{address or id}")
 
 
 async def test_a_step_is_unknown_until_something_can_be_told(backend: Backend) -> None:
     async with node_on(backend) as node:
         node.health.open()
-        await node.add(made("plain"), step("child").run("code", "x"))
+        await node.add(made("plain"), catalog_step("child").run("code", "x"))
         await node.add(scripted("marker").output("y"))
         await node.shows("marker", OK)
         assert await node.health.get(HERE, "plain") == UNKNOWN
@@ -111,7 +110,7 @@ async def test_a_step_is_unknown_until_something_can_be_told(backend: Backend) -
 async def test_steps_with_scripts_and_predicates_are_healthy_once_compiled_and_told_once(backend: Backend) -> None:
     async with node_on(backend) as node:
         node.health.open()
-        await node.add(step("s").required("a").ale("a"), made("p", "a").when("lua", "a"))
+        await node.add(catalog_step("s").required("a").ale("a"), made("p", "a").when("lua", "a"))
         await node.shows("s", OK)
         await node.shows("p", OK)
         node.health.look(HERE, ["s", "p"])
@@ -122,7 +121,7 @@ async def test_steps_with_scripts_and_predicates_are_healthy_once_compiled_and_t
 
 async def test_a_script_that_compiles_no_more_is_unhealthy_with_the_reason() -> None:
     async with node_on(Memory()) as node:
-        await node.add(step("s").required("a").ale("b"))
+        await node.add(catalog_step("s").required("a").ale("b"))
         node.health.open()
         await node.shows("s", StepHealth("unhealthy", "script of 's', line 1: unknown name 'b'; inputs: a"))
 
@@ -130,7 +129,7 @@ async def test_a_script_that_compiles_no_more_is_unhealthy_with_the_reason() -> 
 async def test_a_python_step_is_healthy_where_its_handler_is_known() -> None:
     async with node_on(Memory()) as node:
         node.known.add("charge")
-        await node.add(step("pay").python("charge"), step("send").python("mail"), scripted("marker"))
+        await node.add(catalog_step("pay").python("charge"), catalog_step("send").python("mail"), scripted("marker"))
         node.health.open()
         await node.shows("marker", OK)
         assert (await node.health.report(HERE)).health == {"marker": OK, "pay": OK, "send": UNKNOWN}
@@ -222,7 +221,7 @@ async def test_a_step_that_lost_its_script_or_is_gone_is_unknown_again() -> None
         await node.add(scripted("s"), scripted("gone"))
         await node.shows("s", OK)
         await node.shows("gone", OK)
-        await node.add(step("s").sync("http://localhost/x"))
+        await node.add(catalog_step("s").sync("http://localhost/x"))
         await node.shows("s", UNKNOWN)
         await node.catalogs.change(HERE, lambda draft: draft.unregister("gone"))
         await node.add(scripted("marker"))
@@ -237,11 +236,11 @@ async def test_a_flow_is_as_the_worst_step_of_its_plan_however_deep() -> None:
         node.services.answers["far"] = ""
         await node.add(
             polled("far").output("x"),
-            step("near").required("x").ale("x").output("y"),
-            step("inner").required("x").flow("near").output("z"),
-            step("outer").flow("inner", "far"),
+            catalog_step("near").required("x").ale("x").output("y"),
+            catalog_step("inner").required("x").flow("near").output("z"),
+            catalog_step("outer").flow("inner", "far"),
             scripted("beside").output("q"),
-            step("broken").flow("nowhere"),
+            catalog_step("broken").flow("nowhere"),
         )
         for id in ("far", "near", "beside"):
             await node.shows(id, OK)
@@ -269,7 +268,7 @@ async def test_several_nodes_tell_and_the_worst_counts_while_it_is_up() -> None:
             one.services.answers["a"] = ""
             two.services.answers["a"] = "no route"
             two.known.add("h")
-            await one.add(polled("a"), step("py").python("h"))
+            await one.add(polled("a"), catalog_step("py").python("h"))
             await two.catalogs.refresh(HERE)
             one.health.open()
             two.health.open()
@@ -336,7 +335,7 @@ async def test_a_checker_that_fails_harms_no_other_step(caplog: pytest.LogCaptur
         health.open()
         try:
             for id, script in (("bad", "crash"), ("good", "fine")):
-                built = step(id).ale(script).build()
+                built = catalog_step(id).ale(script).build()
                 await catalogs.change(HERE, lambda draft, built=built: draft.register(built))
             await until(lambda: health.now(HERE, "good") == OK)
             assert health.now(HERE, "bad") == UNKNOWN

@@ -18,7 +18,7 @@ from typing import Any
 
 from plait import Engine, Handle, goals
 from plait.dialects.goals.running.state import FlowState, ItemState
-from plait.dialects.goals.steps.builder import PythonStep, StepBuilder, step
+from plait.dialects.goals.steps.builder import PythonStep, StepBuilder, catalog_step
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Ids
@@ -35,7 +35,7 @@ _QUIET = 12
 
 def work(id: str, needs: str = "", gives: str = "") -> StepBuilder:
     """A Python step that requires some names and gives others; the bench does its work."""
-    building = step(id).python(id)
+    building = catalog_step(id).python(id)
     for name in needs.split():
         building = building.required(name)
     for name in gives.split():
@@ -77,7 +77,7 @@ class Bench:
             code_cache=self._cache,
             **{"definitions": [], **self._options},
         )
-        self.engine.goals.send = self.wire.send  # step servers on virtual time
+        self.engine.executors.send = self.wire.send  # step servers on virtual time
         for each in self._steps:
             built = each.definition if isinstance(each, PythonStep) else each.build()
             if built.python is not None and isinstance(each, StepBuilder):
@@ -102,6 +102,7 @@ class Bench:
         """The process is gone, and another takes over."""
         await self.engine.kernel.crash()
         await self.engine.goals.close()
+        await self.engine.executors.close()
         await self.store.release(self.engine.kernel.owner)
         await self.open()
 

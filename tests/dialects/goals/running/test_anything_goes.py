@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Epoch
@@ -47,8 +47,8 @@ STEPS = [
     undoable(work("a", "", "x"), "a"),
     work("b", "", "x").retries(1, first=3),
     undoable(work("m", "", "y").required("q", for_each=True), "m").parallel(2),
-    step("r").output("i").webhook("http://steps.test/r", callback_timeout=60, compensate="http://steps.test/u"),
-    step("child").required("x").output("k", inner="c").flow("inner"),
+    catalog_step("r").output("i").webhook("http://steps.test/r", callback_timeout=60, compensate="http://steps.test/u"),
+    catalog_step("child").required("x").output("k", inner="c").flow("inner"),
     work("inner", "x", "c").no_retries(),
     work("use", "x k", "u").optional("i", default=0, deadline=20).when("ale", "true"),
     work("end", "u y", "z").retries(1, first=1),

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.kernel import values
 from plait.kernel.inputs import Message
 from tests.dialects.goals.running.bench import Bench, bench, work
 
 
 def render(**options: Any) -> StepBuilder:
-    return step("render").output("image").webhook("http://steps.test/render", **options)
+    return catalog_step("render").output("image").webhook("http://steps.test/render", **options)
 
 
 async def accepted(b: Bench) -> None:
@@ -122,7 +122,7 @@ async def test_the_callback_timeout_counts_from_the_acceptance():
 
 
 async def test_an_item_that_waits_for_its_callback_holds_its_slot():
-    many = step("render").required("xs", for_each=True).output("image").webhook("http://steps.test/render")
+    many = catalog_step("render").required("xs", for_each=True).output("image").webhook("http://steps.test/render")
     async with bench(many) as b:
         await accepted(b)
         run = await b.start("render", {"xs": [1, 2]})
@@ -193,7 +193,7 @@ async def test_a_callback_timeout_survives_a_restart():
 
 async def test_outputs_of_a_webhook_are_mapped_by_scripts_too():
     shaped = (
-        step("render")
+        catalog_step("render")
         .output("image", script=("ale", "(:url image)"), inner="image")
         .webhook("http://steps.test/render")
     )

@@ -3,14 +3,14 @@
 from typing import Any
 
 from plait import Context, goals, workflow
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from tests.dialects.goals.running.bench import BenchRun, bench, boom, work
 
 INNER = [work("load", "order", "lines"), work("sum", "lines", "total")]
 
 
 def pay():
-    return step("pay").required("id", inner="order").output("price", inner="total").flow("sum")
+    return catalog_step("pay").required("id", inner="order").output("price", inner="total").flow("sum")
 
 
 async def child_of(run: BenchRun, step_id: str, place: int = 0) -> BenchRun:
@@ -32,7 +32,7 @@ async def test_a_flow_step_runs_its_goals_as_a_child_with_inputs_by_inner_name()
 
 
 async def test_a_flow_step_fans_out_with_a_child_for_each_item():
-    each = step("pay").required("ids", for_each=True, inner="order").output("total").flow("sum").parallel(2)
+    each = catalog_step("pay").required("ids", for_each=True, inner="order").output("total").flow("sum").parallel(2)
     async with bench(*INNER, each) as b:
         b.plays("load", lambda inputs: {"lines": inputs["order"]})
         b.plays("sum", lambda inputs: {"total": inputs["lines"] * 10})
@@ -41,7 +41,9 @@ async def test_a_flow_step_fans_out_with_a_child_for_each_item():
 
 
 async def test_outputs_come_from_the_attributes_of_the_child_not_only_from_its_goals():
-    flow = step("pay").required("order").output("rows", inner="lines").output("price", inner="total").flow("sum")
+    flow = (
+        catalog_step("pay").required("order").output("rows", inner="lines").output("price", inner="total").flow("sum")
+    )
     async with bench(*INNER, flow) as b:
         b.plays("load", {"lines": [1, 2]})
         b.plays("sum", {"total": 3})
@@ -106,10 +108,10 @@ async def test_a_child_that_outlives_its_run_is_heard_and_the_run_deactivated():
 
 
 async def test_facts_about_the_run_reach_a_step():
-    inner = step("tell").python("tell").output("facts")
+    inner = catalog_step("tell").python("tell").output("facts")
     for name in ("flow_id", "step_id", "parent_flow_id", "parent_step_id", "parent_work_item_token", "team", "unknown"):
         inner = inner.meta(name, name)
-    outer = step("outer").output("facts").flow("tell")
+    outer = catalog_step("outer").output("facts").flow("tell")
     async with bench(inner, outer) as b:
         b.plays("tell", lambda inputs: {"facts": inputs})
         run = await b.start("outer")
@@ -129,7 +131,7 @@ async def test_facts_about_the_run_reach_a_step():
 
 async def test_a_flow_step_can_give_its_token_to_its_child():
     inner = work("use", "key", "used")
-    outer = step("outer").meta("key", "receipt_token").output("used").flow("use")
+    outer = catalog_step("outer").meta("key", "receipt_token").output("used").flow("use")
     async with bench(inner, outer) as b:
         b.plays("use", lambda inputs: {"used": inputs["key"]})
         run = await b.start("outer")
@@ -156,7 +158,7 @@ async def asking(ctx: Context) -> Any:
 
 
 async def test_a_run_step_starts_a_workflow_and_takes_its_output():
-    double = step("double").required("n").output("twice").run("code", "doubling")
+    double = catalog_step("double").required("n").output("twice").run("code", "doubling")
     async with bench(double, definitions=[doubling]) as b:
         run = await b.start("double", {"n": 21})
         await b.wait(60)
@@ -164,14 +166,14 @@ async def test_a_run_step_starts_a_workflow_and_takes_its_output():
 
 
 async def test_an_output_that_is_no_object_is_called_result():
-    count = step("count").required("n").output("result").run("code", "counting")
+    count = catalog_step("count").required("n").output("result").run("code", "counting")
     async with bench(count, definitions=[counting]) as b:
         run = await b.start("count", {"n": 1})
         assert await run.output() == {"result": 42}
 
 
 async def test_a_child_that_can_not_be_started_fails_the_item():
-    missing = step("missing").output("x").run("code", "no_such_workflow")
+    missing = catalog_step("missing").output("x").run("code", "no_such_workflow")
     async with bench(missing) as b:
         run = await b.start("missing")
         assert (await run.error()).message.startswith("goal step 'missing' failed: ")

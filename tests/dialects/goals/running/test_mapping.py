@@ -1,6 +1,6 @@
 """Names and values on their way into a step and out of it, in whole runs."""
 
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from tests.dialects.goals.running.bench import bench, work
 
 
@@ -37,7 +37,7 @@ async def test_a_mapping_that_fails_fails_the_step():
 
 async def test_outputs_are_taken_by_their_inner_names_or_made_by_a_script():
     mapped = (
-        step("use")
+        catalog_step("use")
         .python("use")
         .output("total", inner="sum")
         .output("count", inner="raw", script=("ale", "(length (:items raw))"))
@@ -49,7 +49,7 @@ async def test_outputs_are_taken_by_their_inner_names_or_made_by_a_script():
 
 
 async def test_an_output_mapping_that_fails_fails_the_step_without_a_retry():
-    mapped = step("use").python("use").output("total", script=("jpath", "$.nothing"))
+    mapped = catalog_step("use").python("use").output("total", script=("jpath", "$.nothing"))
     async with bench(mapped) as b:
         b.plays("use", {"sum": 5})
         run = await b.start("use")
@@ -64,7 +64,7 @@ async def test_constants_are_given_and_nothing_overrides_them():
 
 
 async def test_a_script_gets_all_its_inputs_and_missing_ones_as_null():
-    script = step("s").required("a").optional("b").const("c", 3).output("all").ale("{:all [a b c]}")
+    script = catalog_step("s").required("a").optional("b").const("c", 3).output("all").ale("{:all [a b c]}")
     async with bench(script) as b:
         run = await b.start("s", {"a": 1})
         assert await run.output() == {"all": [1, None, 3]}

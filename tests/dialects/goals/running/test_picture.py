@@ -1,13 +1,13 @@
 """What people see: the view, the reasons why a run waits, the plan beside what ran; and memo."""
 
 from plait import goals
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.kernel.view import Edge
 from tests.dialects.goals.running.bench import bench, boom, work
 
 
 async def test_the_view_has_init_every_planned_step_and_edges_by_attribute():
-    scripted = step("script").required("x").output("y").ale("{:y x}")
+    scripted = catalog_step("script").required("x").output("y").ale("{:y x}")
     async with bench(work("a", "n", "x"), work("b", "n", "x"), scripted, work("c", "y", "z")) as b:
         run = await b.start("c", {"n": 1, "unused": 2})
         await b.finish("b", x=5)
@@ -77,7 +77,7 @@ async def test_a_step_waits_for_its_inputs_by_name_and_provider():
 
 async def test_a_handler_that_nobody_has_blocks_the_run_until_there_is_one():
     async with bench() as b:
-        await b.engine.catalog.register(step("a").python("unknown").output("x"))
+        await b.engine.catalog.register(catalog_step("a").python("unknown").output("x"))
         run = await b.start("a")
         assert await run.reasons() == ["blocked: step 'a': no handler `unknown`"]
         b.knows("unknown")
@@ -89,7 +89,9 @@ async def test_a_handler_that_nobody_has_blocks_the_run_until_there_is_one():
 
 async def test_work_whose_handler_is_gone_after_a_restart_blocks_the_run_until_there_is_one():
     async with bench() as b:
-        await b.engine.catalog.register(step("a").python("h").output("x"), lambda **inputs: b._handler("h")(**inputs))
+        await b.engine.catalog.register(
+            catalog_step("a").python("h").output("x"), lambda **inputs: b._handler("h")(**inputs)
+        )
         run = await b.start("a")
         await b.crash()
         assert await run.reasons() == ["blocked: step 'a': no handler `h`"]
@@ -102,7 +104,7 @@ async def test_work_whose_handler_is_gone_after_a_restart_blocks_the_run_until_t
 
 async def test_a_queue_without_workers_is_named():
     async with bench() as b:
-        await b.engine.catalog.register(step("a").python("h", queue="gpu").output("x"))
+        await b.engine.catalog.register(catalog_step("a").python("h", queue="gpu").output("x"))
         run = await b.start("a")
         assert await run.reasons() == ["blocked: step 'a': no handler `h` on queue `gpu`"]
 
@@ -174,7 +176,7 @@ async def test_preview_is_the_plan_that_a_start_runs():
 
 
 async def test_a_node_says_whether_its_step_runs_waits_is_tried_again_or_was_stopped():
-    render = step("render").output("i").webhook("http://steps.test/render")
+    render = catalog_step("render").output("i").webhook("http://steps.test/render")
     steps = [render, work("busy", "", "x"), work("unlucky", "", "y").retries(3, first=10), work("next", "x", "z")]
     async with bench(*steps) as b:
         b.wire.plays("/render", (202, None))

@@ -1,6 +1,6 @@
 """When a step starts, and when it is left out: needs, races, optional inputs."""
 
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from tests.dialects.goals.running.bench import bench, boom, work
 
 SKIPPED = "outputs not needed"
@@ -267,6 +267,8 @@ async def test_a_pending_step_of_an_ended_run_shows_as_skipped_because_the_run_e
 
 async def test_steps_that_could_be_satisfied_only_by_optional_steps_run_all_ready_ones_together():
     """All ready steps are judged on the same state: both providers start, and so does who does not wait for them."""
-    async with bench(work("p", "", "x"), step("q").python("q").output("x"), work("use", "", "y").optional("x")) as b:
+    async with bench(
+        work("p", "", "x"), catalog_step("q").python("q").output("x"), work("use", "", "y").optional("x")
+    ) as b:
         run = await b.start("use")
         assert await run.statuses() == {"p": "active", "q": "active", "use": "active"}

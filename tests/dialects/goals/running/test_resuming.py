@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.kernel.errors import PlaitError
 from tests.dialects.goals.running.bench import BenchRun, bench, boom, work
 from tests.dialects.goals.running.test_undoing import undoable
@@ -66,7 +66,7 @@ async def test_what_was_undone_is_done_again_and_gives_its_new_value():
 
 
 async def test_an_item_that_was_undone_is_done_again_with_the_rest_of_its_step():
-    hotel = step("hotel").required("cities", for_each=True).output("room").python("hotel", compensate="leave")
+    hotel = catalog_step("hotel").required("cities", for_each=True).output("room").python("hotel", compensate="leave")
     async with bench(hotel, work("fly", "", "flight"), work("travel", "room flight", "done")) as b:
         b.plays("leave", None)
         b.plays("fly", boom("no wings", final=True), {"flight": 1})
@@ -194,7 +194,7 @@ async def test_a_run_that_completed_has_nothing_to_resume():
 
 
 async def test_a_resumed_run_keeps_its_children_that_are_still_at_work():
-    inner, outer = work("inner", "", "i"), step("outer").output("i2", inner="i").flow("inner")
+    inner, outer = work("inner", "", "i"), catalog_step("outer").output("i2", inner="i").flow("inner")
     async with bench(inner, outer, work("bad", "", "x").no_retries()) as b:
         run = await b.start(("outer", "bad"))
         await b.fail("bad")
@@ -206,7 +206,7 @@ async def test_a_resumed_run_keeps_its_children_that_are_still_at_work():
 
 
 async def test_a_run_that_passed_its_deadline_makes_new_children_when_it_goes_on():
-    inner, outer = work("inner", "", "i"), step("outer").output("i2", inner="i").flow("inner")
+    inner, outer = work("inner", "", "i"), catalog_step("outer").output("i2", inner="i").flow("inner")
     async with bench(inner, outer) as b:
         run = await b.start("outer", deadline=5)
         await b.wait(5)

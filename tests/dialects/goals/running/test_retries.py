@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plait.dialects.goals.steps.builder import step
+from plait.dialects.goals.steps.builder import catalog_step
 from plait.dialects.goals.steps.step import BackoffType
 from tests.dialects.goals.running.bench import BenchRun, bench, boom, work
 
@@ -79,7 +79,7 @@ async def test_what_is_not_retried_fails_at_once_without_a_dead_letter(never: bo
 
 
 async def test_a_script_error_is_permanent():
-    async with bench(step("a").required("n").output("x").ale("(/ n 0)")) as b:
+    async with bench(catalog_step("a").required("n").output("x").ale("(/ n 0)")) as b:
         run = await b.start("a", {"n": 1})
         assert (await run.error()).message.startswith("goal step 'a' failed: ")
         assert "retry_scheduled" not in str(await run.tale())

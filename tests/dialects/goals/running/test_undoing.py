@@ -1,6 +1,6 @@
 """Compensation: of a step that failed, of a run that failed, of one that is cancelled, or on request."""
 
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from tests.dialects.goals.running.bench import Bench, bench, boom, work
 
 
@@ -52,8 +52,8 @@ async def test_the_picture_of_a_failed_flow_shows_what_was_undone():
         b.plays("ship", boom("no truck"))
         run = await b.start("ship")
         view = await (await run.handle()).view()
-        shown = {node.label: node.status for node in view.nodes if node.label.startswith("undo")}
-        assert shown == {"undo of charge": "completed", "undo of reserve": "completed"}
+        shown = {node.label: node.status for node in view.nodes if node.label.startswith("compensation")}
+        assert shown == {"compensation of charge": "completed", "compensation of reserve": "completed"}
 
 
 async def test_every_item_is_undone_once_newest_first():
@@ -148,7 +148,7 @@ async def test_work_that_succeeds_after_its_run_failed_is_undone():
 
 
 async def test_a_webhook_that_comes_after_its_run_failed_is_undone():
-    render = step("render").output("i").webhook("http://steps.test/render", compensate="http://steps.test/undo")
+    render = catalog_step("render").output("i").webhook("http://steps.test/render", compensate="http://steps.test/undo")
     async with bench(render, work("bad", "", "y").no_retries()) as b:
         b.wire.plays("/render", (202, None))
         b.wire.plays("/undo", (200, None))
@@ -226,7 +226,7 @@ async def test_a_passed_deadline_fails_the_run_and_undoes_what_succeeded():
 
 
 async def test_a_webhook_after_the_deadline_is_late():
-    render = step("render").output("i").webhook("http://steps.test/render")
+    render = catalog_step("render").output("i").webhook("http://steps.test/render")
     async with bench(render) as b:
         b.wire.plays("/render", (202, None))
         run = await b.start("render", deadline=10)
@@ -237,7 +237,7 @@ async def test_a_webhook_after_the_deadline_is_late():
 
 async def test_callback_limits_hold_after_a_rollback():
     """Work that outlives a run that was rolled back keeps its timers, and ends by them."""
-    render = step("render").output("i").webhook("http://steps.test/render", callback_timeout=10)
+    render = catalog_step("render").output("i").webhook("http://steps.test/render", callback_timeout=10)
     async with bench(render, undoable("a", "", "x"), work("bad", "x", "y").no_retries()) as b:
         b.wire.plays("/render", (202, None))
         b.plays("a", {"x": 1})
@@ -265,7 +265,7 @@ async def test_undoing_what_came_late_does_not_stop_other_work():
 
 
 async def test_a_callback_limit_holds_after_something_else_was_undone_late():
-    render = step("render").output("i").webhook("http://steps.test/render", callback_timeout=10)
+    render = catalog_step("render").output("i").webhook("http://steps.test/render", callback_timeout=10)
     async with bench(render, undoable("one", "", "x"), work("bad", "", "y").no_retries()) as b:
         b.wire.plays("/render", (202, None))
         b.plays("undo-one", None)

@@ -1,6 +1,6 @@
-import { absolute, span } from "../../parts/format";
-import { Icon } from "../../parts/Icon";
-import { useNow } from "../../parts/Time";
+import { absolute, span } from "../../components/format";
+import { Icon } from "../../components/Icon";
+import { useNow } from "../../components/Time";
 
 const SOON = 15 * 60_000;
 

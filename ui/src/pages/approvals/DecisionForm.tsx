@@ -3,16 +3,17 @@
 import { type ReactNode, useState } from "react";
 import type { ApiProblem } from "../../api/client";
 import type { Approval } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Field } from "../../parts/Field";
-import { Json } from "../../parts/Json";
-import { SchemaForm, useSchemaForm } from "../../parts/SchemaForm";
-import { within } from "../../parts/SchemaFormProblems";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Field } from "../../components/Field";
+import { Json } from "../../components/Json";
+import { SchemaForm, useSchemaForm } from "../../components/SchemaForm";
+import { schemaOf } from "../../components/SchemaFormModel";
+import { within } from "../../components/SchemaFormProblems";
 import { useKey } from "../../shell/keys";
-import type { Decision } from "./copies";
-import { useSending } from "./sending";
+import type { Decision } from "./decision";
 
 interface Props {
   approval: Approval;
@@ -30,7 +31,7 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
     <div className="stack">
       {hasForm && <SchemaForm form={form} label="Answer" />}
       {children}
-      <Field label="Comment" hint="Kept with the decision.">
+      <Field label="Comment" hint="Stored with the decision.">
         {(wired) => (
           <textarea
             className="input"
@@ -42,7 +43,7 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
           />
         )}
       </Field>
-      {error && <ErrorBox error={error} title="Not decided" />}
+      {error && <ErrorBox error={error} title="Decision not saved" />}
       <div className="row wrap">
         <Button look="primary" icon="check" onClick={approve} title="Approve (a)">
           Approve
@@ -52,7 +53,7 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
         </Button>
       </div>
       {asked && (
-        <LastLook
+        <ConfirmDialog
           approval={approval}
           decision={asked}
           send={send}
@@ -66,8 +67,9 @@ export function DecisionForm({ approval, send, extra, children }: Props) {
 }
 
 function useDecision(approval: Approval) {
-  const hasForm = approval.form !== undefined && approval.form !== null;
-  const form = useSchemaForm(hasForm ? approval.form : true);
+  const schema = schemaOf(approval.form);
+  const hasForm = schema !== undefined;
+  const form = useSchemaForm(schema);
   const [comment, setComment] = useState("");
   const [asked, setAsked] = useState<Decision>();
   const [error, setError] = useState<ApiProblem>();
@@ -93,7 +95,7 @@ function useDecision(approval: Approval) {
   return { form, hasForm, comment, setComment, asked, close: () => setAsked(undefined), error, approve, reject, fail };
 }
 
-interface LastLookProps {
+interface ConfirmDialogProps {
   approval: Approval;
   decision: Decision;
   send: (decision: Decision) => Promise<void>;
@@ -102,8 +104,8 @@ interface LastLookProps {
   extra: ReactNode;
 }
 
-function LastLook({ approval, decision, send, onClose, onFail, extra }: LastLookProps) {
-  const sending = useSending();
+function ConfirmDialog({ approval, decision, send, onClose, onFail, extra }: ConfirmDialogProps) {
+  const sending = useRequest();
   const yes = decision.decision === "approve";
   return (
     <Dialog
@@ -124,7 +126,7 @@ function LastLook({ approval, decision, send, onClose, onFail, extra }: LastLook
       <p>{approval.title}</p>
       {decision.data !== undefined && <Json value={decision.data} label="answer" />}
       {decision.comment && <blockquote className="muted">{decision.comment}</blockquote>}
-      <p className="muted">The run goes on with this at once; a decision can't be taken back.</p>
+      <p className="muted">The run continues immediately. A decision can't be undone.</p>
     </Dialog>
   );
 }

@@ -3,13 +3,13 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Approval, SignedLink } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { copyText } from "../../parts/clipboard";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { SelectField, TextField } from "../../parts/Field";
-import { absolute } from "../../parts/format";
-import { useSending } from "./sending";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { copyText } from "../../components/clipboard";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { SelectField, TextField } from "../../components/Field";
+import { absolute } from "../../components/format";
 
 const HOUR = 3600;
 const SPANS: [number, string][] = [
@@ -21,7 +21,7 @@ const SPANS: [number, string][] = [
 export function ShareLink({ approval, onClose }: { approval: Approval; onClose: () => void }) {
   const [expires, setExpires] = useState(24 * HOUR);
   const [link, setLink] = useState<SignedLink>();
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const make = async () => {
     const path = `/approvals/${encodeURIComponent(approval.id)}/link`;
     setLink(await api.post<SignedLink>(path, { expires_in: expires }, { namespace: approval.namespace }));
@@ -37,12 +37,14 @@ export function ShareLink({ approval, onClose }: { approval: Approval; onClose: 
           <span className="grow" />
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" look="primary" icon={url ? "copy" : undefined} busy={busy}>
-            {url ? "Copy the link" : "Make the link"}
+            {url ? "Copy link" : "Create link"}
           </Button>
         </>
       }
     >
-      <p className="muted">Whoever opens it can decide “{approval.title}” without signing in. It works once.</p>
+      <p className="muted">
+        Anyone with this link can decide “{approval.title}” without signing in. It can be used once.
+      </p>
       {link && url ? (
         <TextField
           label="Link"
@@ -52,7 +54,7 @@ export function ShareLink({ approval, onClose }: { approval: Approval; onClose: 
           onFocus={(event) => event.target.select()}
         />
       ) : (
-        <SelectField label="Works for" value={expires} onChange={(event) => setExpires(Number(event.target.value))}>
+        <SelectField label="Expires in" value={expires} onChange={(event) => setExpires(Number(event.target.value))}>
           {SPANS.map(([seconds, words]) => (
             <option key={seconds} value={seconds}>
               {words}

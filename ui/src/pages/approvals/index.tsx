@@ -3,22 +3,22 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client";
 import type { Approval } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button, LinkButton } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button, LinkButton } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { useKey } from "../../shell/keys";
 import { allows, useMe } from "../../shell/me";
 import { Page, type PageProps } from "../../shell/page";
-import { Loading } from "../../shell/plain";
-import { usePoll } from "../../shell/poll";
 import { Link, navigate, useQuery } from "../../shell/router";
 import { toast } from "../../shell/toasts";
-import { type Decision, decisionCopy, decisionPath } from "./copies";
+import { usePoll } from "../../shell/use-poll";
+import { ApprovalDetail } from "./ApprovalDetail";
+import { ApprovalList, approvalPath } from "./ApprovalList";
 import { DecisionForm } from "./DecisionForm";
-import { approvalPath, Inbox } from "./Inbox";
-import { Question } from "./Question";
+import { type Decision, decisionCopy, decisionPath } from "./decision";
 import { ShareLink } from "./ShareLink";
 import "./approvals.css";
 
@@ -41,14 +41,14 @@ export default function Approvals({ params }: PageProps) {
           <Button onClick={reload}>Try again</Button>
         </ErrorBox>
       )}
-      {!data && !error && <Loading what="Approvals" />}
+      {!data && !error && <Loading what="Loading approvals" />}
       {list?.length === 0 && !approval && params.id === undefined && <NothingAsked />}
       {list && (list.length > 0 || approval || params.id !== undefined) && (
         <div className={params.id === undefined ? "inbox" : "inbox chosen"}>
           <div className="inbox-side">
-            <Inbox approvals={list} selected={selected} />
+            <ApprovalList approvals={list} selected={selected} />
           </div>
-          <section className="inbox-main" aria-label="Question">
+          <section className="inbox-main" aria-label="Approval">
             <Link className="text inbox-back" to="/approvals">
               All approvals
             </Link>
@@ -73,12 +73,8 @@ export default function Approvals({ params }: PageProps) {
 
 function NothingAsked() {
   return (
-    <Empty
-      icon="approvals"
-      title="Nobody is asked anything"
-      command={'await ctx.approve("ship_it", by="boss", form=Answer)'}
-    >
-      When a run waits for a person, the question appears here with its evidence and its form.
+    <Empty icon="approvals" title="No open approvals" command={'await ctx.approve("ship_it", by="boss", form=Answer)'}>
+      Approvals that runs are waiting for appear here, with their evidence and form.
     </Empty>
   );
 }
@@ -87,10 +83,10 @@ function NotOpen() {
   return (
     <Empty
       icon="info"
-      title="This question is not open"
+      title="This approval is not open"
       action={<LinkButton to="/approvals">All approvals</LinkButton>}
     >
-      It was decided, its deadline passed, its run has ended, or it never was.
+      It was decided, its deadline passed, its run ended, or it never existed.
     </Empty>
   );
 }
@@ -124,7 +120,7 @@ function Open({ approval, gone, next, reload, onAnswered }: OpenProps) {
   };
   return (
     <div className="card pad stack">
-      <Question
+      <ApprovalDetail
         approval={approval}
         actions={
           may &&
@@ -144,7 +140,7 @@ function Open({ approval, gone, next, reload, onAnswered }: OpenProps) {
           extra={(decision) => <CopyAs up action={decisionCopy(approval, decision)} />}
         />
       ) : (
-        <p className="muted">Your role is {me.role}: to decide takes a key with the role approver or admin.</p>
+        <p className="muted">Your role is {me.role}. Deciding requires the approver or admin role.</p>
       )}
       {sharing && <ShareLink approval={approval} onClose={() => setSharing(false)} />}
     </div>
@@ -154,9 +150,9 @@ function Open({ approval, gone, next, reload, onAnswered }: OpenProps) {
 function Gone({ approval }: { approval: Approval }) {
   return (
     <div className="notice" role="status">
-      <strong>No longer open.</strong> Someone else has decided it, its deadline passed, or its run has ended.{" "}
+      <strong>No longer open.</strong> It was decided by someone else, its deadline passed, or its run ended.{" "}
       <Link className="text" to={`/runs/${encodeURIComponent(approval.run_id)}`}>
-        See the run
+        View run
       </Link>
     </div>
   );
@@ -195,8 +191,8 @@ function useWalk(list: Approval[], selected: string | undefined): void {
     const next = list[Math.min(Math.max(at + step, 0), list.length - 1)];
     if (next) navigate(approvalPath(next.id), { replace: true });
   };
-  useKey("j", () => go(1), { label: "Next question", group: "Approvals" });
-  useKey("k", () => go(-1), { label: "Previous question", group: "Approvals" });
+  useKey("j", () => go(1), { label: "Next approval", group: "Approvals" });
+  useKey("k", () => go(-1), { label: "Previous approval", group: "Approvals" });
 }
 
 function useFocus(run: () => void): void {

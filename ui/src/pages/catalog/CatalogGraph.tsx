@@ -1,17 +1,17 @@
 /** The steps as a graph: all of them, or of a big catalog those around the chosen one. */
 
 import { useMemo } from "react";
-import { Empty } from "../../parts/Empty";
-import { later } from "../../shell/later";
-import type { Indexed } from "./indexed";
+import { Empty } from "../../components/Empty";
+import { lazy } from "../../shell/lazy";
+import type { CatalogIndex } from "./catalog-index";
+import { catalogPicture } from "./graph-view";
 import { around, WHOLE } from "./neighbours";
-import { catalogPicture } from "./picture";
 import { StepFinder } from "./StepFinder";
 
-export const StepGraph = later(() => import("./StepGraph"));
+export const StepGraph = lazy(() => import("./StepGraph"));
 
 interface CatalogGraphProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
 }

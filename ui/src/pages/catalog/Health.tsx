@@ -1,5 +1,5 @@
 import type { Health as State } from "../../api/goals";
-import { StatusIcon } from "../../parts/Status";
+import { StatusIcon } from "../../components/Status";
 
 const LOOKS = {
   healthy: { status: "completed", word: "Healthy" },

@@ -5,18 +5,18 @@ import { ApiProblem, api } from "../../api/client";
 import type { Step } from "../../api/goals";
 import { currentNamespace } from "../../api/namespace";
 import type { FieldProblem } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { SelectField } from "../../parts/Field";
-import { JsonEditor } from "../../parts/JsonEditor";
-import { within } from "../../parts/SchemaFormProblems";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { SelectField } from "../../components/Field";
+import { JsonEditor } from "../../components/JsonEditor";
+import { parseJson } from "../../components/parse-json";
+import { within } from "../../components/SchemaFormProblems";
 import { toast } from "../../shell/toasts";
-import { useSending } from "../approvals/sending";
-import { parsed } from "../run/actions/parsed";
-import { registering } from "./changes";
-import { stepText, TEMPLATES } from "./words";
+import { stepText, TEMPLATES } from "./descriptions";
+import { registering } from "./requests";
 
 interface RegisterDialogProps {
   /** The step to change; none for a new one. */
@@ -27,11 +27,11 @@ interface RegisterDialogProps {
 
 export function RegisterDialog({ step, onClose, onDone }: RegisterDialogProps) {
   const [text, setText] = useState(() => (step ? stepText(step) : JSON.stringify(TEMPLATES.script, null, 2)));
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   // Told of an earlier text, they would point to the wrong lines.
   const [checked, setChecked] = useState("");
   const mode = step ? "update" : "register";
-  const read = parsed(text);
+  const read = parseJson(text);
   const action = read.ok ? registering(read.value, mode, currentNamespace()) : undefined;
   const submit = () => {
     if (!action || busy) return;
@@ -63,7 +63,7 @@ export function RegisterDialog({ step, onClose, onDone }: RegisterDialogProps) {
     >
       {!step && (
         <SelectField
-          label="Begin with an example"
+          label="Start from an example"
           defaultValue="script"
           onChange={(event) => setText(JSON.stringify(TEMPLATES[event.target.value], null, 2))}
         >
@@ -72,7 +72,7 @@ export function RegisterDialog({ step, onClose, onDone }: RegisterDialogProps) {
           ))}
         </SelectField>
       )}
-      <JsonEditor label="The step, as JSON" value={text} onChange={setText} problems={told && pointed(told)} />
+      <JsonEditor label="Step (JSON)" value={text} onChange={setText} problems={told && pointed(told)} />
       {told && <ErrorBox error={unlisted(told)} title={step ? "Not updated" : "Not registered"} />}
     </Dialog>
   );

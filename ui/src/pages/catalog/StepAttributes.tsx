@@ -3,13 +3,13 @@
 import type { ReactNode } from "react";
 import type { Step } from "../../api/goals";
 import { Link } from "../../shell/router";
-import { type Indexed, type Port, ports } from "./indexed";
+import { type CatalogIndex, type Port, ports } from "./catalog-index";
+import { collectWords, deadlineWords } from "./descriptions";
 import { ScriptText } from "./ScriptText";
-import { collectWords, deadlineWords } from "./words";
 
 interface StepAttributesProps {
   step: Step;
-  catalog: Indexed;
+  catalog: CatalogIndex;
   to: (id: string) => string;
 }
 
@@ -19,16 +19,14 @@ export function StepAttributes({ step, catalog, to }: StepAttributesProps) {
     <>
       <section className="stack tight" aria-label="Inputs">
         <h3>Inputs</h3>
-        {inputs.length === 0 && <p className="muted">It takes nothing.</p>}
+        {inputs.length === 0 && <p className="muted">No inputs.</p>}
         <ul className="ports">
           {inputs.map((port) => (
             <PortLine key={port.name} port={port}>
               {(port.attribute.role === "required" || port.attribute.role === "optional") && (
                 <Ends
                   words="from"
-                  none={
-                    port.attribute.role === "required" ? "no step gives it: it has to be given" : "no step gives it"
-                  }
+                  none={port.attribute.role === "required" ? "no provider: required as input" : "no provider"}
                   ids={catalog.links[port.name]?.providers}
                   to={to}
                 />
@@ -39,11 +37,11 @@ export function StepAttributes({ step, catalog, to }: StepAttributesProps) {
       </section>
       <section className="stack tight" aria-label="Outputs">
         <h3>Outputs</h3>
-        {outputs.length === 0 && <p className="muted">It gives nothing.</p>}
+        {outputs.length === 0 && <p className="muted">No outputs.</p>}
         <ul className="ports">
           {outputs.map((port) => (
             <PortLine key={port.name} port={port}>
-              <Ends words="to" none="no step takes it" ids={catalog.links[port.name]?.consumers} to={to} />
+              <Ends words="to" none="no consumer" ids={catalog.links[port.name]?.consumers} to={to} />
             </PortLine>
           ))}
         </ul>
@@ -70,7 +68,7 @@ function PortLine({ port, children }: { port: Port; children: ReactNode }) {
         <span className={`chip role-${attribute.role}`}>{attribute.role}</span>
         <span className="faint">{attribute.type ?? "any"}</span>
         {detail.for_each && (
-          <span className="chip" title="Each element of the list is an item of work of its own">
+          <span className="chip" title="Each element of the list is a separate work item">
             for each
           </span>
         )}

@@ -4,12 +4,12 @@ import type { NodeProps, ReactFlowState } from "@xyflow/react";
 import { useStore } from "@xyflow/react";
 import { memo } from "react";
 import type { Node } from "../../api/types";
-import { Icon } from "../../parts/Icon";
-import type { Look } from "../run/graph/look";
+import { Icon } from "../../components/Icon";
 import type { CardNode } from "../run/graph/NodeCard";
+import type { NodeRenderer } from "../run/graph/node-renderer";
+import type { StepNode } from "./graph-view";
 import { Health } from "./Health";
-import type { StepNode } from "./picture";
-import { PLACE_WORDS } from "./plan/places";
+import { PLACE_WORDS } from "./plan/step-status";
 import "./step-card.css";
 
 const isFar = (state: ReactFlowState) => state.transform[2] < 0.5;
@@ -39,12 +39,12 @@ const StepCard = memo(function StepCard({ data, selected }: NodeProps<CardNode>)
   );
 });
 
-export const stepLook: Look = {
+export const stepLook: NodeRenderer = {
   card: StepCard,
   spoken: (node: Node) => {
     const { label, kind, place, why, health } = node as StepNode;
     if (place === "init") return `given: ${why}`;
-    if (place === "gap") return `${label}, has to be given`;
+    if (place === "gap") return `${label}, missing input`;
     if (place === "hub") return `attribute ${label}`;
     return [label, kind, health === "unhealthy" ? health : "", place ? PLACE_WORDS[place] : ""]
       .filter(Boolean)

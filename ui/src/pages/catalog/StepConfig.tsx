@@ -2,27 +2,27 @@
 
 import type { ReactNode } from "react";
 import type { Step } from "../../api/goals";
-import { span } from "../../parts/format";
-import { Json } from "../../parts/Json";
+import { span } from "../../components/format";
+import { Json } from "../../components/Json";
 import { Link } from "../../shell/router";
+import { retryWords, TYPE_WORDS } from "./descriptions";
 import { ScriptText } from "./ScriptText";
-import { retryWords, TYPE_WORDS } from "./words";
 
 type Fact = [string, ReactNode];
 
 export function StepConfig({ step, to }: { step: Step; to: (id: string) => string }) {
   const facts = [...callFacts(step, to), ...workFacts(step)].filter(([, value]) => value !== undefined && value !== "");
   return (
-    <section className="stack tight" aria-label="How it works">
-      <h3>How it works</h3>
-      <p className="muted">It {TYPE_WORDS[step.type] ?? `is a ${step.type} step`}.</p>
+    <section className="stack tight" aria-label="Configuration">
+      <h3>Configuration</h3>
+      <p className="muted">{TYPE_WORDS[step.type] ?? `A ${step.type} step`}.</p>
       {step.script && <ScriptText title="script" script={step.script} />}
       {step.predicate && (
         <ScriptText
           title={
             step.predicate.scope && step.predicate.scope !== "both"
-              ? `runs only if (${step.predicate.scope})`
-              : "runs only if"
+              ? `condition (${step.predicate.scope})`
+              : "condition"
           }
           script={step.predicate}
         />
@@ -47,8 +47,8 @@ function callFacts({ http, flow, python, run }: Step, to: (id: string) => string
       ["Timeout", time(http.timeout)],
       ["Callback", time(http.callback_timeout)],
       ["Health", code(http.health_check)],
-      ["Undone by", code(http.compensate)],
-      ["Recall", http.recall === false ? "never after a restart" : undefined],
+      ["Compensation", code(http.compensate)],
+      ["Recall", http.recall === false ? "not called again after a restart" : undefined],
     ];
   }
   if (flow) {
@@ -69,20 +69,20 @@ function callFacts({ http, flow, python, run }: Step, to: (id: string) => string
   if (python) {
     return [
       ["Handler", code(python.handler)],
-      ["Queue", python.queue || "in the engine's process"],
+      ["Queue", python.queue || "engine process"],
       ["Timeout", time(python.timeout)],
-      ["Undone by", code(python.compensate)],
+      ["Compensation", code(python.compensate)],
     ];
   }
   return run ? [["Dialect", run.dialect]] : [];
 }
 
-function workFacts({ work_config: work = {}, memoizable }: Step): Fact[] {
+function workFacts({ work_config: work, memoizable }: Step): Fact[] {
   return [
     ["Retries", retryWords(work)],
-    ["Also after", work.retry_statuses?.length ? `HTTP ${work.retry_statuses.join(", ")}` : undefined],
-    ["At once", `${work.parallelism ?? 1} ${(work.parallelism ?? 1) === 1 ? "item" : "items"}`],
-    ["Memo", memoizable ? "the same inputs are worked on once" : undefined],
+    ["Also retries", work.retry_statuses?.length ? `HTTP ${work.retry_statuses.join(", ")}` : undefined],
+    ["Parallelism", `${work.parallelism} ${work.parallelism === 1 ? "item" : "items"}`],
+    ["Memo", memoizable ? "results are reused for equal inputs" : undefined],
   ];
 }
 

@@ -2,12 +2,12 @@
 
 import { type KeyboardEvent, useId, useState } from "react";
 import type { Step } from "../../api/goals";
-import { best, type Indexed } from "./indexed";
+import { best, type CatalogIndex } from "./catalog-index";
 
 const FEW = 8;
 
 interface StepFinderProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   label: string;
   placeholder: string;
   onPick: (id: string) => void;
@@ -63,7 +63,9 @@ export function StepFinder({ catalog, label, placeholder, onPick, without = [] }
         }}
       />
       {listed && <Options id={id} label={label} steps={found} current={current} onPick={pick} />}
-      {open && text.trim() !== "" && found.length === 0 && <div className="finder-list finder-none">No step fits</div>}
+      {open && text.trim() !== "" && found.length === 0 && (
+        <div className="finder-list finder-none">No matching steps</div>
+      )}
     </div>
   );
 }

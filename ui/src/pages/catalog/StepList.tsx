@@ -2,20 +2,20 @@
 
 import { type CSSProperties, memo, useDeferredValue, useMemo } from "react";
 import type { Health as HealthState, Step } from "../../api/goals";
-import { Button, LinkButton } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { Window } from "../../parts/Window";
+import { Button, LinkButton } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { VirtualList } from "../../components/VirtualList";
 import { useKey } from "../../shell/keys";
 import { Link, useQuery } from "../../shell/router";
+import { type CatalogIndex, search, wires } from "./catalog-index";
 import { Health } from "./Health";
-import { type Indexed, search, wires } from "./indexed";
-import { askedOf, planPath } from "./plan/asked";
+import { askedOf, planPath } from "./plan/plan-query";
 
 const ROW = 52;
 const TYPES = ["sync", "async", "script", "flow", "python", "run"];
 
 interface StepListProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   selected: string | undefined;
   goals: readonly string[];
   /** The address of the page with that step open. */
@@ -38,11 +38,11 @@ export function StepList({ catalog, selected, goals, to, onGoal }: StepListProps
       {found.length === 0 ? (
         <Empty
           icon="search"
-          title="No step fits"
+          title="No matching steps"
           action={<Button onClick={() => setQuery({ q: "", type: "", health: "" })}>Show all</Button>}
         />
       ) : (
-        <Window
+        <VirtualList
           className="step-rows"
           label="Steps, by id"
           role="list"
@@ -78,7 +78,7 @@ function Tools({ found, all, goals }: { found: number; all: number; goals: reado
       <input
         type="search"
         className="input step-search"
-        placeholder="Find a step by name, label or attribute"
+        placeholder="Search by name, label or attribute"
         aria-label="Find a step"
         value={query.get("q") ?? ""}
         onChange={(event) => setQuery({ q: event.target.value })}
@@ -170,7 +170,7 @@ function RowOf({ step, health, to, selected, goal, onGoal, style }: RowProps) {
       <input
         type="checkbox"
         aria-label={`${name} is a goal`}
-        title="Make it a goal to be planned (x)"
+        title="Add to goals (x)"
         checked={goal}
         onChange={() => onGoal(id)}
       />
@@ -223,6 +223,6 @@ function useRowKeys(onGoal: (id: string) => void) {
       const id = (document.activeElement as HTMLElement | null)?.dataset.stepRow;
       if (id) onGoal(id);
     },
-    { label: "Make it a goal, or no longer", group },
+    { label: "Add or remove goal", group },
   );
 }

@@ -1,19 +1,19 @@
 /** All about one step, and what can be done with it. */
 
 import type { Step } from "../../api/goals";
-import { Button, IconButton, LinkButton } from "../../parts/Button";
-import { Json } from "../../parts/Json";
+import { Button, IconButton, LinkButton } from "../../components/Button";
+import { Json } from "../../components/Json";
 import { useKey } from "../../shell/keys";
+import type { CatalogIndex } from "./catalog-index";
 import { Health } from "./Health";
-import type { Indexed } from "./indexed";
-import { planPath } from "./plan/asked";
+import { planPath } from "./plan/plan-query";
 import { StepAttributes } from "./StepAttributes";
 import { StepConfig } from "./StepConfig";
 import "./step-panel.css";
 
 interface StepPanelProps {
   step: Step;
-  catalog: Indexed;
+  catalog: CatalogIndex;
   /** Whether the person may change the catalog. */
   may: boolean;
   to: (id: string) => string;
@@ -49,7 +49,7 @@ export function StepPanel({ step, catalog, may, to, onEdit, onRemove, onClose }:
         </div>
         <div className="row wrap small">
           <LinkButton to={planPath([step.id])} look="primary" icon="goal">
-            Plan it
+            Plan
           </LinkButton>
           {may && (
             <>
@@ -65,7 +65,7 @@ export function StepPanel({ step, catalog, may, to, onEdit, onRemove, onClose }:
         <StepAttributes step={step} catalog={catalog} to={to} />
         <StepConfig step={step} to={to} />
         <details>
-          <summary className="muted">The step as JSON</summary>
+          <summary className="muted">JSON</summary>
           <Json value={step} label="step" />
         </details>
       </div>

@@ -3,24 +3,24 @@
 import { api } from "../../api/client";
 import type { Removal, Step } from "../../api/goals";
 import { currentNamespace } from "../../api/namespace";
-import { Button } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
 import { toast } from "../../shell/toasts";
-import { useSending } from "../approvals/sending";
-import { unregistering } from "./changes";
-import { type Indexed, leftWithout } from "./indexed";
+import { type CatalogIndex, leftWithout } from "./catalog-index";
+import { unregistering } from "./requests";
 
 interface UnregisterDialogProps {
   step: Step;
-  catalog: Indexed;
+  catalog: CatalogIndex;
   onClose: () => void;
   onDone: () => void;
 }
 
 export function UnregisterDialog({ step, catalog, onClose, onDone }: UnregisterDialogProps) {
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const { orphans, flows } = leftWithout(catalog, step.id);
   const submit = () =>
     send(async () => {
@@ -45,7 +45,7 @@ export function UnregisterDialog({ step, catalog, onClose, onDone }: UnregisterD
         </>
       }
     >
-      <p>New runs can no longer use it. Runs that have begun keep it as it is.</p>
+      <p>New runs can't use it any more. Runs that have started keep it.</p>
       {orphans.length === 0 && flows.length === 0 && <p className="muted">No other step depends on it.</p>}
       {orphans.length > 0 && (
         <section className="stack tight" aria-label="Left without a provider">
@@ -53,7 +53,7 @@ export function UnregisterDialog({ step, catalog, onClose, onDone }: UnregisterD
           <ul className="left-without">
             {orphans.map(([name, consumers]) => (
               <li key={name}>
-                <code>{name}</code> <span className="faint">which only it gives, is taken by</span>{" "}
+                <code>{name}</code> <span className="faint">has no other provider and is used by</span>{" "}
                 {consumers.map((id) => (
                   <code key={id} className="chip">
                     {id}

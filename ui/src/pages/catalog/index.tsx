@@ -2,18 +2,18 @@
 
 import { useState } from "react";
 import type { Step } from "../../api/goals";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link, location, useLocation, useQuery } from "../../shell/router";
 import { CatalogGraph } from "./CatalogGraph";
-import type { Indexed } from "./indexed";
-import { isStep } from "./picture";
-import { askedOf, queryOf, toggled } from "./plan/asked";
+import type { CatalogIndex } from "./catalog-index";
+import { isStep } from "./graph-view";
 import { PlanTab } from "./plan/PlanTab";
+import { askedOf, queryOf, toggled } from "./plan/plan-query";
 import { RegisterDialog } from "./RegisterDialog";
 import { StepList } from "./StepList";
 import { StepPanel } from "./StepPanel";
@@ -61,7 +61,7 @@ export default function CatalogPage() {
           <Button onClick={reload}>Try again</Button>
         </ErrorBox>
       )}
-      {!catalog && !error && <Loading what="The catalog" />}
+      {!catalog && !error && <Loading what="Loading the catalog" />}
       {empty && <NoSteps onRegister={may ? register : undefined} />}
       {catalog && !empty && (
         <>
@@ -80,7 +80,7 @@ export default function CatalogPage() {
 
 interface ChangingProps {
   open: Open;
-  catalog: Indexed;
+  catalog: CatalogIndex;
   onClose: () => void;
   /** With the step that is shown then. */
   onDone: (id: string | undefined) => void;
@@ -95,7 +95,7 @@ function Changing({ open, catalog, onClose, onDone }: ChangingProps) {
 function Tabs({ tab, goals }: { tab: Tab; goals: number }) {
   const { search } = useLocation();
   return (
-    <nav className="tabs" aria-label="Pictures of the catalog">
+    <nav className="tabs" aria-label="Catalog views">
       {TABS.map(([name, label]) => (
         <Link key={name} to={withTab(search, name)} className="tab" aria-current={name === tab ? "page" : undefined}>
           {label}
@@ -118,7 +118,7 @@ function withTab(search: string, tab: Tab): string {
 }
 
 interface StepsProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   tab: Tab;
   may: boolean;
   onOpen: (open: Open) => void;
@@ -166,7 +166,7 @@ function Steps({ catalog, tab, may, onOpen }: StepsProps) {
 function NoStep({ id, onClose }: { id: string; onClose: () => void }) {
   return (
     <aside className="inspector" aria-label="Step">
-      <Empty icon="search" title={`There is no step ${id}`} action={<Button onClick={onClose}>Close</Button>}>
+      <Empty icon="search" title={`Step ${id} not found`} action={<Button onClick={onClose}>Close</Button>}>
         It may have been unregistered, or be in another namespace.
       </Empty>
     </aside>
@@ -182,7 +182,7 @@ function NoSteps({ onRegister }: { onRegister?: () => void }) {
   return (
     <Empty
       icon="catalog"
-      title="No step is registered yet"
+      title="No steps yet"
       command="plait check steps.json --register"
       action={
         onRegister && (
@@ -192,7 +192,7 @@ function NoSteps({ onRegister }: { onRegister?: () => void }) {
         )
       }
     >
-      Steps say what they take and what they give. Ask for an outcome, and the engine plans which of them run.
+      Steps declare their inputs and outputs. Choose a goal, and the engine plans which steps to run.
     </Empty>
   );
 }

@@ -1,7 +1,7 @@
 /** The part of a big catalog around some steps: what they need and what needs them, nearest first. */
 
 import type { Step } from "../../api/goals";
-import { type Indexed, wires } from "./indexed";
+import { type CatalogIndex, wires } from "./catalog-index";
 
 /** Up to this many steps a catalog is shown whole. */
 export const WHOLE = 300;
@@ -14,7 +14,7 @@ export interface Part {
   cut: boolean;
 }
 
-export function around(catalog: Indexed, start: readonly string[], most = AROUND): Part {
+export function around(catalog: CatalogIndex, start: readonly string[], most = AROUND): Part {
   const found = new Set(start.filter((id) => catalog.byId.has(id)));
   const queue = [...found];
   for (const id of queue) {
@@ -30,7 +30,7 @@ export function around(catalog: Indexed, start: readonly string[], most = AROUND
   return { ids: [...found], cut: false };
 }
 
-function* beside(catalog: Indexed, step: Step): Generator<string> {
+function* beside(catalog: CatalogIndex, step: Step): Generator<string> {
   const { takes, gives } = wires(step);
   for (const name of takes) yield* catalog.links[name]?.providers ?? [];
   for (const name of gives) yield* catalog.links[name]?.consumers ?? [];

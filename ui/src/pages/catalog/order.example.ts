@@ -1,12 +1,21 @@
 /** A small catalog for tests: an order, from an address to a letter. */
 
-import type { Attribute, Catalog, Links, Step } from "../../api/goals";
+import type { Attribute, Catalog, Links, Step, WorkConfig } from "../../api/goals";
 
-const need = (type = "any"): Attribute => ({ role: "required", type });
-const out = (type = "any"): Attribute => ({ role: "output", type });
+const need = (type: Attribute["type"] = "any"): Attribute => ({ role: "required", type });
+const out = (type: Attribute["type"] = "any"): Attribute => ({ role: "output", type });
+
+export const work: WorkConfig = {
+  max_retries: 0,
+  init_backoff: 0,
+  max_backoff: 0,
+  backoff_type: "exponential",
+  parallelism: 1,
+};
 
 function step(id: string, attributes: { [name: string]: Attribute }, more: Partial<Step> = {}): Step {
-  return { id, name: `The ${id}`, type: "script", attributes, script: { language: "ale", script: "{}" }, ...more };
+  const script = { language: "ale", script: "{}" } as const;
+  return { id, name: `The ${id}`, type: "script", attributes, work_config: work, script, ...more };
 }
 
 export const find = step("find", { email: need("string"), customer: out("string") }, { labels: { team: "crm" } });
@@ -23,7 +32,7 @@ export const letter = step(
   },
   {
     predicate: { language: "lua", script: "return total > 0" },
-    work_config: { max_retries: 3, init_backoff: 1000, max_backoff: 60_000, backoff_type: "exponential" },
+    work_config: { ...work, max_retries: 3, init_backoff: 1000, max_backoff: 60_000, backoff_type: "exponential" },
   },
 );
 export const sell = step("sell", { deal: out() }, { type: "flow", script: undefined, flow: { goals: ["letter"] } });

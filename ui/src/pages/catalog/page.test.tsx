@@ -20,7 +20,8 @@ class FakeApi {
   problem?: Problem;
 
   answer(method: string, path: string, body: Asked["body"]): unknown {
-    if (path === "/me") return { name: "x", role: "admin", namespace: "*", mode: "open", version: "0", namespaces: [] };
+    if (path === "/me")
+      return { name: "x", role: "admin", namespace: "*", mode: "open", version: "0", namespaces: [], dialects: [] };
     if (method === "GET" && path === "/catalog") return this.catalog;
     if (path === "/plan") return this.plan(body as { input: object });
     if (path === "/runs") return { id: "r-1", namespace: "default", status: "running" };
@@ -36,7 +37,9 @@ class FakeApi {
       steps: { letter, total },
       attributes: { total: { providers: ["total"], consumers: ["letter"] } },
       required,
-      excluded: { missing: { cached: ["session"] } },
+      excluded: { missing: { cached: ["session"] }, satisfied: {}, blocked: {} },
+      children: {},
+      warnings: [],
     };
     return { dialect: "goals", definition: "letter", valid: required.length === 0, notes: ["mind the gap"], plan };
   }
@@ -108,7 +111,7 @@ test("a step's panel tells its inputs, scripts, retries and who is at the other 
   await open("/catalog?step=letter");
   const panel = await screen.findByRole("complementary", { name: "Step The letter" });
   const inputs = within(panel).getByRole("region", { name: "Inputs" });
-  expect(inputs.textContent).toContain("waited for while a provider can deliver");
+  expect(inputs.textContent).toContain("waits as long as a provider can deliver");
   expect(within(inputs).getByRole("link", { name: "total" }).getAttribute("href")).toContain("step=total");
   expect(panel.textContent).toContain("return total > 0");
   expect(panel.textContent).toContain("up to 3 retries, after 1 s, doubling to at most 1 min");
@@ -149,7 +152,7 @@ test("what is wrong with a step is told at its line", async () => {
   };
   await open("/catalog");
   fireEvent.click(await screen.findByRole("button", { name: "Register a step" }));
-  const field = (await screen.findByLabelText("The step, as JSON")) as HTMLTextAreaElement;
+  const field = (await screen.findByLabelText("Step (JSON)")) as HTMLTextAreaElement;
   fireEvent.change(field, { target: { value: '{\n  "id": "double",\n  "type": "scrip"\n}' } });
   fireEvent.submit(field.closest("form") as HTMLFormElement);
   const told = await screen.findByRole("button", { name: "line 3", hidden: true });
@@ -161,18 +164,19 @@ test("what is wrong with a step is told at its line", async () => {
 test("text that is no JSON is never sent", async () => {
   await open("/catalog");
   fireEvent.click(await screen.findByRole("button", { name: "Register a step" }));
-  const field = await screen.findByLabelText("The step, as JSON");
+  const field = await screen.findByLabelText("Step (JSON)");
   fireEvent.change(field, { target: { value: "{" } });
   fireEvent.submit(field.closest("form") as HTMLFormElement);
-  expect(screen.getByText(/This is not JSON/)).toBeDefined();
+  expect(screen.getByText(/Invalid JSON/)).toBeDefined();
   expect(server.last("POST", "/definitions")).toBeUndefined();
 });
 
 test("a plan names its gap, and runs once that is filled", async () => {
   await open("/catalog?tab=plan&goal=letter");
-  await screen.findByText("It can't run yet");
+  const missing = await screen.findByText("Missing inputs:", { exact: false });
+  expect(missing.textContent).toBe("Missing inputs: email");
   expect(screen.getByRole("button", { name: "Run" })).toHaveProperty("disabled", true);
-  expect(screen.getByRole("region", { name: "Would not run" }).textContent).toContain("lacks session");
+  expect(screen.getByRole("region", { name: "Would not run" }).textContent).toContain("missing session");
   expect(screen.getByText("mind the gap")).toBeDefined();
   fireEvent.change(screen.getByLabelText("email"), { target: { value: "ada@example.com" } });
   await screen.findByText("2 steps would run");
@@ -202,6 +206,6 @@ test("a goal is found by typing and taken with Enter", async () => {
 test("an empty catalog says what steps are and how to register one", async () => {
   server.catalog = catalogOf([]);
   await open("/catalog");
-  await screen.findByText("No step is registered yet");
+  await screen.findByText("No steps yet");
   expect(screen.getAllByRole("button", { name: "Register a step" })).toHaveLength(2);
 });

@@ -3,15 +3,15 @@
 import { useMemo } from "react";
 import type { ApiProblem } from "../../api/client";
 import type { Catalog } from "../../api/goals";
-import { useResource } from "../../api/use";
-import { usePoll } from "../../shell/poll";
-import { type Indexed, indexed } from "./indexed";
+import { useResource } from "../../api/use-resource";
+import { usePoll } from "../../shell/use-poll";
+import { type CatalogIndex, indexed } from "./catalog-index";
 
 /** A catalog beyond this is megabytes: it is asked for less often. */
 const BIG = 1000;
 
 export interface CatalogState {
-  catalog: Indexed | undefined;
+  catalog: CatalogIndex | undefined;
   /** Changes with every change of the steps. */
   sequence: number;
   error: ApiProblem | undefined;

@@ -2,12 +2,12 @@
 
 import { Fragment, useId, useState } from "react";
 import type { Node, NodeDiff } from "../../api/types";
-import { Empty } from "../../parts/Empty";
-import { CheckField } from "../../parts/Field";
-import { span } from "../../parts/format";
-import { JsonDiff } from "../../parts/JsonDiff";
-import { StatusIcon } from "../../parts/Status";
-import { CHANGE_WORDS, compared, slower, tally, tookOf } from "./words";
+import { Empty } from "../../components/Empty";
+import { CheckField } from "../../components/Field";
+import { span } from "../../components/format";
+import { JsonDiff } from "../../components/JsonDiff";
+import { StatusIcon } from "../../components/Status";
+import { CHANGE_WORDS, compared, slower, tally, tookOf } from "./labels";
 
 export function Nodes({ nodes }: { nodes: NodeDiff[] }) {
   const [all, setAll] = useState(false);
@@ -17,15 +17,11 @@ export function Nodes({ nodes }: { nodes: NodeDiff[] }) {
       <div className="row wrap">
         <h2 id="nodes">Nodes</h2>
         <span className="muted grow">{tally(nodes)}</span>
-        <CheckField
-          label="Also those that are the same"
-          checked={all}
-          onChange={(event) => setAll(event.target.checked)}
-        />
+        <CheckField label="Show identical nodes" checked={all} onChange={(event) => setAll(event.target.checked)} />
       </div>
       {shown.length === 0 ? (
-        <Empty icon="check" title="Every node did the same in both">
-          Times and ids are not compared. Tick the box to see the durations.
+        <Empty icon="check" title="No differences between nodes">
+          Times and IDs are not compared. Show identical nodes to see durations.
         </Empty>
       ) : (
         <NodeTable nodes={shown} />
@@ -100,7 +96,7 @@ function NodeRow({ node }: { node: NodeDiff }) {
 }
 
 function Side({ node }: { node: Node | undefined }) {
-  if (!node) return <span className="faint">not there</span>;
+  if (!node) return <span className="faint">missing</span>;
   const took = tookOf(node);
   return (
     <span className="compare-cell">

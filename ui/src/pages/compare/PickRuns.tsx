@@ -2,9 +2,9 @@
 
 import { useState } from "react";
 import type { RunPage } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { TextField } from "../../parts/Field";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { TextField } from "../../components/Field";
 import { Link } from "../../shell/router";
 
 interface Props {
@@ -26,9 +26,9 @@ export function PickRuns({ a: firstA, b: firstB, onPick }: Props) {
         if (ready) onPick({ a: a.trim(), b: b.trim() });
       }}
     >
-      <h2>Which two runs?</h2>
+      <h2>Choose two runs</h2>
       <p className="muted">
-        Give their ids, or tick two in the <Link to="/runs">list of runs</Link> and press Compare there.
+        Enter their IDs, or select two in the <Link to="/runs">list of runs</Link> and choose Compare.
       </p>
       <TextField label="Run A" list="compare-runs" autoFocus value={a} onChange={(event) => setA(event.target.value)} />
       <TextField label="Run B" list="compare-runs" value={b} onChange={(event) => setB(event.target.value)} />

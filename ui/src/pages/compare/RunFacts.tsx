@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { Run } from "../../api/types";
-import { Status, shownStatus } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { Status, shownStatus } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { Link } from "../../shell/router";
 
 /** The header facts of one run; what differs from the other one is marked. */
@@ -28,7 +28,7 @@ export function RunFacts({ side, run, other }: { side: "A" | "B"; run: Run; othe
         <Fact name="Started">
           <Ago at={run.created_at} />
         </Fact>
-        <Fact name="Took">
+        <Fact name="Duration">
           <Duration from={run.created_at} to={run.ended_at} />
         </Fact>
         {run.labels && (

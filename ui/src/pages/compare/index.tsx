@@ -1,12 +1,12 @@
 /** Two runs side by side: facts, input, output, and what each node did in both. */
 
 import type { RunDetail, RunDiff } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { JsonDiff } from "../../parts/JsonDiff";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { JsonDiff } from "../../components/JsonDiff";
+import { Loading } from "../../shell/fallbacks";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { useQuery } from "../../shell/router";
 import { Nodes } from "./Nodes";
 import { PickRuns } from "./PickRuns";
@@ -50,7 +50,7 @@ function Compared({ a, b }: { a: string; b: string }) {
       </ErrorBox>
     );
   }
-  if (!data) return <Loading what="The two runs" />;
+  if (!data) return <Loading what="Loading both runs" />;
   return (
     <>
       <div className="compare-facts">
@@ -74,7 +74,7 @@ function Values({ a, b, diff }: { a: string; b: string; diff: RunDiff }) {
       {(["input", "output"] as const).map((part) => (
         <section key={part} className="stack tight" aria-label={part}>
           <h2>{part === "input" ? "Input" : "Output"}</h2>
-          {(diff[part] ?? []).length === 0 && <p className="muted">The same in both.</p>}
+          {(diff[part] ?? []).length === 0 && <p className="muted">No differences.</p>}
           {(diff[part] ?? []).length > 0 && left.data && right.data && (
             <JsonDiff a={left.data[part]} b={right.data[part]} />
           )}

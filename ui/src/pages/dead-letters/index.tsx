@@ -3,18 +3,18 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { DeadLetter } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
-import { usePoll } from "../../shell/poll";
 import { useQuery } from "../../shell/router";
 import { toast } from "../../shell/toasts";
-import { Letter } from "./Letter";
-import { Settle, settlePath, type Verdict } from "./Settle";
+import { usePoll } from "../../shell/use-poll";
+import { DeadLetterCard } from "./DeadLetterCard";
+import { type Resolution, ResolveDialog, resolvePath } from "./ResolveDialog";
 import "./dead-letters.css";
 
 const EVERY = 5000;
@@ -32,7 +32,7 @@ export default function DeadLetters() {
     <Page
       title="Dead letters"
       actions={
-        <fieldset className="segments" aria-label="Which to show">
+        <fieldset className="segments" aria-label="Filter by status">
           {FILTERS.map(([value, words]) => (
             <button
               key={value}
@@ -47,15 +47,14 @@ export default function DeadLetters() {
       }
     >
       <p className="muted">
-        A task that failed on its last attempt waits here with its error. Retry runs it again with fresh attempts and
-        lets its run go on; discard gives it up.
+        Tasks that failed on their last attempt. Retry runs a task again and lets its run continue; Discard drops it.
       </p>
       {error && (
         <ErrorBox error={error}>
           <Button onClick={reload}>Try again</Button>
         </ErrorBox>
       )}
-      {!data && !error && <Loading what="Dead letters" />}
+      {!data && !error && <Loading what="Loading dead letters" />}
       {data && <Letters letters={data.dead_letters} status={status} reload={reload} />}
     </Page>
   );
@@ -69,24 +68,24 @@ interface LettersProps {
 
 function Letters({ letters, status, reload }: LettersProps) {
   const may = allows(useMe(), "operator");
-  const [asked, setAsked] = useState<{ letter: DeadLetter; verdict: Verdict }>();
-  const settle = async (letter: DeadLetter, verdict: Verdict) => {
-    await api.post(settlePath(letter.id, verdict), {}, { namespace: letter.namespace });
+  const [asked, setAsked] = useState<{ letter: DeadLetter; resolution: Resolution }>();
+  const resolve = async (letter: DeadLetter, resolution: Resolution) => {
+    await api.post(resolvePath(letter.id, resolution), {}, { namespace: letter.namespace });
     toast({
       kind: "ok",
-      text: `${verdict === "retry" ? "Trying again" : "Discarded"}: ${letter.label || letter.node}`,
+      text: `${resolution === "retry" ? "Retry started" : "Discarded"}: ${letter.label || letter.node}`,
     });
     setAsked(undefined);
     reload();
   };
   if (letters.length === 0) {
     return status === "pending" ? (
-      <Empty icon="check" title="No task has given up">
-        When a task fails on its last attempt it is kept here, with its error and all that is needed to run it again.
+      <Empty icon="check" title="No dead letters">
+        Tasks that fail on their last attempt are listed here, with everything needed to retry them.
       </Empty>
     ) : (
-      <Empty icon="letters" title="There never was a dead letter here">
-        Tasks that fail on their last attempt are kept here, also after they were settled.
+      <Empty icon="letters" title="No dead letters so far">
+        Tasks that fail on their last attempt are listed here, including those already retried or discarded.
       </Empty>
     );
   }
@@ -95,11 +94,11 @@ function Letters({ letters, status, reload }: LettersProps) {
       <ul className="letters">
         {letters.map((letter) => (
           <li key={letter.id}>
-            <Letter letter={letter} may={may} onSettle={(verdict) => setAsked({ letter, verdict })} />
+            <DeadLetterCard letter={letter} may={may} onResolve={(resolution) => setAsked({ letter, resolution })} />
           </li>
         ))}
       </ul>
-      {asked && <Settle {...asked} onClose={() => setAsked(undefined)} settle={settle} reload={reload} />}
+      {asked && <ResolveDialog {...asked} onClose={() => setAsked(undefined)} resolve={resolve} reload={reload} />}
     </>
   );
 }

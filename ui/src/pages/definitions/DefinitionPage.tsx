@@ -2,14 +2,14 @@
 
 import { useState } from "react";
 import type { Definition } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button, LinkButton } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button, LinkButton } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link } from "../../shell/router";
-import { Loaded } from "./Loaded";
+import { LoadedBadge } from "./LoadedBadge";
 import { SchemaTable } from "./SchemaTable";
 import { Tags } from "./Tags";
 import { Versions } from "./Versions";
@@ -31,14 +31,14 @@ export function DefinitionPage({ name }: { name: string }) {
           <span className="faint">/</span>
           <h1 className="clip">{name}</h1>
           {definition && <span className="chip">{definition.dialect}</span>}
-          {definition && <Loaded loaded={definition.loaded} />}
+          {definition && <LoadedBadge loaded={definition.loaded} />}
         </div>
       }
       actions={
         definition && (
           <>
             <LinkButton to={`/runs?definition=${encodeURIComponent(name)}`} icon="runs">
-              Its runs
+              View runs
             </LinkButton>
             {may && definition.loaded && (
               <LinkButton to={`/runs/new?definition=${encodeURIComponent(name)}`} look="primary" icon="play">
@@ -66,15 +66,11 @@ function Body({ definition, onChange }: { definition: Definition; onChange: (nex
       {definition.doc ? (
         <p className="definitions-text">{definition.doc.trim()}</p>
       ) : (
-        <p className="faint">It says nothing about itself: its docstring would stand here.</p>
+        <p className="faint">No description. Add a docstring to show one here.</p>
       )}
       <div className="definitions-schemas">
-        <SchemaTable
-          schema={definition.input_schema}
-          title="Input"
-          none="Nothing is said about its input: any JSON is taken."
-        />
-        <SchemaTable schema={definition.output_schema} title="Output" none="Nothing is said about its output." />
+        <SchemaTable value={definition.input_schema} title="Input" none="No input schema: any JSON is accepted." />
+        <SchemaTable value={definition.output_schema} title="Output" none="No output schema." />
       </div>
       <Tags definition={definition} onChange={onChange} />
       <Versions definition={definition} />

@@ -1,12 +1,21 @@
 /** A JSON Schema to be read: its fields as a table, and the schema itself folded away. */
 
 import { useMemo } from "react";
-import type { Schema } from "../../api/types";
-import { Json } from "../../parts/Json";
-import "../../parts/SchemaForm.css";
-import { linesOfSchema, typeText } from "../../parts/SchemaFormWords";
+import type { Json as JsonValue } from "../../api/types";
+import { Json } from "../../components/Json";
+import "../../components/SchemaForm.css";
+import { schemaOf } from "../../components/SchemaFormModel";
+import { linesOfSchema, typeText } from "../../components/SchemaFormWords";
 
-export function SchemaTable({ schema, title, none }: { schema: Schema | undefined; title: string; none: string }) {
+interface Props {
+  /** What the API has as the schema, if anything. */
+  value: JsonValue | undefined;
+  title: string;
+  none: string;
+}
+
+export function SchemaTable({ value, title, none }: Props) {
+  const schema = schemaOf(value);
   const lines = useMemo(() => (schema ? linesOfSchema(schema) : []), [schema]);
   return (
     <section className="stack tight" aria-label={title}>
@@ -20,7 +29,7 @@ export function SchemaTable({ schema, title, none }: { schema: Schema | undefine
               <tr>
                 <th scope="col">Field</th>
                 <th scope="col">Type</th>
-                <th scope="col">About</th>
+                <th scope="col">Description</th>
               </tr>
             </thead>
             <tbody>
@@ -38,10 +47,10 @@ export function SchemaTable({ schema, title, none }: { schema: Schema | undefine
           </table>
         </div>
       )}
-      {schema && (
+      {value !== undefined && schema && (
         <details>
           <summary className="muted">JSON Schema</summary>
-          <Json value={schema} label={`${title} schema`} />
+          <Json value={value} label={`${title} schema`} />
         </details>
       )}
     </section>

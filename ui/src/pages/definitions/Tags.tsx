@@ -3,16 +3,16 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Definition } from "../../api/types";
-import { Button, IconButton } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import type { CopyAction } from "../../parts/copy";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { SelectField, TextField } from "../../parts/Field";
+import { useRequest } from "../../api/use-request";
+import { Button, IconButton } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import type { CopyAction } from "../../components/copy";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { SelectField, TextField } from "../../components/Field";
 import { allows, useMe } from "../../shell/me";
 import { toast } from "../../shell/toasts";
-import { useSending } from "../approvals/sending";
-import { versionKey, versionsOf } from "./words";
+import { versionKey, versionsOf } from "./versions";
 
 interface Props {
   definition: Definition;
@@ -117,7 +117,7 @@ function SetTag({ definition, tag: old, onChange, onClose }: DialogProps) {
       {!old && (
         <TextField
           label="Tag"
-          hint="If it exists, it moves."
+          hint="An existing tag is moved."
           placeholder="stable"
           required
           value={tag}
@@ -130,9 +130,9 @@ function SetTag({ definition, tag: old, onChange, onClose }: DialogProps) {
         ))}
       </SelectField>
       <p className="muted">
-        New runs of {`${definition.name}@${tag || "…"}`} start with this version; running ones stay as they are.
+        New runs of {`${definition.name}@${tag || "…"}`} start with this version; existing runs keep theirs.
       </p>
-      {error && <ErrorBox error={error} title="Not set" />}
+      {error && <ErrorBox error={error} title="Could not set the tag" />}
     </Dialog>
   );
 }
@@ -155,9 +155,9 @@ function RemoveTag({ definition, tag, onChange, onClose }: DialogProps) {
       }
     >
       <p>
-        Who starts runs of <code>{`${definition.name}@${tag}`}</code> gets an error from then on.
+        Starting runs of <code>{`${definition.name}@${tag}`}</code> will fail from then on.
       </p>
-      {error && <ErrorBox error={error} title="Not removed" />}
+      {error && <ErrorBox error={error} title="Could not remove the tag" />}
     </Dialog>
   );
 }
@@ -185,7 +185,7 @@ function Foot({ action, onClose, word, busy, danger = false }: FootProps) {
 
 /** Sends a change, takes the definition it answers with, and closes. */
 function useChange(onChange: (next: Definition) => void, onClose: () => void, done: string) {
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const change = async (call: () => Promise<Definition>) => {
     onChange(await call());
     toast({ kind: "ok", text: done });

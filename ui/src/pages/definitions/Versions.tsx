@@ -1,19 +1,19 @@
 /** The versions of a definition, the source of one, and the difference of two. The URL says which. */
 
 import type { Definition, DefinitionVersion, Version } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { copyText } from "../../parts/clipboard";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Json } from "../../parts/Json";
-import { JsonDiff } from "../../parts/JsonDiff";
-import { TextDiff } from "../../parts/TextDiff";
-import { Ago } from "../../parts/Time";
-import { Loading } from "../../shell/plain";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { copyText } from "../../components/clipboard";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Json } from "../../components/Json";
+import { JsonDiff } from "../../components/JsonDiff";
+import { TextDiff } from "../../components/TextDiff";
+import { Ago } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 import { useQuery } from "../../shell/router";
-import { Loaded } from "./Loaded";
-import { asJson, tagsOf, versionKey, versionsOf } from "./words";
+import { LoadedBadge } from "./LoadedBadge";
+import { asJson, tagsOf, versionKey, versionsOf } from "./versions";
 
 export function Versions({ definition }: { definition: Definition }) {
   const [query, setQuery] = useQuery();
@@ -66,7 +66,7 @@ function Table({ definition, keys, shown, onShow, onCompare }: TableProps) {
           <tr>
             <th scope="col">Version</th>
             <th scope="col">First seen</th>
-            <th scope="col">Here</th>
+            <th scope="col">Loaded</th>
             <th scope="col">Tags</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>
@@ -109,7 +109,7 @@ function Row({ version, tags, shown, onShow, onCompare }: RowProps) {
         <Ago at={version.created_at} />
       </td>
       <td>
-        <Loaded loaded={version.loaded} />
+        <LoadedBadge loaded={version.loaded} />
       </td>
       <td>
         <span className="row wrap">
@@ -150,7 +150,7 @@ function versionPath(name: string, version: string): string {
 function Source({ name, version }: { name: string; version: string }) {
   const { data, error } = useResource<DefinitionVersion>(versionPath(name, version));
   if (error) return <ErrorBox error={error} />;
-  if (!data) return <Loading what="The source" />;
+  if (!data) return <Loading what="Loading the source" />;
   const { source, file } = data;
   const json = source ? asJson(source) : undefined;
   return (
@@ -165,9 +165,7 @@ function Source({ name, version }: { name: string; version: string }) {
           </Button>
         )}
       </div>
-      {!source && (
-        <Empty title="Its source is not kept">Only versions that this server has loaded once have one.</Empty>
-      )}
+      {!source && <Empty title="Source not available">Only versions that this server has loaded have a source.</Empty>}
       {json !== undefined && <Json value={json} label="definition" />}
       {source && json === undefined && <pre className="definitions-source">{source}</pre>}
     </section>
@@ -200,7 +198,7 @@ function Difference({ name, from, to, keys, onPick, onClose }: DifferenceProps) 
         </Button>
       </div>
       {error && <ErrorBox error={error} />}
-      {(a.loading || b.loading) && !error && <Loading what="The two versions" />}
+      {(a.loading || b.loading) && !error && <Loading what="Loading both versions" />}
       {a.data && b.data && <SourceDiff a={a.data} b={b.data} />}
     </section>
   );
@@ -234,9 +232,7 @@ function Pick({
 
 function SourceDiff({ a, b }: { a: DefinitionVersion; b: DefinitionVersion }) {
   if (!a.source || !b.source) {
-    return (
-      <Empty title="There is nothing to compare">The source of {a.source ? b.version : a.version} is not kept.</Empty>
-    );
+    return <Empty title="Nothing to compare">The source of {a.source ? b.version : a.version} is not available.</Empty>;
   }
   const [left, right] = [asJson(a.source), asJson(b.source)];
   if (left !== undefined && right !== undefined) return <JsonDiff a={left} b={right} />;

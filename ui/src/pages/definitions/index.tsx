@@ -1,8 +1,8 @@
 import type { PageProps } from "../../shell/page";
+import { DefinitionList } from "./DefinitionList";
 import { DefinitionPage } from "./DefinitionPage";
-import { List } from "./List";
 import "./definitions.css";
 
 export default function Definitions({ params }: PageProps) {
-  return params.name === undefined ? <List /> : <DefinitionPage key={params.name} name={params.name} />;
+  return params.name === undefined ? <DefinitionList /> : <DefinitionPage key={params.name} name={params.name} />;
 }

@@ -1,15 +1,15 @@
-/** Signing in: an API key becomes a session of this browser. */
+/** Signing in: an API key becomes browser session. */
 
 import { useState } from "react";
 import { api } from "../../api/client";
 import { keepNamespace } from "../../api/namespace";
 import type { Me } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { TextField } from "../../parts/Field";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { TextField } from "../../components/Field";
 import { useTitle } from "../../shell/page";
 import { navigate, useQuery } from "../../shell/router";
-import { useSending } from "../approvals/sending";
 import { safeNext } from "./next";
 import "./login.css";
 
@@ -17,7 +17,7 @@ export default function Login() {
   useTitle("Sign in");
   const [query] = useQuery();
   const [key, setKey] = useState("");
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const signIn = async () => {
     await api.post<Me>("/session", { key: key.trim() }, { namespace: null });
     // The namespace that someone else looked at here may not be this key's.
@@ -39,7 +39,7 @@ export default function Login() {
         </header>
         <TextField
           label="API key"
-          hint="Stays in this browser as a session; the key itself is not kept."
+          hint="Starts a session in this browser. The key itself is not stored."
           type="password"
           autoComplete="current-password"
           placeholder="plait_…"
@@ -48,7 +48,7 @@ export default function Login() {
           value={key}
           onChange={(event) => setKey(event.target.value)}
         />
-        {error && <ErrorBox error={error} title="Not signed in" />}
+        {error && <ErrorBox error={error} title="Sign-in failed" />}
         <Button type="submit" look="primary" busy={busy} disabled={key.trim() === ""}>
           Sign in
         </Button>
@@ -63,9 +63,9 @@ function Where() {
     <details className="muted">
       <summary>Where do I get a key?</summary>
       <div className="stack tight login-help">
-        <p>Someone with the role admin makes one under Settings. The first one is made on the server:</p>
+        <p>An admin can create one under Settings. Create the first one on the server:</p>
         <code className="login-command">plait keys create me --role admin -n '*'</code>
-        <p>It is shown once. On your own machine, plait dev is open and needs none.</p>
+        <p>It is shown only once. plait dev on your own machine needs no key.</p>
       </div>
     </details>
   );

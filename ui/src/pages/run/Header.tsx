@@ -1,16 +1,17 @@
 import { withQuery } from "../../api/namespace";
 import type { Run, RunDetail, RunPage } from "../../api/types";
-import { useResource } from "../../api/use";
-import { IconButton } from "../../parts/Button";
-import { copyText } from "../../parts/clipboard";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { shortId } from "../../parts/format";
-import { Icon } from "../../parts/Icon";
-import { Status, StatusIcon, shownStatus } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { useResource } from "../../api/use-resource";
+import { IconButton } from "../../components/Button";
+import { copyText } from "../../components/clipboard";
+import { ErrorBox } from "../../components/ErrorBox";
+import { shortId } from "../../components/format";
+import { Icon } from "../../components/Icon";
+import { Status, StatusIcon, shownStatus } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { Link } from "../../shell/router";
 import { ActionButtons } from "./actions/ActionButtons";
-import type { Asked } from "./actions/describe";
+import type { Asked } from "./actions/requests";
+import { detailsOf } from "./details/details";
 
 interface HeaderProps {
   detail: RunDetail;
@@ -26,18 +27,18 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
   return (
     <header className="run-head">
       <div className="run-title">
-        <Link to="/runs" className="run-back" aria-label="Back to the runs" title="Back to the runs">
+        <Link to="/runs" className="run-back" aria-label="Back to runs" title="Back to runs">
           <Icon name="left" />
         </Link>
         <h1 className="clip" title={run.id}>
           {run.id}
         </h1>
-        <IconButton icon="copy" label="Copy the id" className="small" onClick={() => void copyText(run.id, "the id")} />
+        <IconButton icon="copy" label="Copy ID" className="small" onClick={() => void copyText(run.id, "the ID")} />
         <Status status={status} />
         <div className="grow" />
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
       </div>
-      <Facts run={run} goals={detail.view.details?.plan?.goals} />
+      <Facts run={run} goals={detailsOf(detail.view).plan?.goals} />
       {run.error && status === "failed" && <ErrorBox error={run.error} />}
       {run.error?.message && status === "cancelled" && <p className="muted">Cancelled: {run.error.message}</p>}
     </header>
@@ -47,7 +48,7 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
 function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
   const { definition, version } = run;
   const query = version ? `?version=${encodeURIComponent(version)}` : "";
-  // Goals are no definition that is kept: what they mean is in the catalog.
+  // A plan is of goals, which are no stored definition: what they mean is in the catalog.
   const link = goals
     ? withQuery("/catalog", { tab: "plan", goal: goals })
     : `/definitions/${encodeURIComponent(definition)}${query}`;
@@ -110,7 +111,7 @@ function Family({ run }: { run: Run }) {
       ))}
       {found.length > FEW && (
         <Link className="chip" to={`/runs?parent=${encodeURIComponent(run.id)}`}>
-          all children
+          All child runs
         </Link>
       )}
     </>

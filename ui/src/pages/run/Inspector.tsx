@@ -1,17 +1,17 @@
 /** All about one node: what went in, what came out, what went wrong, and what can be done from here. */
 
 import type { Node, RunDetail } from "../../api/types";
-import { Button, IconButton } from "../../parts/Button";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { absolute } from "../../parts/format";
-import { Icon } from "../../parts/Icon";
-import { Json } from "../../parts/Json";
-import { Status } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { Button, IconButton } from "../../components/Button";
+import { ErrorBox } from "../../components/ErrorBox";
+import { absolute, span } from "../../components/format";
+import { Icon } from "../../components/Icon";
+import { Json } from "../../components/Json";
+import { Status } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { useKey } from "../../shell/keys";
 import { Link } from "../../shell/router";
-import type { Asked } from "./actions/describe";
-import { canFork } from "./actions/GoalsForkDialog";
+import { canFork } from "./actions/ForkForm";
+import type { Asked } from "./actions/requests";
 import { LogLines, useLogs } from "./Logs";
 
 interface InspectorProps {
@@ -71,10 +71,16 @@ function Facts({ node }: { node: Node }) {
           <dd title={absolute(node.started_at)}>
             <Ago at={node.started_at} />
           </dd>
-          <dt>{node.ended_at === undefined ? "For" : "Took"}</dt>
+          <dt>{node.ended_at === undefined ? "Running for" : "Duration"}</dt>
           <dd>
             <Duration from={node.started_at} to={node.ended_at} />
           </dd>
+        </>
+      )}
+      {(node.queued ?? 0) > 0 && (
+        <>
+          <dt>Queued</dt>
+          <dd title="How long the last attempt waited for a worker">{span(node.queued ?? 0)}</dd>
         </>
       )}
       {node.detail && (
@@ -98,12 +104,11 @@ function Facts({ node }: { node: Node }) {
 }
 
 function NodeActions({ node, detail, past, onAction }: Omit<InspectorProps, "onClose">) {
-  const { actions, view } = detail;
+  const { actions } = detail;
   const done = node.status === "completed";
-  const goals = view.details !== undefined;
   return (
     <div className="row wrap">
-      {actions.includes("fork") && (!goals || canFork(node)) && (
+      {actions.includes("fork") && canFork(node) && (
         <Button
           icon="fork"
           className="small"
@@ -112,9 +117,9 @@ function NodeActions({ node, detail, past, onAction }: Omit<InspectorProps, "onC
           Fork from here
         </Button>
       )}
-      {past === undefined && actions.includes("rewind") && !goals && (
+      {past === undefined && actions.includes("rewind") && (
         <Button icon="rewind" className="small" onClick={() => onAction({ action: "rewind", node })}>
-          Retry from here
+          Re-run from here
         </Button>
       )}
     </div>
@@ -135,7 +140,7 @@ const FEW = 200;
 
 function NodeLogs({ node, detail }: { node: Node; detail: RunDetail }) {
   const { lines = [], problem } = useLogs(detail.run.id, node.id, detail.run.status === "running", detail.seq);
-  if (problem) return <ErrorBox error={problem} title="The log can't be read" />;
+  if (problem) return <ErrorBox error={problem} title="Could not load the log" />;
   if (lines.length === 0) return null;
   return (
     <section className="stack tight">

@@ -4,13 +4,13 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { type ApiProblem, api } from "../../api/client";
 import { withQuery } from "../../api/namespace";
 import type { Level, LogLine, LogPage, View } from "../../api/types";
-import { asProblem } from "../../api/use";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { absolute, clock } from "../../parts/format";
-import { Window } from "../../parts/Window";
-import { usePoll } from "../../shell/poll";
+import { asProblem } from "../../api/use-resource";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { absolute, clock } from "../../components/format";
+import { VirtualList } from "../../components/VirtualList";
 import { useQuery } from "../../shell/router";
+import { usePoll } from "../../shell/use-poll";
 import { runPath } from "./use-run";
 
 export const LEVELS: readonly Level[] = ["debug", "info", "warning", "error"];
@@ -60,7 +60,7 @@ export function Logs({ id, seq, running, view }: LogsProps) {
         <input
           type="search"
           className="input logs-search"
-          aria-label="Search the log"
+          aria-label="Search logs"
           placeholder="Search"
           value={text}
           onChange={(event) => setText(event.target.value)}
@@ -71,7 +71,7 @@ export function Logs({ id, seq, running, view }: LogsProps) {
       </div>
       {problem && <ErrorBox error={problem} />}
       {lines && lines.length === 0 && (
-        <Empty icon="runs" title="Nothing was logged" command='step_log("charged the card")'>
+        <Empty icon="runs" title="No log lines" command='step_log("charged the card")'>
           Steps write here with plait.step_log, or with Python's logging.
         </Empty>
       )}
@@ -82,7 +82,7 @@ export function Logs({ id, seq, running, view }: LogsProps) {
 
 export function LogLines({ lines, withNode, follow }: { lines: LogLine[]; withNode: boolean; follow: boolean }) {
   return (
-    <Window
+    <VirtualList
       className="loglines"
       label="Log lines"
       count={lines.length}

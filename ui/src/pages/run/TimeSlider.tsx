@@ -1,9 +1,9 @@
 /** Time travel: a slider over the events. What is shown is the run as it was after the chosen one. */
 
 import type { Event } from "../../api/types";
-import { Button, IconButton } from "../../parts/Button";
-import { absolute, clock } from "../../parts/format";
-import { Icon } from "../../parts/Icon";
+import { Button, IconButton } from "../../components/Button";
+import { absolute, clock } from "../../components/format";
+import { Icon } from "../../components/Icon";
 import { useKey } from "../../shell/keys";
 
 interface SliderProps {
@@ -32,7 +32,7 @@ export function TimeSlider({ at, last, onAt }: SliderProps) {
         min={1}
         max={last}
         value={shown}
-        aria-label="Show the run as it was after event"
+        aria-label="Show the run at event"
         aria-valuetext={at === undefined ? "now" : `event ${shown} of ${last}`}
         style={{ "--part": (shown - 1) / (last - 1) } as React.CSSProperties}
         onChange={(event) => go(Number(event.target.value))}
@@ -67,7 +67,7 @@ export function PastBanner({ at, point, last, onFork, onLive }: BannerProps) {
     <div className="past-banner" role="status">
       <Icon name="clock" />
       <span className="grow">
-        You see the run <strong>as it was after event {at}</strong> of {last}
+        Showing the run <strong>at event {at}</strong> of {last}
         {point?.seq === at && (
           <span className="muted" title={absolute(point.at)}>
             , <code>{point.type}</code> at {clock(point.at)}

@@ -1,33 +1,35 @@
-/** One run, of any dialect: what it is, why it waits, what can be done, and its pictures. */
+/** One run, of any dialect: what it is, why it is waiting, what can be done, and its tabs. */
 
 import { useState } from "react";
-import type { RunDetail } from "../../api/types";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { FrozenTime } from "../../parts/Time";
+import type { Node, RunDetail } from "../../api/types";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Json } from "../../components/Json";
+import { FrozenTime } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 import { useKey } from "../../shell/keys";
-import { later } from "../../shell/later";
+import { lazy } from "../../shell/lazy";
 import { type PageProps, useTitle } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link, location, useQuery } from "../../shell/router";
 import { ActionDialog } from "./actions/ActionDialog";
-import type { Asked } from "./actions/describe";
+import type { Asked } from "./actions/requests";
+import { detailsOf } from "./details/details";
 import { Header } from "./Header";
-import { InOut } from "./InOut";
+import { InputOutput } from "./InputOutput";
 import { Inspector } from "./Inspector";
 import { Logs } from "./Logs";
 import { PastBanner, TimeSlider } from "./TimeSlider";
-import { type Tab, TabBar, tabOf } from "./tabs";
+import { hasTab, type Tab, TabBar, tabOf } from "./tabs";
 import { type RunState, useRun } from "./use-run";
-import { Waiting } from "./Waiting";
+import { WaitingReasons } from "./WaitingReasons";
 import "./run.css";
 
-const Graph = later(() => import("./graph/Graph"));
-const Timeline = later(() => import("./timeline/Timeline"));
-const Events = later(() => import("./events/Events"));
-const Attributes = later(() => import("./goals/Attributes"));
-const PlanDiff = later(() => import("./goals/PlanDiff"));
-// The first picture of nearly everyone: fetched along with the page, not after it.
+const Graph = lazy(() => import("./graph/Graph"));
+const Timeline = lazy(() => import("./timeline/Timeline"));
+const Events = lazy(() => import("./events/Events"));
+const Attributes = lazy(() => import("./details/Attributes"));
+const PlanDiff = lazy(() => import("./details/PlanDiff"));
+// The tab that nearly everyone sees first: fetched along with the page, not after it.
 if (tabOf(new URLSearchParams(location().search).get("tab")) === "graph") void Graph.preload();
 
 export default function RunPage({ params }: PageProps) {
@@ -50,14 +52,14 @@ function Missing({ id, run }: { id: string; run: RunState }) {
       {run.problem.status === 404 ? (
         <Empty
           icon="search"
-          title={`There is no run ${id}`}
+          title={`Run ${id} not found`}
           action={
             <Link className="text" to="/runs">
-              Go to the runs
+              Go to runs
             </Link>
           }
         >
-          It may be in another namespace, or its history was removed.
+          It may be in another namespace, or its history was deleted.
         </Empty>
       ) : (
         <ErrorBox error={run.problem} />
@@ -75,15 +77,17 @@ interface ShownProps {
   shown: RunDetail;
 }
 
+/** What can be shown as it was at an earlier event. */
+const WITH_SLIDER: ReadonlySet<Tab> = new Set<Tab>(["graph", "events", "attributes", "plan", "details"]);
+
 function Shown({ id, tab, at, run, now, shown }: ShownProps) {
   const [query, setQuery] = useQuery();
   const [asked, setAsked] = useState<Asked>();
   const nodeId = query.get("node") ?? undefined;
-  const node = shown.view.nodes.find((one) => one.id === nodeId);
+  const node = nodeOf(shown.view.nodes, nodeId);
   const select = (next: string | undefined) => setQuery({ node: next });
   const past = at !== undefined;
-  const { details } = shown.view;
-  const withSlider = tab === "graph" || tab === "events" || tab === "attributes" || tab === "plan";
+  const details = detailsOf(shown.view);
   return (
     <div className="run">
       <Header detail={now} shown={shown} past={past} onAction={setAsked} />
@@ -96,10 +100,10 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
           onLive={() => setQuery({ at: undefined })}
         />
       ) : (
-        <Waiting detail={now} onNode={(one) => setQuery({ node: one })} onAction={setAsked} />
+        <WaitingReasons detail={now} onNode={(one) => setQuery({ node: one })} onAction={setAsked} />
       )}
-      <TabBar tab={tab} goals={details !== undefined} />
-      {withSlider && <TimeSlider at={at} last={now.seq} onAt={(next) => setQuery({ at: next })} />}
+      <TabBar tab={tab} details={details} />
+      {WITH_SLIDER.has(tab) && <TimeSlider at={at} last={now.seq} onAt={(next) => setQuery({ at: next })} />}
       <FrozenTime value={past ? run.point?.at : undefined}>
         <div className={node && tab !== "io" ? "run-body with-side" : "run-body"}>
           <div className="run-main">
@@ -109,12 +113,11 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
             )}
             {tab === "events" && <Events id={id} live={run.live} at={at} />}
             {tab === "logs" && <Logs id={id} seq={now.seq} running={now.run.status === "running"} view={now.view} />}
-            {tab === "attributes" && details && <Attributes details={details} onNode={select} />}
-            {tab === "plan" && details && <PlanDiff detail={shown} details={details} onNode={select} />}
-            {(tab === "attributes" || tab === "plan") && !details && (
-              <Empty title="This run has no attributes">Only runs of goals have attributes and a plan.</Empty>
-            )}
-            {tab === "io" && <InOut detail={shown} />}
+            {!hasTab(tab, details) && <Empty title={`This run has no ${tab}`} />}
+            {tab === "attributes" && details.attributes && <Attributes details={details} onNode={select} />}
+            {tab === "plan" && hasTab(tab, details) && <PlanDiff detail={shown} details={details} onNode={select} />}
+            {tab === "details" && details.other && <Json value={details.other} label="details" />}
+            {tab === "io" && <InputOutput detail={shown} />}
           </div>
           {node && tab !== "io" && (
             <Inspector node={node} detail={now} past={at} onAction={setAsked} onClose={() => select(undefined)} />
@@ -124,6 +127,12 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
       {asked && <ActionDialog asked={asked} detail={now} onClose={() => setAsked(undefined)} onDone={run.told} />}
     </div>
   );
+}
+
+/** By its id; a child run knows the node that started it by its token. */
+function nodeOf(nodes: readonly Node[], id: string | undefined): Node | undefined {
+  if (id === undefined) return undefined;
+  return nodes.find((node) => node.id === id) ?? nodes.find((node) => node.token === id);
 }
 
 function pointOf(text: string | null): number | undefined {

@@ -1,4 +1,7 @@
+/** The tabs of a run: what every run has, and what this one brings along. */
+
 import { Link, useLocation } from "../../shell/router";
+import type { Details } from "./details/details";
 
 const TABS = [
   ["graph", "Graph"],
@@ -7,10 +10,9 @@ const TABS = [
   ["logs", "Logs"],
   ["attributes", "Attributes"],
   ["plan", "Plan"],
+  ["details", "Details"],
   ["io", "Input and output"],
 ] as const;
-/** Only of runs of goals. */
-const GOALS: readonly string[] = ["attributes", "plan"];
 
 export type Tab = (typeof TABS)[number][0];
 
@@ -18,7 +20,20 @@ export function tabOf(text: string | null): Tab {
   return TABS.find(([tab]) => tab === text)?.[0] ?? "graph";
 }
 
-export function TabBar({ tab, goals }: { tab: Tab; goals: boolean }) {
+export function hasTab(tab: Tab, { attributes, plan, plan_diff, other }: Details): boolean {
+  switch (tab) {
+    case "attributes":
+      return attributes !== undefined;
+    case "plan":
+      return plan !== undefined || plan_diff !== undefined;
+    case "details":
+      return other !== undefined;
+    default:
+      return true;
+  }
+}
+
+export function TabBar({ tab, details }: { tab: Tab; details: Details }) {
   const { path, search } = useLocation();
   const to = (next: Tab) => {
     const params = new URLSearchParams(search);
@@ -26,8 +41,8 @@ export function TabBar({ tab, goals }: { tab: Tab; goals: boolean }) {
     return `${path}?${params}`;
   };
   return (
-    <nav className="tabs" aria-label="Pictures of the run">
-      {TABS.filter(([name]) => goals || !GOALS.includes(name)).map(([name, label]) => (
+    <nav className="tabs" aria-label="Run tabs">
+      {TABS.filter(([name]) => hasTab(name, details)).map(([name, label]) => (
         <Link key={name} to={to(name)} className="tab" aria-current={name === tab ? "page" : undefined}>
           {label}
         </Link>

@@ -8,8 +8,8 @@ import { type ApiProblem, api } from "../../api/client";
 import { type LiveEvents, useLiveEvents } from "../../api/live";
 import { currentNamespace } from "../../api/namespace";
 import type { Event, EventPage, RunDetail } from "../../api/types";
-import { asProblem } from "../../api/use";
-import { usePoll } from "../../shell/poll";
+import { asProblem } from "../../api/use-resource";
+import { usePoll } from "../../shell/use-poll";
 
 export interface RunState {
   /** As it is now. */

@@ -1,5 +1,5 @@
-import { Button } from "../../parts/Button";
-import { shortId } from "../../parts/format";
+import { Button } from "../../components/Button";
+import { shortId } from "../../components/format";
 import { useKey } from "../../shell/keys";
 import { navigate } from "../../shell/router";
 
@@ -8,7 +8,7 @@ export function CompareBar({ selected, onClear }: { selected: string[]; onClear:
   const open = () => {
     if (a && b) navigate(`/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
   };
-  useKey("c", open, { label: "Compare the two selected", group: "Runs", enabled: b !== undefined });
+  useKey("c", open, { label: "Compare selected runs", group: "Runs", enabled: b !== undefined });
   if (!a) return null;
   return (
     <section className="compare-bar" aria-label="Selected runs">
@@ -20,7 +20,7 @@ export function CompareBar({ selected, onClear }: { selected: string[]; onClear:
             <span className="faint">and</span> <span className="mono">{shortId(b)}</span>
           </>
         ) : (
-          <span className="muted"> selected: choose another to compare</span>
+          <span className="muted"> selected: choose another run to compare</span>
         )}
       </span>
       <Button look="ghost" onClick={onClear}>

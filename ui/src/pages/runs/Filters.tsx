@@ -1,9 +1,10 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import type { Definition } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Icon } from "../../parts/Icon";
-import { STATUS_WORDS, StatusIcon } from "../../parts/Status";
+import { useResource } from "../../api/use-resource";
+import { Icon } from "../../components/Icon";
+import { STATUS_WORDS, StatusIcon } from "../../components/Status";
 import { useKey } from "../../shell/keys";
+import { useMe } from "../../shell/me";
 import { useQuery } from "../../shell/router";
 import { type Filter, isLabel, STATUSES, toggled } from "./filter";
 
@@ -12,12 +13,11 @@ interface FiltersProps {
   onFilter: (filter: Filter) => void;
 }
 
-const DIALECTS = ["code", "goals", "graph", "refs", "afl"];
-
 export function Filters({ filter, onFilter }: FiltersProps) {
   const definitions = useResource<{ definitions: Definition[] }>("/definitions");
   const names = new Set(definitions.data?.definitions.map((one) => one.name));
   if (filter.definition) names.add(filter.definition);
+  const { dialects } = useMe();
   return (
     <search className="filters">
       <Search filter={filter} onFilter={onFilter} />
@@ -45,7 +45,7 @@ export function Filters({ filter, onFilter }: FiltersProps) {
       <Choice
         label="Dialect"
         value={filter.dialect}
-        values={DIALECTS}
+        values={dialects}
         onChange={(dialect) => onFilter({ ...filter, dialect })}
       />
       <Labels filter={filter} onFilter={onFilter} />
@@ -81,7 +81,7 @@ function Search({ filter, onFilter }: FiltersProps) {
   return (
     <label className="search">
       <Icon name="search" />
-      <span className="visually-hidden">Search the runs</span>
+      <span className="visually-hidden">Search runs</span>
       <input
         ref={field}
         type="search"
@@ -134,7 +134,7 @@ function Labels({ filter, onFilter }: FiltersProps) {
       <form onSubmit={add}>
         <input
           className="label-input"
-          aria-label="Only runs with this label, as key:value; Enter adds it"
+          aria-label="Filter by label (key:value)"
           placeholder="label:value ↵"
           value={text}
           spellCheck={false}

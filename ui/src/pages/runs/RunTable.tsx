@@ -1,8 +1,8 @@
 import { memo } from "react";
 import type { Run } from "../../api/types";
-import { shortId } from "../../parts/format";
-import { Status, shownStatus } from "../../parts/Status";
-import { Ago, Duration } from "../../parts/Time";
+import { shortId } from "../../components/format";
+import { Status, shownStatus } from "../../components/Status";
+import { Ago, Duration } from "../../components/Time";
 import { Link } from "../../shell/router";
 
 interface TableProps {
@@ -57,7 +57,7 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
           type="checkbox"
           checked={selected}
           onChange={() => onToggle(run.id)}
-          aria-label={`Select ${run.id} for comparing`}
+          aria-label={`Select ${run.id} to compare`}
         />
       </td>
       <td className="c-status">
@@ -85,7 +85,7 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
               key={key}
               type="button"
               className="chip runs-label"
-              title={`Only runs with ${key}:${value}`}
+              title={`Filter by ${key}:${value}`}
               onClick={() => onLabel(`${key}:${value}`)}
             >
               <span className="faint">{key}</span>

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { Button, IconButton } from "../../parts/Button";
-import { Dialog } from "../../parts/Dialog";
-import { TextField } from "../../parts/Field";
+import { Button, IconButton } from "../../components/Button";
+import { Dialog } from "../../components/Dialog";
+import { TextField } from "../../components/Field";
 import { type Filter, sameFilter } from "./filter";
-import { BUILT_IN, useViews } from "./views";
+import { BUILT_IN, useViews } from "./saved-views";
 
 interface ViewTabsProps {
   filter: Filter;
@@ -29,7 +29,7 @@ export function ViewTabs({ filter, onFilter }: ViewTabsProps) {
             <IconButton
               icon="close"
               className="small"
-              label={`Forget the view ${view.name}`}
+              label={`Delete the view ${view.name}`}
               onClick={() => remove(view.name)}
             />
           )}
@@ -72,8 +72,8 @@ function NameDialog({ onClose, onName }: { onClose: () => void; onName: (name: s
         value={name}
         maxLength={40}
         onChange={(event) => setName(event.target.value)}
-        error={taken ? "a built-in view has this name" : undefined}
-        hint="Kept in this browser. To share a view, send its address."
+        error={taken ? "A built-in view has this name." : undefined}
+        hint="Saved in this browser. To share a view, share its URL."
       />
     </Dialog>
   );

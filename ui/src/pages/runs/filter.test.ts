@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { withQuery } from "../../api/namespace";
 import { type Filter, fromUrl, isEmpty, NO_FILTER, sameFilter, toApi, toggled, toUrl } from "./filter";
-import { merged } from "./older";
-import { BUILT_IN, readViews } from "./views";
+import { BUILT_IN, readViews } from "./saved-views";
+import { merged } from "./use-older-runs";
 
 const full: Filter = {
   q: "tea & <b>",

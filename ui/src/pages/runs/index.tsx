@@ -3,19 +3,19 @@
 import { useMemo, useState } from "react";
 import { useLiveRuns } from "../../api/live";
 import type { Run } from "../../api/types";
-import { Button, LinkButton } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { Button, LinkButton } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { useQuery } from "../../shell/router";
 import { CompareBar } from "./CompareBar";
 import { Filters } from "./Filters";
 import { type Filter, fromUrl, isEmpty, NO_FILTER, toApi, toUrl } from "./filter";
-import { useListKeys } from "./list-keys";
-import { merged, PAGE, useOlder } from "./older";
 import { RunTable } from "./RunTable";
+import { useListKeys } from "./use-list-keys";
+import { merged, PAGE, useOlder } from "./use-older-runs";
 import { ViewTabs } from "./ViewTabs";
 import "./runs.css";
 
@@ -92,10 +92,10 @@ function NoRuns({ filter, onFilter, mayStart }: NoRunsProps) {
     return (
       <Empty
         icon="search"
-        title="No run fits this filter"
+        title="No runs match this filter"
         action={<Button onClick={() => onFilter(NO_FILTER)}>Show all runs</Button>}
       >
-        Runs that come to fit appear here by themselves.
+        New matches appear here automatically.
       </Empty>
     );
   }
@@ -112,7 +112,7 @@ function NoRuns({ filter, onFilter, mayStart }: NoRunsProps) {
       }
       command="plait run app.py:my_workflow --input '{}'"
     >
-      A run appears here the moment it starts, from this page, the command line or your program.
+      Runs appear here as soon as they start, from this page, the command line or your code.
     </Empty>
   );
 }

@@ -4,14 +4,14 @@ import { useState } from "react";
 import { api } from "../../api/client";
 import { withQuery } from "../../api/namespace";
 import type { AuditEntry, AuditPage } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Icon } from "../../parts/Icon";
-import { Ago } from "../../parts/Time";
-import { Loading } from "../../shell/plain";
-import { useSending } from "../approvals/sending";
+import { useRequest } from "../../api/use-request";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Icon } from "../../components/Icon";
+import { Ago } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 
 const PAGE = 50;
 
@@ -22,7 +22,7 @@ function path(cursor?: string): string {
 export function Audit() {
   const first = useResource<AuditPage>(path(), { namespace: null });
   const [older, setOlder] = useState<AuditPage[]>([]);
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const pages = first.data ? [first.data, ...older] : [];
   const next = pages.at(-1)?.next;
   const more = async (cursor: string) => {
@@ -46,11 +46,9 @@ export function Audit() {
         </Button>
       </header>
       {problem && <ErrorBox error={problem} />}
-      {!first.data && !problem && <Loading what="The audit log" />}
+      {!first.data && !problem && <Loading what="Loading the audit log" />}
       {first.data && entries.length === 0 && (
-        <Empty title="Nothing is recorded yet">
-          Each change that someone makes, and each one refused, is listed here.
-        </Empty>
+        <Empty title="No entries yet">Changes and refused requests are listed here.</Empty>
       )}
       {entries.length > 0 && <Entries entries={entries} />}
       {next !== undefined && (
@@ -70,10 +68,10 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
       <table className="table">
         <thead>
           <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Did</th>
-            <th scope="col">To</th>
+            <th scope="col">Time</th>
+            <th scope="col">User</th>
+            <th scope="col">Action</th>
+            <th scope="col">Target</th>
             <th scope="col">Outcome</th>
           </tr>
         </thead>

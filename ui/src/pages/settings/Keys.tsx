@@ -3,17 +3,17 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Key } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { sh } from "../../parts/copy";
-import { Dialog } from "../../parts/Dialog";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { Ago, useNow } from "../../parts/Time";
-import { Loading } from "../../shell/plain";
+import { useRequest } from "../../api/use-request";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { sh } from "../../components/copy";
+import { Dialog } from "../../components/Dialog";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Ago, useNow } from "../../components/Time";
+import { Loading } from "../../shell/fallbacks";
 import { toast } from "../../shell/toasts";
-import { useSending } from "../approvals/sending";
 import { NewKeyDialog } from "./NewKeyDialog";
 
 /** `open`: nobody is asked for a key here, but the ones made now are good elsewhere. */
@@ -33,13 +33,13 @@ export function Keys({ open }: { open: boolean }) {
       </header>
       {open && (
         <p className="muted">
-          This server is open, because it listens to this machine only. Keys are asked for by <code>plait serve</code>.
+          This server accepts local connections only and requires no keys. <code>plait serve</code> requires them.
         </p>
       )}
       {error && <ErrorBox error={error} />}
-      {!data && !error && <Loading what="Keys" />}
+      {!data && !error && <Loading what="Loading keys" />}
       {data?.keys.length === 0 && (
-        <Empty title="There is no key yet">Make one for each person and each program that talks to this server.</Empty>
+        <Empty title="No keys yet">Create one for each person and program that uses this server.</Empty>
       )}
       {data && data.keys.length > 0 && <KeyTable keys={data.keys} onRevoke={setRevoking} />}
       {making && <NewKeyDialog onClose={() => setMaking(false)} onMade={reload} />}
@@ -57,8 +57,8 @@ function KeyTable({ keys, onRevoke }: { keys: Key[]; onRevoke: (key: Key) => voi
             <th scope="col">Name</th>
             <th scope="col">Role</th>
             <th scope="col">Namespace</th>
-            <th scope="col">Made</th>
-            <th scope="col">Used</th>
+            <th scope="col">Created</th>
+            <th scope="col">Last used</th>
             <th scope="col">Expires</th>
             <th scope="col">
               <span className="visually-hidden">Actions</span>
@@ -105,7 +105,7 @@ function KeyRow({ entry, onRevoke }: { entry: Key; onRevoke: (key: Key) => void 
 }
 
 function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void; onDone: () => void }) {
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const path = `/keys/${encodeURIComponent(target.id)}`;
   const revoke = async () => {
     await api.delete(path, { namespace: null });
@@ -115,7 +115,7 @@ function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void;
   };
   return (
     <Dialog
-      title="Revoke the key?"
+      title="Revoke this key?"
       onClose={onClose}
       onSubmit={() => send(revoke)}
       footer={
@@ -130,7 +130,7 @@ function Revoke({ target, onClose, onDone }: { target: Key; onClose: () => void;
       }
     >
       <p>
-        <strong>{target.name}</strong> stops working at once, everywhere, and can't be brought back.
+        <strong>{target.name}</strong> stops working immediately. This can't be undone.
       </p>
       {error && <ErrorBox error={error} />}
     </Dialog>

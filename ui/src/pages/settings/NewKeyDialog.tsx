@@ -3,15 +3,15 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { FieldProblem, NewKey, Role } from "../../api/types";
-import { Button } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { copyText } from "../../parts/clipboard";
-import { sh } from "../../parts/copy";
-import { Dialog } from "../../parts/Dialog";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { SelectField, TextField } from "../../parts/Field";
+import { useRequest } from "../../api/use-request";
+import { Button } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { copyText } from "../../components/clipboard";
+import { sh } from "../../components/copy";
+import { Dialog } from "../../components/Dialog";
+import { ErrorBox } from "../../components/ErrorBox";
+import { SelectField, TextField } from "../../components/Field";
 import { useMe } from "../../shell/me";
-import { useSending } from "../approvals/sending";
 import { ROLE_WORDS, ROLES } from "./roles";
 
 const DAY = 86_400;
@@ -20,7 +20,7 @@ const SPANS: [number, string][] = [
   [30 * DAY, "30 days"],
   [90 * DAY, "90 days"],
   [365 * DAY, "1 year"],
-  [0, "does not expire"],
+  [0, "never expires"],
 ];
 
 const NAMESPACE = /^([a-z0-9][a-z0-9_-]{0,62}|\*)$/;
@@ -51,7 +51,7 @@ function Ask({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) =
   const me = useMe();
   const namespace = me.namespace === "*" ? "default" : me.namespace;
   const [wanted, setWanted] = useState<Wanted>({ name: "", role: "operator", namespace, expires: 90 * DAY });
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const { expires, ...rest } = wanted;
   const body = { ...rest, expires_in: expires || undefined };
   const make = async () => onMade(await api.post<NewKey>("/keys", body, { namespace: null }));
@@ -66,13 +66,13 @@ function Ask({ onClose, onMade }: { onClose: () => void; onMade: (key: NewKey) =
           <span className="grow" />
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" busy={busy} disabled={!NAMESPACE.test(wanted.namespace)}>
-            Make the key
+            Create key
           </Button>
         </>
       }
     >
       <Fields wanted={wanted} onChange={setWanted} errors={error?.problem.errors ?? []} />
-      {error && <ErrorBox error={error} title="Not made" />}
+      {error && <ErrorBox error={error} title="Could not create the key" />}
     </Dialog>
   );
 }
@@ -85,12 +85,12 @@ interface FieldsProps {
 
 function Fields({ wanted, onChange, errors }: FieldsProps) {
   const told = (pointer: string) => errors.find((one) => one.pointer === pointer)?.message;
-  const wrong = NAMESPACE.test(wanted.namespace) ? undefined : "Lower-case letters, digits, - and _; or * for all.";
+  const wrong = NAMESPACE.test(wanted.namespace) ? undefined : "Use lower-case letters, digits, - and _, or * for all.";
   return (
     <>
       <TextField
         label="Name"
-        hint="The person or program that uses it; it signs what is done with the key."
+        hint="The person or program that uses the key; shown in the audit log."
         error={told("/name")}
         required
         maxLength={100}
@@ -117,7 +117,7 @@ function Fields({ wanted, onChange, errors }: FieldsProps) {
         onChange={(event) => onChange({ ...wanted, namespace: event.target.value })}
       />
       <SelectField
-        label="Works for"
+        label="Expires in"
         value={wanted.expires}
         onChange={(event) => onChange({ ...wanted, expires: Number(event.target.value) })}
       >
@@ -139,7 +139,7 @@ function command({ name, role, namespace, expires }: Wanted): string {
 function Shown({ made, onClose }: { made: NewKey; onClose: () => void }) {
   return (
     <Dialog
-      title={`The key of ${made.name}`}
+      title={`Key for ${made.name}`}
       onClose={onClose}
       onSubmit={() => void copyText(made.key, "the key")}
       footer={
@@ -147,13 +147,13 @@ function Shown({ made, onClose }: { made: NewKey; onClose: () => void }) {
           <span className="grow" />
           <Button onClick={onClose}>Done</Button>
           <Button type="submit" look="primary" icon="copy" data-autofocus>
-            Copy the key
+            Copy key
           </Button>
         </>
       }
     >
       <p>
-        Copy it now: it is shown <strong>this once</strong> and kept only as a hash.
+        Copy it now: it is shown <strong>only once</strong>. The server stores only a hash.
       </p>
       <code className="settings-key">{made.key}</code>
     </Dialog>

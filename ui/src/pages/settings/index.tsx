@@ -3,7 +3,7 @@
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { Me } from "../../api/types";
-import { Button } from "../../parts/Button";
+import { Button } from "../../components/Button";
 import { Help } from "../../shell/Help";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
@@ -31,10 +31,10 @@ export default function Settings() {
 }
 
 const MODES: { [mode in Me["mode"]]: string } = {
-  open: "open: this server asks nobody who they are",
-  key: "an API key",
-  token: "a token of your identity provider",
-  session: "a session of this browser",
+  open: "none: this server requires no sign-in",
+  key: "API key",
+  token: "token from your identity provider",
+  session: "browser session",
 };
 
 function Who({ me }: { me: Me }) {
@@ -51,14 +51,14 @@ function Who({ me }: { me: Me }) {
       <h2 id="who">You</h2>
       <dl className="settings-facts">
         <dt>Name</dt>
-        <dd>{me.name || "nobody in particular"}</dd>
+        <dd>{me.name || "anonymous"}</dd>
         <dt>Role</dt>
         <dd>
           {me.role} <span className="faint">{ROLE_WORDS[me.role]}</span>
         </dd>
         <dt>Namespace</dt>
         <dd>{me.namespace === "*" ? "all" : me.namespace}</dd>
-        <dt>Signed in by</dt>
+        <dt>Authentication</dt>
         <dd>{MODES[me.mode]}</dd>
         <dt>Server</dt>
         <dd>Plait {me.version}</dd>
@@ -73,7 +73,7 @@ function Who({ me }: { me: Me }) {
 }
 
 const THEMES: [Theme, string][] = [
-  ["system", "As the system"],
+  ["system", "Use system setting"],
   ["light", "Light"],
   ["dark", "Dark"],
 ];

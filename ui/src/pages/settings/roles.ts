@@ -5,9 +5,9 @@ export const ROLES: Role[] = ["viewer", "operator", "editor", "approver", "worke
 /** What each role may do, in a few words. */
 export const ROLE_WORDS: { [role in Role]: string } = {
   viewer: "looks",
-  operator: "looks, starts and steers runs",
-  editor: "what an operator may, and changes definitions",
-  approver: "looks and decides approvals",
-  worker: "takes tasks of queues",
-  admin: "may do everything",
+  operator: "can view, start and control runs",
+  editor: "can also change definitions",
+  approver: "can view and decide approvals",
+  worker: "can take tasks from queues",
+  admin: "full access",
 };

@@ -2,17 +2,18 @@
 
 import type { ApiProblem } from "../../api/client";
 import { currentNamespace } from "../../api/namespace";
-import type { Definition, Schema } from "../../api/types";
-import { Button, LinkButton } from "../../parts/Button";
-import { CopyAs } from "../../parts/CopyAs";
-import { ErrorBox } from "../../parts/ErrorBox";
-import { TextField } from "../../parts/Field";
-import { SchemaForm } from "../../parts/SchemaForm";
+import type { Definition } from "../../api/types";
+import { Button, LinkButton } from "../../components/Button";
+import { CopyAs } from "../../components/CopyAs";
+import { ErrorBox } from "../../components/ErrorBox";
+import { TextField } from "../../components/Field";
+import { SchemaForm } from "../../components/SchemaForm";
+import type { Schema } from "../../components/SchemaFormModel";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
-import { Loading } from "../../shell/plain";
 import { Link } from "../../shell/router";
-import { definitionPath, usualReference, versionKey, versionsOf } from "../definitions/words";
-import { PlanView } from "./PlanView";
+import { definitionPath, usualReference, versionKey, versionsOf } from "../definitions/versions";
+import { CheckResult } from "./CheckResult";
 import { startCopy } from "./request";
 import { type Options, useInputSchema, useStart, type Wrong } from "./use-start";
 
@@ -26,10 +27,10 @@ interface Props {
 
 export function StartForm(props: Props) {
   const schema = useInputSchema(props.definition, props.reference);
-  return schema === undefined ? <Loading what="The input" /> : <Filled {...props} schema={schema} />;
+  return schema === undefined ? <Loading what="Loading the input" /> : <Filled {...props} schema={schema} />;
 }
 
-function Filled({ schema, ...chosen }: Props & { schema: Schema | true }) {
+function Filled({ schema, ...chosen }: Props & { schema: Schema }) {
   const may = allows(useMe(), "operator");
   const { form, request, options, setOptions, wrong, busy, error, plan, check, start } = useStart(
     chosen.definition,
@@ -61,7 +62,7 @@ function Filled({ schema, ...chosen }: Props & { schema: Schema | true }) {
           <CopyAs up action={startCopy(request, currentNamespace())} />
         </div>
       </form>
-      {plan && <PlanView plan={plan} />}
+      {plan && <CheckResult plan={plan} />}
     </div>
   );
 }
@@ -81,19 +82,19 @@ function Chosen({ definition, reference, onReference, onOther }: Props) {
           <span className="chip">{definition.dialect}</span>
         </h2>
         {definition.doc && <p className="muted start-text">{definition.doc.trim().split("\n\n", 1)[0]}</p>}
-        {!definition.loaded && <p className="field-error">This server has not loaded it: a start will be refused.</p>}
+        {!definition.loaded && <p className="field-error">Not loaded by this server: it can't be started here.</p>}
       </div>
       <label className="start-version">
         <span className="visually-hidden">Version or tag</span>
         <select className="input" value={reference} onChange={(event) => onReference(event.target.value)}>
-          {usualReference(definition) === "" && <option value="">newest</option>}
+          {usualReference(definition) === "" && <option value="">latest</option>}
           {known.map((key) => (
             <option key={key}>{key}</option>
           ))}
         </select>
       </label>
       <Button look="ghost" onClick={onOther}>
-        Other
+        Change
       </Button>
     </header>
   );
@@ -114,8 +115,8 @@ function OptionFields({ options, onChange, wrong, error }: OptionProps) {
     <fieldset className="start-options">
       <legend>Options</legend>
       <TextField
-        label="Id"
-        hint="Made for you when empty. The same id again gives the same run."
+        label="ID"
+        hint="Generated if left empty. Starting twice with the same ID gives the same run."
         error={wrong.id ?? told("/id")}
         maxLength={200}
         value={options.id}
@@ -123,7 +124,7 @@ function OptionFields({ options, onChange, wrong, error }: OptionProps) {
       />
       <TextField
         label="Labels"
-        hint="key:value, apart by spaces"
+        hint="key:value, separated by spaces"
         placeholder="team:checkout"
         error={wrong.labels ?? told("/labels")}
         value={options.labels}
@@ -131,7 +132,7 @@ function OptionFields({ options, onChange, wrong, error }: OptionProps) {
       />
       <TextField
         label="Deadline"
-        hint="The run fails when it takes longer."
+        hint="The run fails if it takes longer."
         placeholder="2 h"
         error={wrong.deadline ?? told("/deadline_ms")}
         value={options.deadline}
@@ -143,9 +144,9 @@ function OptionFields({ options, onChange, wrong, error }: OptionProps) {
 
 function StartError({ error, id }: { error: ApiProblem; id: string }) {
   return (
-    <ErrorBox error={error} title="It can't be started">
+    <ErrorBox error={error} title="Could not start the run">
       {error.status === 409 && id !== "" && (
-        <LinkButton to={`/runs/${encodeURIComponent(id)}`}>See the run that has this id</LinkButton>
+        <LinkButton to={`/runs/${encodeURIComponent(id)}`}>View the run with this ID</LinkButton>
       )}
     </ErrorBox>
   );

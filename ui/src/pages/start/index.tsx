@@ -2,16 +2,16 @@
 
 import { useMemo } from "react";
 import type { Definition } from "../../api/types";
-import { useResource } from "../../api/use";
-import { Button } from "../../parts/Button";
-import { Empty } from "../../parts/Empty";
-import { ErrorBox } from "../../parts/ErrorBox";
+import { useResource } from "../../api/use-resource";
+import { Button } from "../../components/Button";
+import { Empty } from "../../components/Empty";
+import { ErrorBox } from "../../components/ErrorBox";
+import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
-import { Loading } from "../../shell/plain";
 import { Link, useQuery } from "../../shell/router";
-import { usualReference } from "../definitions/words";
-import { Picker } from "./Picker";
+import { usualReference } from "../definitions/versions";
+import { DefinitionPicker } from "./DefinitionPicker";
 import { StartForm } from "./StartForm";
 import "./start.css";
 
@@ -26,24 +26,22 @@ export default function Start() {
   return (
     <Page title="New run">
       {!allows(me, "operator") && (
-        <p className="muted">
-          Your role is {me.role}: to start runs takes a key with the role operator, editor or admin.
-        </p>
+        <p className="muted">Your role is {me.role}. Starting runs requires the operator, editor or admin role.</p>
       )}
       {error && (
         <ErrorBox error={error}>
           <Button onClick={reload}>Try again</Button>
         </ErrorBox>
       )}
-      {!data && !error && <Loading what="Definitions" />}
+      {!data && !error && <Loading what="Loading definitions" />}
       {data && !definition && (
         <p className="muted">
-          To reach a goal instead, <Link to="/catalog?tab=plan">plan it</Link> from the catalog of steps.
+          To run a goal instead, <Link to="/catalog?tab=plan">plan it</Link> from the catalog of steps.
         </p>
       )}
       {data && data.definitions.length === 0 && <NothingToStart />}
       {data && data.definitions.length > 0 && !definition && (
-        <Picker definitions={data.definitions} missing={wanted} onPick={pick} />
+        <DefinitionPicker definitions={data.definitions} missing={wanted} onPick={pick} />
       )}
       {definition && (
         <StartForm
@@ -67,7 +65,7 @@ function parted(wanted: string, definitions: Definition[]): [string, string] {
 
 function NothingToStart() {
   return (
-    <Empty icon="definitions" title="There is nothing to start" command="plait dev yourmodule">
+    <Empty icon="definitions" title="No definitions yet" command="plait dev yourmodule">
       Give the server a module with workflows; each @workflow function in it can be started here.
     </Empty>
   );

@@ -20,12 +20,12 @@ describe("labels", () => {
   });
 
   test("that have no key are refused", () => {
-    expect(parseLabels("team").problem).toBe("team is not key:value.");
-    expect(parseLabels(":x").problem).toBe(":x is not key:value.");
+    expect(parseLabels("team").problem).toBe("team is not in the form key:value.");
+    expect(parseLabels(":x").problem).toBe(":x is not in the form key:value.");
   });
 });
 
-describe("a span of time", () => {
+describe("a duration", () => {
   test.each([
     ["90", 90],
     ["1.5 s", 1.5],
@@ -37,8 +37,8 @@ describe("a span of time", () => {
     expect(secondsOf(text)).toEqual({ seconds });
   });
 
-  test.each(["soon", "-1", "0", "5 weeks"])("%j is none", (text) => {
-    expect(secondsOf(text).problem).toMatch(/span of time/);
+  test.each(["soon", "-1", "0", "5 weeks"])("%j is refused", (text) => {
+    expect(secondsOf(text).problem).toMatch(/duration/);
   });
 
   test("may be left out", () => {
@@ -53,6 +53,7 @@ test("an id with a slash or a line break is refused", () => {
 
 test("what is not filled in is not sent", () => {
   expect(JSON.parse(JSON.stringify(bodyOf(request)))).toEqual({
+    dialect: "code",
     definition: "order@stable",
     input: { n: 1 },
     id: "o-1",

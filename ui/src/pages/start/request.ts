@@ -1,8 +1,8 @@
 /** What is asked for when a run is started: the request, and the same for other tools. */
 
 import { withQuery } from "../../api/namespace";
-import type { Json } from "../../api/types";
-import { type CopyAction, py, sh } from "../../parts/copy";
+import type { Json, StartRun } from "../../api/types";
+import { type CopyAction, py, sh } from "../../components/copy";
 
 export interface Request {
   definition: string;
@@ -14,12 +14,10 @@ export interface Request {
   deadline: string;
 }
 
-export type Body = { [key: string]: Json | undefined };
-
-export function bodyOf({ definition, dialect, input, id, labels, deadline }: Request): Body {
+export function bodyOf({ definition, dialect, input, id, labels, deadline }: Request): StartRun {
   const found = parseLabels(labels);
   return {
-    dialect: dialect === "code" ? undefined : dialect,
+    dialect,
     definition,
     input,
     id: id.trim() || undefined,
@@ -33,7 +31,7 @@ export function parseLabels(text: string): { labels: { [key: string]: string }; 
   const labels: { [key: string]: string } = {};
   for (const part of text.split(/[\s,]+/).filter(Boolean)) {
     const at = part.search(/[:=]/);
-    if (at <= 0) return { labels, problem: `${part} is not key:value.` };
+    if (at <= 0) return { labels, problem: `${part} is not in the form key:value.` };
     labels[part.slice(0, at)] = part.slice(at + 1);
   }
   return { labels };
@@ -42,7 +40,7 @@ export function parseLabels(text: string): { labels: { [key: string]: string }; 
 /** What an id may not be; it stands in paths. */
 export function idProblem(id: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is refused
-  return /[/\u0000-\u001f\u007f]/.test(id) ? "An id has no slash and no control characters." : undefined;
+  return /[/\u0000-\u001f\u007f]/.test(id) ? "An ID can't contain slashes or control characters." : undefined;
 }
 
 const UNITS: { [unit: string]: number } = { s: 1, min: 60, m: 60, h: 3600, d: 86_400 };
@@ -53,7 +51,7 @@ export function secondsOf(text: string): { seconds?: number; problem?: string } 
   if (trimmed === "") return {};
   const match = /^(\d+(?:\.\d+)?)\s*(s|min|m|h|d)?$/.exec(trimmed);
   const seconds = Number(match?.[1]) * (UNITS[match?.[2] ?? "s"] ?? 1);
-  if (!match || seconds <= 0) return { problem: "A span of time, such as 90 s, 15 min, 2 h or 3 d." };
+  if (!match || seconds <= 0) return { problem: "Enter a duration such as 90 s, 15 min, 2 h or 3 d." };
   return { seconds: Math.round(seconds * 1000) / 1000 };
 }
 

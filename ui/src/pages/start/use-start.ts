@@ -2,13 +2,14 @@
 
 import { useRef, useState } from "react";
 import { type ApiProblem, api } from "../../api/client";
-import type { Definition, DefinitionVersion, Plan, Schema, Started } from "../../api/types";
-import { useResource } from "../../api/use";
-import { type FormState, useSchemaForm } from "../../parts/SchemaForm";
-import { within } from "../../parts/SchemaFormProblems";
+import type { Definition, DefinitionVersion, Plan, Started } from "../../api/types";
+import { useRequest } from "../../api/use-request";
+import { useResource } from "../../api/use-resource";
+import { type FormState, useSchemaForm } from "../../components/SchemaForm";
+import { type Schema, schemaOf } from "../../components/SchemaFormModel";
+import { within } from "../../components/SchemaFormProblems";
 import { navigate } from "../../shell/router";
 import { toast } from "../../shell/toasts";
-import { useSending } from "../approvals/sending";
 import { bodyOf, idProblem, parseLabels, type Request, secondsOf } from "./request";
 
 export type Options = Pick<Request, "id" | "labels" | "deadline">;
@@ -27,11 +28,11 @@ export interface Start {
   start: () => void;
 }
 
-export function useStart(definition: Definition, reference: string, schema: Schema | true): Start {
+export function useStart(definition: Definition, reference: string, schema: Schema): Start {
   const form = useSchemaForm(schema);
   const [options, setOptions] = useState<Options>({ id: "", labels: "", deadline: "" });
   const [plan, setPlan] = useState<Plan>();
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const name = reference ? `${definition.name}@${reference}` : definition.name;
   const request: Request = { definition: name, dialect: definition.dialect, input: form.now, ...options };
   const wrong = wrongIn(options);
@@ -82,12 +83,12 @@ function inputProblems(problem: ApiProblem) {
 }
 
 /** The input schema of the chosen version, which may take another input than the newest; undefined until it is there. */
-export function useInputSchema(definition: Definition, reference: string): Schema | true | undefined {
+export function useInputSchema(definition: Definition, reference: string): Schema | undefined {
   const path = `/definitions/${encodeURIComponent(definition.name)}/versions/${encodeURIComponent(reference)}`;
   const { data, error } = useResource<DefinitionVersion>(reference === "" ? undefined : path);
   // While another version is on its way the form stays as it is.
-  const kept = useRef<Schema | true>(undefined);
+  const kept = useRef<Schema>(undefined);
   const found = reference === "" || error ? definition : data;
-  if (found) kept.current = found.input_schema ?? true;
+  if (found) kept.current = schemaOf(found.input_schema) ?? true;
   return kept.current;
 }

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from plait.definitions.nearest import nearest
 from plait.dialects.goals.errors import StepNotFound
 from plait.dialects.goals.steps.ports import ports_of
 from plait.dialects.goals.steps.step import Step
+from plait.kernel.events import Event
 from plait.kernel.ids import Millis
 
-from .events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
+from .cycles import place
 from .graph import Graph
-from .nearest import nearest
-from .placing import place
+
+
+class StepRegistered(Event, frozen=True, tag="step_registered"):
+    step: Step
+
+
+class StepUpdated(Event, frozen=True, tag="step_updated"):
+    step: Step
+
+
+class StepUnregistered(Event, frozen=True, tag="step_unregistered"):
+    step_id: str
+
+
+CatalogEvent = StepRegistered | StepUpdated | StepUnregistered
 
 
 class Catalog:

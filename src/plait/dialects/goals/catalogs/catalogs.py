@@ -8,7 +8,8 @@ seen at the next `refresh`, which reads only what is new.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import logging
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,10 +20,13 @@ from plait.kernel.events import Recorded
 from plait.kernel.records import Records
 from plait.kernel.streams import Follower, Stream, namespaces_of
 
-from .catalog import Catalog
-from .events import CatalogEvent, StepUnregistered
+from .catalog import Catalog, CatalogEvent, StepUnregistered
 from .registering import Draft
-from .watchers import Watcher, Watchers
+
+log = logging.getLogger("plait.goals")
+
+Watcher = Callable[[str, Collection[str]], object]
+"""Gets the namespace and the ids of the steps that changed there; must be quick."""
 
 T = TypeVar("T")
 
@@ -30,8 +34,27 @@ _KIND = "catalog"
 _decoder: msgspec.json.Decoder[CatalogEvent] = msgspec.json.Decoder(CatalogEvent)
 
 
+class Watchers:
+    """Those who want to know when something about steps has changed in memory."""
+
+    def __init__(self) -> None:
+        self._watchers: list[Watcher] = []
+
+    def add(self, watcher: Watcher) -> Callable[[], None]:
+        """Until what is returned is called."""
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
+    def tell(self, namespace: str, step_ids: Collection[str]) -> None:
+        for watcher in tuple(self._watchers) if step_ids else ():
+            try:
+                watcher(namespace, step_ids)
+            except Exception:
+                log.exception("someone who watches the steps failed")
+
+
 @dataclass(frozen=True, slots=True)
-class _Shelf:
+class _Entry:
     """What is known of one namespace."""
 
     catalog: Catalog
@@ -45,27 +68,27 @@ class Catalogs:
     def __init__(self, records: Records, clock: Clock) -> None:
         self._records = records
         self._clock = clock
-        self._shelves: dict[str, _Shelf] = {}
+        self._entries: dict[str, _Entry] = {}
         self._watchers = Watchers()
 
     def get(self, namespace: str) -> Catalog:
         """As it was last read. It goes on changing: `copy` it to keep it."""
-        return self._shelf(namespace).catalog
+        return self._entry(namespace).catalog
 
     def sequence(self, namespace: str) -> int:
         """The number of the last event that `get` knows."""
-        return self._shelf(namespace).follower.sequence
+        return self._entry(namespace).follower.sequence
 
     @property
     def namespaces(self) -> list[str]:
         """Those that have steps, as far as this process knows."""
-        return sorted(name for name, shelf in self._shelves.items() if shelf.catalog.steps)
+        return sorted(name for name, entry in self._entries.items() if entry.catalog.steps)
 
     async def refresh(self, namespace: str) -> Catalog:
         """As it is now, whoever changed it."""
-        shelf = self._shelf(namespace)
-        self._tell(namespace, await shelf.follower.refresh())
-        return shelf.catalog
+        entry = self._entry(namespace)
+        self._tell(namespace, await entry.follower.refresh())
+        return entry.catalog
 
     async def refresh_all(self) -> None:
         """Every namespace that has a catalog."""
@@ -75,31 +98,31 @@ class Catalogs:
     async def change(self, namespace: str, change: Callable[[Draft], T]) -> T:
         """Makes a change, all of it or none; durable when this returns. `change` raises to refuse, and is asked again
         if another process was faster."""
-        shelf = self._shelf(namespace)
-        async with shelf.writing:
+        entry = self._entry(namespace)
+        async with entry.writing:
             while True:
                 await self.refresh(namespace)
-                draft = Draft(shelf.catalog)
+                draft = Draft(entry.catalog)
                 result = change(draft)
-                if await shelf.follower.append(draft.events):
+                if await entry.follower.append(draft.events):
                     self._tell(namespace, draft.events)
                     return result
 
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """What happened to the catalog, past event `after`."""
-        return [entry.recorded for entry in await self._shelf(namespace).stream.read(after, limit)]
+        return [entry.recorded for entry in await self._entry(namespace).stream.read(after, limit)]
 
     def watch(self, callback: Watcher) -> Callable[[], None]:
         """Calls back after a catalog in memory has changed, until what is returned is called."""
         return self._watchers.add(callback)
 
-    def _shelf(self, namespace: str) -> _Shelf:
-        found = self._shelves.get(namespace)
+    def _entry(self, namespace: str) -> _Entry:
+        found = self._entries.get(namespace)
         if found is None:
             catalog = Catalog()
             stream = Stream(self._records, _KIND, namespace, self._clock)
-            found = _Shelf(catalog, stream, Follower(stream, _decoder, catalog.apply), asyncio.Lock())
-            self._shelves[namespace] = found
+            found = _Entry(catalog, stream, Follower(stream, _decoder, catalog.apply), asyncio.Lock())
+            self._entries[namespace] = found
         return found
 
     def _tell(self, namespace: str, events: Iterable[CatalogEvent]) -> None:

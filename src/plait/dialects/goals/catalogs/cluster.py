@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Literal
 
 import msgspec
 
+from plait.kernel.events import Event
 from plait.kernel.ids import Millis
 
-from .health_events import Status, StepHealthChanged
+Status = Literal["unknown", "healthy", "unhealthy"]
+
+
+class StepHealthChanged(Event, frozen=True, tag="step_health_changed"):
+    node_id: str
+    step_id: str
+    status: Status
+    error: str = ""
 
 
 class StepHealth(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -23,12 +23,9 @@ from plait.kernel.records import Records
 from plait.kernel.streams import Follower, Stream, namespaces_of
 
 from .catalog import Catalog
-from .catalogs import Catalogs
-from .checker import Checker
-from .checkups import Checkups
-from .cluster import UNKNOWN, Cluster, StepHealth, worst
-from .health_events import StepHealthChanged
-from .watchers import Watcher, Watchers
+from .catalogs import Catalogs, Watcher, Watchers
+from .checkups import Checker, Checkups
+from .cluster import UNKNOWN, Cluster, StepHealth, StepHealthChanged, worst
 
 Alive = Callable[[], Awaitable[Collection[str]]]
 """The nodes that are up."""
@@ -46,7 +43,7 @@ class HealthReport(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class _Ward:
+class _Entry:
     """What is known of one namespace."""
 
     cluster: Cluster
@@ -74,7 +71,7 @@ class Health:
         self._node = node
         self._ask_alive = alive
         self._alive: Collection[str] | None = None
-        self._wards: dict[str, _Ward] = {}
+        self._entries: dict[str, _Entry] = {}
         self._watchers = Watchers()
         self._checkups = Checkups(catalogs, checker, clock, self._note)
 
@@ -100,7 +97,7 @@ class Health:
     async def report(self, namespace: str) -> HealthReport:
         await self.refresh(namespace)
         catalog = await self._catalogs.refresh(namespace)
-        cluster = self._ward(namespace).cluster
+        cluster = self._entry(namespace).cluster
         return HealthReport(
             health={step_id: self._health(namespace, catalog.steps[step_id]) for step_id in sorted(catalog.steps)},
             nodes={
@@ -113,7 +110,7 @@ class Health:
 
     async def refresh(self, namespace: str) -> None:
         """Reads what the nodes have said since."""
-        self._tell(namespace, await self._ward(namespace).follower.refresh())
+        self._tell(namespace, await self._entry(namespace).follower.refresh())
         if self._ask_alive is not None:
             self._alive = {*await self._ask_alive(), self._node}
 
@@ -128,19 +125,19 @@ class Health:
 
     def sequence(self, namespace: str) -> int:
         """The number of the last event that is known."""
-        return self._ward(namespace).follower.sequence
+        return self._entry(namespace).follower.sequence
 
     async def events(self, namespace: str, after: int = 0, limit: int | None = None) -> list[Recorded]:
         """What the nodes said, past event `after`."""
-        return [entry.recorded for entry in await self._ward(namespace).stream.read(after, limit)]
+        return [entry.recorded for entry in await self._entry(namespace).stream.read(after, limit)]
 
     async def _note(self, namespace: str, found: Mapping[str, StepHealth]) -> None:
         """Tells what is new in what this node found out."""
-        ward = self._ward(namespace)
+        entry = self._entry(namespace)
         while True:
-            self._tell(namespace, await ward.follower.refresh())
-            changes = ward.cluster.changes(self._node, found)
-            if await ward.follower.append(changes):
+            self._tell(namespace, await entry.follower.refresh())
+            changes = entry.cluster.changes(self._node, found)
+            if await entry.follower.append(changes):
                 self._tell(namespace, changes)
                 return
 
@@ -149,18 +146,18 @@ class Health:
 
     def _health(self, namespace: str, step: Step) -> StepHealth:
         if step.flow is None:
-            return self._ward(namespace).cluster.of(step.id, self._alive)
+            return self._entry(namespace).cluster.of(step.id, self._alive)
         try:
             return worst(self._health(namespace, each) for each in _flow_steps(self._catalogs.get(namespace), step))
         except GoalsError as error:
             return StepHealth("unhealthy", error.message)
 
-    def _ward(self, namespace: str) -> _Ward:
-        found = self._wards.get(namespace)
+    def _entry(self, namespace: str) -> _Entry:
+        found = self._entries.get(namespace)
         if found is None:
             cluster = Cluster()
             stream = Stream(self._records, _KIND, namespace, self._clock)
-            found = self._wards[namespace] = _Ward(cluster, stream, Follower(stream, _decoder, cluster.apply))
+            found = self._entries[namespace] = _Entry(cluster, stream, Follower(stream, _decoder, cluster.apply))
         return found
 
 

@@ -11,13 +11,11 @@ from collections.abc import Iterable
 import msgspec
 
 from plait.dialects.goals.errors import Cycle, StepExists, TypeConflict
-from plait.dialects.goals.steps.differences import differences
 from plait.dialects.goals.steps.ports import Ports, ports_of
-from plait.dialects.goals.steps.step import Step
+from plait.dialects.goals.steps.step import Step, differences
 
-from .catalog import Catalog
+from .catalog import Catalog, CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
 from .cycles import find_cycle
-from .events import CatalogEvent, StepRegistered, StepUnregistered, StepUpdated
 from .graph import Graph
 
 

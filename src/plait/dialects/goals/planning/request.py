@@ -1,4 +1,7 @@
-"""What a caller asks for: goals and init, read and held to their limits. Preview and start read it alike."""
+"""What a caller asks for: goals and init, read and held to their limits; and whether its plan can be started.
+
+Preview and start read it alike; preview shows the gaps of a plan, a start refuses them.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ from typing import Any, cast
 import msgspec
 
 from plait.dialects.goals import limits
-from plait.dialects.goals.errors import BadRequest, NoGoals, OverLimit
+from plait.dialects.goals.errors import BadRequest, ChildInputsMissing, InputsMissing, NoGoals, OverLimit
 from plait.kernel import values
+
+from .plan import Plan
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -51,3 +56,17 @@ def _init(init: object) -> dict[str, Any]:
     if len(found) > limits.INIT_NAMES:
         raise OverLimit("init", len(found), limits.INIT_NAMES, "names", "put several values into one object")
     return found
+
+
+def check_start(plan: Plan) -> None:
+    """Raises for inputs that nobody brings, of the run or of a child of its flow steps."""
+    if plan.required:
+        raise InputsMissing(plan.required)
+    _check_children(plan)
+
+
+def _check_children(plan: Plan) -> None:
+    for step_id, child in plan.children.items():
+        if child.required:
+            raise ChildInputsMissing(step_id, child.required)
+        _check_children(child)

@@ -8,21 +8,18 @@ event may have touched are looked at: when nothing is touched any more, looking 
 
 from __future__ import annotations
 
-from plait.dialects.goals import limits
 from plait.kernel.effects import Effect, SetTimer
-from plait.kernel.ids import Millis, TaskToken
-from plait.kernel.task import CALL, Policy, Task
+from plait.kernel.ids import Millis
 
 from . import outcome
-from .compensation import undo_next
+from .compensation import compensate_next
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
-from .gathering import by_inner_name, gathered_inputs
-from .input_resolution import standing, still_wants
+from .input_resolution import by_inner_name, gathered_inputs, resolution, still_wants
 from .outcome import NOT_MATCHED
-from .state import StepState
-from .tokens import PREPARE, match_token, wait_token
+from .state import StepState, wait_token
+from .tasks import match_task, prepare_task
 from .work import start_work
 
 NOT_NEEDED = "outputs not needed"
@@ -30,58 +27,58 @@ NOT_NEEDED = "outputs not needed"
 LOST = "required input no longer available"
 
 
-def advance(turn: DecisionBuilder) -> None:
-    while not turn.flow.over:
-        candidates = _end_hopeless(turn)
-        if outcome.decide(turn):
+def advance(builder: DecisionBuilder) -> None:
+    while not builder.flow.over:
+        candidates = _end_hopeless(builder)
+        if outcome.decide(builder):
             return
-        _judge_matches(turn, candidates)
-        before = turn.flow.unended
-        for plan in [plan for step_id in sorted(candidates) if (plan := _ready(turn, step_id)) is not None]:
-            _start(turn, plan)
-        if not turn.touched and turn.flow.unended == before:
+        _judge_matches(builder, candidates)
+        before = builder.flow.unended
+        for plan in [plan for step_id in sorted(candidates) if (plan := _ready(builder, step_id)) is not None]:
+            _start(builder, plan)
+        if not builder.touched and builder.flow.unended == before:
             break
-    undo_next(turn)
+    compensate_next(builder)
 
 
 # -- 1: what can't or need not run -------------------------------------------------------------------------------------
 
 
-def _end_hopeless(turn: DecisionBuilder) -> set[str]:
+def _end_hopeless(builder: DecisionBuilder) -> set[str]:
     """Returns the pending steps that were looked at."""
     seen: set[str] = set()
-    steps = turn.flow.state.steps
-    while turn.touched:
-        todo = sorted(step_id for step_id in turn.touched if steps[step_id].status == "pending")
-        turn.touched = set()
+    steps = builder.flow.state.steps
+    while builder.touched:
+        todo = sorted(step_id for step_id in builder.touched if steps[step_id].status == "pending")
+        builder.touched = set()
         seen.update(todo)
         for step_id in todo:
-            _end_if_hopeless(turn, turn.plan(step_id))
+            _end_if_hopeless(builder, builder.plan(step_id))
     return seen
 
 
-def _end_if_hopeless(turn: DecisionBuilder, plan: StepPlan) -> None:
-    step = turn.flow.state.steps[plan.id]
-    stands = {each.name: standing(turn.flow, step, each) for each in plan.required}
+def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
+    step = builder.flow.state.steps[plan.id]
+    stands = {each.name: resolution(builder.flow, step, each) for each in plan.required}
     if lost := [name for name, stand in stands.items() if stand == "lost"]:
-        turn.record(StepFailed(plan.id, LOST, lost))
+        builder.record(StepFailed(plan.id, LOST, lost))
     elif unmatched := [name for name, stand in stands.items() if stand == "unmatched"]:
-        turn.record(StepSkipped(plan.id, NOT_MATCHED, unmatched))
+        builder.record(StepSkipped(plan.id, NOT_MATCHED, unmatched))
     elif refused := [name for name, stand in stands.items() if stand == "refused"]:
-        turn.record(StepSkipped(plan.id, f"input '{refused[0]}' has a value, and none is wanted", refused))
-    elif not needed(turn, plan, now=False):
-        turn.record(StepSkipped(plan.id, NOT_NEEDED))
+        builder.record(StepSkipped(plan.id, f"input '{refused[0]}' has a value, and none is wanted", refused))
+    elif not needed(builder, plan, now=False):
+        builder.record(StepSkipped(plan.id, NOT_NEEDED))
 
 
-def needed(turn: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
+def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
     """A goal, or a pending step can still use one of its outputs. `now`: not only if that step's matches go well."""
     if plan.goal:
         return True
-    flow, steps = turn.flow, turn.flow.state.steps
+    flow, steps = builder.flow, builder.flow.state.steps
     return any(
         steps[consumer].status == "pending"
-        and consumer not in turn.preparing
-        and still_wants(flow, turn.plan(consumer), steps[consumer], name, now=now)
+        and consumer not in builder.preparing
+        and still_wants(flow, builder.plan(consumer), steps[consumer], name, now=now)
         for name in plan.outputs
         for consumer in flow.compiled.consumers[name]
     )
@@ -90,92 +87,68 @@ def needed(turn: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
 # -- 3: what can start -------------------------------------------------------------------------------------------------
 
 
-def _ready(turn: DecisionBuilder, step_id: str) -> StepPlan | None:
+def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:
     """The step, if it can start now. Looks at optional inputs last: waiting for them begins when all else is there."""
-    step = turn.flow.state.steps[step_id]
-    if step.status != "pending" or step_id in turn.preparing:
+    step = builder.flow.state.steps[step_id]
+    if step.status != "pending" or step_id in builder.preparing:
         return None
-    plan = turn.plan(step_id)
-    if any(standing(turn.flow, step, each) != "resolved" for each in plan.required):
+    plan = builder.plan(step_id)
+    if any(resolution(builder.flow, step, each) != "resolved" for each in plan.required):
         return None
-    if not needed(turn, plan, now=True) or _waits(turn, plan, step):
+    if not needed(builder, plan, now=True) or _waits(builder, plan, step):
         return None
     return plan
 
 
-def _waits(turn: DecisionBuilder, plan: StepPlan, step: StepState) -> bool:
+def _waits(builder: DecisionBuilder, plan: StepPlan, step: StepState) -> bool:
     """Whether an optional input is still waited for."""
     found = False
     for each in plan.optional:
-        if each.deadline == 0 or each.name in step.closed or standing(turn.flow, step, each) != "open":
+        if each.deadline == 0 or each.name in step.closed or resolution(builder.flow, step, each) != "open":
             continue
         found = True
         if each.deadline > 0 and each.name not in step.waits:
-            until = Millis(turn.now + each.deadline)
-            turn.record(InputWaited(plan.id, each.name, until))
-            turn.effect(SetTimer(wait_token(plan.id, each.name), until))
+            until = Millis(builder.now + each.deadline)
+            builder.record(InputWaited(plan.id, each.name, until))
+            builder.effect(SetTimer(wait_token(plan.id, each.name), until))
     return found
 
 
-def _start(turn: DecisionBuilder, plan: StepPlan) -> None:
+def _start(builder: DecisionBuilder, plan: StepPlan) -> None:
     if plan.scripted:
-        turn.preparing.add(plan.id)
-        turn.touch_providers(plan.id)
-        turn.effect(prepare_task(turn, plan))
+        builder.preparing.add(plan.id)
+        builder.touch_providers(plan.id)
+        builder.effect(prepare_task(builder, plan))
     else:
-        inputs = gathered_inputs(turn.flow, plan, turn.around.info)
-        start_work(turn, plan, by_inner_name(plan, inputs))
-
-
-def prepare_task(turn: DecisionBuilder, plan: StepPlan) -> Task:
-    """The scripts before a step: no script runs inside a decision."""
-    info = turn.around.info
-    hand = turn.around.hands.prepare(info, plan.step, gathered_inputs(turn.flow, plan, info))
-    token = TaskToken(PREPARE + plan.id)
-    return Task(
-        token,
-        f"scripts before {plan.id}",
-        CALL,
-        hand,
-        Policy(timeout=limits.PREPARE_TIMEOUT / 1000),
-        token,
-        plan.id,
-    )
+        inputs = gathered_inputs(builder.flow, plan, builder.context.info)
+        start_work(builder, plan, by_inner_name(plan, inputs))
 
 
 # -- matches -----------------------------------------------------------------------------------------------------------
 
 
-def _judge_matches(turn: DecisionBuilder, candidates: set[str]) -> None:
-    if turn.flow.compiled.matches:
+def _judge_matches(builder: DecisionBuilder, candidates: set[str]) -> None:
+    if builder.flow.compiled.matches:
         for step_id in sorted(candidates):
-            for effect in match_tasks(turn, turn.plan(step_id)):
-                turn.effect(effect)
+            for effect in match_tasks(builder, builder.plan(step_id)):
+                builder.effect(effect)
 
 
-def match_tasks(turn: DecisionBuilder, plan: StepPlan) -> list[Effect]:
+def match_tasks(builder: DecisionBuilder, plan: StepPlan) -> list[Effect]:
     """One for each candidate that nobody has judged; one that is under way already is not started twice."""
-    step = turn.flow.state.steps[plan.id]
+    step = builder.flow.state.steps[plan.id]
     if step.status != "pending" or not plan.matched:
         return []
     return [
-        _match_task(turn, plan, each.name, index)
+        match_task(builder, plan, each.name, index)
         for each in plan.matched
-        for index in range(len(turn.flow.values(each.name)))
+        for index in range(len(builder.flow.values(each.name)))
         if index not in step.matches.get(each.name, {})
     ]
 
 
-def _match_task(turn: DecisionBuilder, plan: StepPlan, name: str, index: int) -> Task:
-    value = turn.flow.values(name)[index].value
-    hand = turn.around.hands.match(turn.around.info, plan.step, name, value)
-    label = f"match of '{name}' for {plan.id}"
-    token = match_token(plan.id, name, index)
-    return Task(token, label, CALL, hand, Policy(), token, plan.id)
-
-
-def find_preparing(turn: DecisionBuilder) -> None:
+def recover_preparing(builder: DecisionBuilder) -> None:
     """After a load: which steps had their scripts at work follows from the state."""
-    for step_id, plan in turn.flow.compiled.steps.items():
-        if plan.scripted and not turn.flow.over and _ready(turn, step_id) is not None:
-            turn.preparing.add(step_id)
+    for step_id, plan in builder.flow.compiled.steps.items():
+        if plan.scripted and not builder.flow.over and _ready(builder, step_id) is not None:
+            builder.preparing.add(step_id)

@@ -2,55 +2,39 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Raw
 
 from plait.dialects.goals.steps.step import Step
-from plait.kernel import values
-from plait.kernel.effects import StartChild
-from plait.kernel.errors import PlaitError
+from plait.kernel.effects import Resolution, StartChild
 from plait.kernel.ids import RunId, TaskToken
 
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
-from .hands import Item
 from .state import StartData
 
+RESULT = "result"
+"""The name of an output that came without one."""
 
-def child_of(turn: DecisionBuilder, plan: StepPlan, item: Item) -> StartChild | str:
-    """The run that does the work of an item, or why it can't be started."""
-    run_id = child_id(turn, plan.id, item.token)
-    step, token, inputs = plan.step, TaskToken(item.token), _inputs(plan, item)
+_object = msgspec.json.Decoder(dict[str, Raw])
+
+
+def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -> StartChild:
+    """The run that does the work of an item."""
+    run_id = child_id(builder, plan.id, item)
+    step, token = plan.step, TaskToken(item)
     if step.flow is not None:
-        data = StartData(turn.flow.state.plan.children[step.id], step.id, sorted(_inner_outputs(step)))
-        return StartChild(token, run_id, "goals", definition_label(step.flow.goals), input=inputs, data=data)
+        data = StartData(builder.flow.state.plan.children[step.id], step.id, sorted(_inner_outputs(step)))
+        known = Resolution(definition_label(step.flow.goals), data=data)
+        return StartChild(token, run_id, builder.context.info.dialect, list(step.flow.goals), inputs, resolved=known)
     if step.run is None:
         raise AssertionError(f"step '{step.id}' is no run")
-    try:
-        prepared = turn.around.prepare_child(
-            step.run.dialect, step.run.definition, values.decode(inputs), turn.around.info.namespace
-        )
-    except PlaitError as refusal:
-        return str(refusal)
-    return StartChild(
-        token,
-        run_id,
-        step.run.dialect,
-        prepared.definition,
-        prepared.version,
-        prepared.input,
-        data=prepared.data,
-    )
+    return StartChild(token, run_id, step.run.dialect, step.run.definition, inputs)
 
 
-def _inputs(plan: StepPlan, item: Item) -> Raw:
-    """What the child is given: a meta input that differs from item to item is known only here."""
-    tokens = {plan.inner[name]: item.token for name, key in plan.metas if key == "receipt_token"}
-    return Raw(values.plain({**values.decode(item.inputs), **tokens})) if tokens else item.inputs
-
-
-def child_id(turn: DecisionBuilder, step_id: str, token: str) -> RunId:
-    again = turn.flow.state.steps[step_id].items[token].round
-    return child_name(turn.around.info.run_id, step_id, token, again)
+def child_id(builder: DecisionBuilder, step_id: str, token: str) -> RunId:
+    again = builder.flow.state.steps[step_id].items[token].round
+    return child_name(builder.context.info.run_id, step_id, token, again)
 
 
 def child_name(run_id: RunId, step_id: str, token: str, again: int) -> RunId:
@@ -73,6 +57,14 @@ def missing_output(step: Step, outputs: dict[str, Raw]) -> str | None:
         if mapping is not None and mapping.name and mapping.name not in outputs:
             return mapping.name
     return None
+
+
+def named_outputs(output: Raw) -> dict[str, Raw]:
+    """What a child run returned: an object is its outputs, anything else one output called `result`."""
+    text = bytes(output)
+    if text.startswith(b"{"):
+        return _object.decode(output)
+    return {} if text == b"null" else {RESULT: output}
 
 
 def _inner_outputs(step: Step) -> set[str]:

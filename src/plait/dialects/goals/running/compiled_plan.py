@@ -5,15 +5,21 @@ It follows from the plan alone, so runs of one plan share it, and a snapshot has
 
 from __future__ import annotations
 
+import hashlib
 from functools import cached_property
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from plait.dialects.goals.planning.plan import Plan
 from plait.dialects.goals.steps.attribute import Attribute, Collect, Script
+from plait.dialects.goals.steps.mapping import script_of
 from plait.dialects.goals.steps.step import Step, WorkConfig
 from plait.kernel.retry import MAX_CAP, ONCE, UNLIMITED, Retry
+from plait.kernel.task import Policy
+
+_sorted = msgspec.json.Encoder(order="sorted")
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -48,10 +54,19 @@ class StepPlan(msgspec.Struct, frozen=True):
     """It may have several items."""
     scripted: bool
     """Scripts have to run before it starts."""
-    shaped: bool
-    """Scripts have to run on what it returns."""
-    retry: Retry
-    slots: int
+    output_scripts: tuple[tuple[str, str, Script], ...]
+    """Outputs that a script makes: outer name, inner name, script."""
+    renames: bool
+    """It does not call its outputs as the catalog does."""
+    arguments: tuple[str, ...]
+    """The names that its scripts see."""
+    token_inputs: tuple[str, ...]
+    webhook_inputs: tuple[str, ...]
+    """Meta inputs that differ from item to item."""
+    fingerprint: str
+    """Of all that decides its outputs, but for its inputs; empty: it is not memoizable."""
+    policy: Policy
+    parallelism: int
 
     @property
     def id(self) -> str:
@@ -64,7 +79,7 @@ class CompiledPlan:
         goals = set(plan.goals)
         self.steps = {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
         self.matches = any(step.matched for step in self.steps.values())
-        self.undoes = any(step.compensate for step in plan.steps.values())
+        self.compensates = any(step.compensate for step in plan.steps.values())
         self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}
         self.consumers = {name: tuple(links.consumers) for name, links in plan.attributes.items()}
         self.upstream = {
@@ -100,11 +115,23 @@ def step_plan(step: Step, goal: bool) -> StepPlan:
         inner={name: each.inner(name) for name, each in step.inputs()},
         outputs=tuple(sorted(name for name, _ in step.outputs())),
         fans=any(each.detail.for_each for each in ways_in),
-        scripted=step.predicate is not None or any(_has_script(each) for each in ways_in),
-        shaped=any(_has_script(each) for _, each in step.outputs()),
-        retry=retry_of(step.work_config),
-        slots=step.work_config.parallelism,
+        scripted=step.predicate is not None or any(script_of(each) is not None for each in ways_in),
+        output_scripts=tuple(
+            (name, each.inner(name), script) for name, each in step.outputs() if (script := script_of(each)) is not None
+        ),
+        renames=any(each.detail.mapping is not None for _, each in step.outputs()),
+        arguments=step.arguments,
+        token_inputs=_metas(step, "receipt_token"),
+        webhook_inputs=_metas(step, "webhook_url"),
+        fingerprint=_fingerprint(step),
+        policy=policy_of(step),
+        parallelism=step.work_config.parallelism,
     )
+
+
+def policy_of(step: Step) -> Policy:
+    limit = step.python.timeout if step.python is not None else 0
+    return Policy(retry_of(step.work_config), limit / 1000 if limit else None, retry_on_timeout=True)
 
 
 def retry_of(config: WorkConfig) -> Retry:
@@ -122,8 +149,21 @@ def _from_others(attribute: Attribute) -> bool:
     return attribute.role in ("required", "optional")
 
 
-def _has_script(attribute: Attribute) -> bool:
-    return attribute.detail.mapping is not None and attribute.detail.mapping.script is not None
+def _metas(step: Step, key: str) -> tuple[str, ...]:
+    return tuple(name for name, each in step.inputs() if each.role == "meta" and each.detail.key == key)
+
+
+def _fingerprint(step: Step) -> str:
+    """Steps that differ in name only have the same. One that reports to an address of its own is like no other."""
+    if not step.memoizable or step.type in ("async", "flow", "run") or _metas(step, "webhook_url"):
+        return ""
+    called: Any = None
+    if step.http is not None:
+        called = step.http.endpoint, step.http.method
+    elif step.python is not None:
+        called = step.python.handler, step.python.queue
+    parts: Any = (step.type, step.attributes, step.script, called)
+    return hashlib.sha256(_sorted.encode(parts)).hexdigest()
 
 
 def _wanted(name: str, attribute: Attribute) -> Wanted:

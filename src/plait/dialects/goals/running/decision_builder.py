@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 from plait.kernel.effects import Decision, Effect
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis
-from plait.kernel.machine import Prepared, RunInfo
+from plait.kernel.machine import RunInfo
 
 from . import events as e
 from .compiled_plan import StepPlan
 from .evolve import fold
 from .flow import Flow
-from .hands import Hands
-
-PrepareChild = Callable[[str, object, object, str], Prepared]
-"""Makes a run of any dialect ready: dialect, definition as JSON, input, namespace."""
 
 
-class Around:
+class Handlers(Protocol):
+    def get(self, name: str) -> object | None:
+        """The function that a name means in this process, or None."""
+        ...
+
+
+class RunContext:
     """What does not change from decision to decision."""
 
-    def __init__(
-        self, info: RunInfo, hands: Hands, prepare_child: PrepareChild, unhealthy: Callable[[str], str] = lambda _: ""
-    ) -> None:
+    def __init__(self, info: RunInfo, handlers: Handlers, unhealthy: Callable[[str], str] = lambda _: "") -> None:
         self.info = info
-        self.hands = hands
-        self.prepare_child = prepare_child
+        self.handlers = handlers
         self.unhealthy = unhealthy
         """What is wrong with a step, for people who wonder why it takes so long."""
 
 
 class DecisionBuilder:
-    def __init__(self, flow: Flow, around: Around, now: Millis, preparing: set[str]) -> None:
+    def __init__(self, flow: Flow, context: RunContext, now: Millis, preparing: set[str]) -> None:
         self.flow = flow
-        self.around = around
+        self.context = context
         self.now = now
         self.preparing = preparing
         """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the

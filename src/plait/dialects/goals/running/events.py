@@ -58,7 +58,8 @@ class StepStarted(Event, frozen=True, tag="step_started"):
     inputs: Raw
     """By inner name; an object."""
     work_items: dict[str, Raw]
-    """Token -> the values of its fan-out by outer name; of a step with one item, all inputs."""
+    """Token -> the values of its fan-out by outer name. Empty where they follow from the inputs: of an only item, and
+    where they are large, so that a value is stored once."""
     dropped: list[int] = []
     """Places in the fan-out that the predicate refused."""
     total: int = 1
@@ -84,6 +85,7 @@ class WorkReturned(Event, frozen=True, tag="work_returned"):
     step_id: str
     token: str
     outputs: Raw = NULL
+    memo: bool = False
 
 
 class WorkSucceeded(Event, frozen=True, tag="work_succeeded"):
@@ -155,7 +157,7 @@ class FlowForked(Event, frozen=True, tag="flow_forked"):
 
 
 class CompStarted(Event, frozen=True, tag="comp_started"):
-    """An item of a failed step is undone while the run goes on."""
+    """An item of a failed step is compensated while the run goes on."""
 
     step_id: str
     token: str

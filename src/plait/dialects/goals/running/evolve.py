@@ -23,10 +23,9 @@ from plait.kernel.ids import Millis
 
 from . import events as e
 from .compiled_plan import CompiledPlan
-from .fanout import fan_of
+from .fanout import PLAIN, Fan, fan_of
 from .flow import Flow, Slots
-from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value
-from .tokens import undone_item
+from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value, compensated_item
 
 GOAL_FAILED = "goals.goal_failed"
 """The code of an outcome; a run that failed otherwise was ended from outside."""
@@ -79,22 +78,25 @@ def _step_started(flow: Flow, event: e.StepStarted, at: Millis) -> None:
     step.status, step.started_at, step.inputs = "active", at, event.inputs
     step.opened_seq = step.opened_seq or flow.state.seq
     step.total, step.dropped = event.total, event.dropped
-    places = iter(range(event.total))
-    if event.dropped:
-        places = iter(sorted(set(places) - set(event.dropped)))
-    alone = {} if event.total > 1 else _only_values(flow, event)
-    for token, values in event.work_items.items():
-        step.items[token] = ItemState(alone if event.total == 1 else _object.decode(values), next(places))
+    dropped, fan = set(event.dropped), _fan(flow, event)
+    places = (place for place in range(event.total) if place not in dropped)
+    for place, (token, told) in zip(places, event.work_items.items(), strict=True):
+        follows = event.total == 1 or _is_empty(told)
+        step.items[token] = ItemState(fan.values(place) if follows else _object.decode(told), place)
         flow.owners[token] = event.step_id
-    flow.slots_of[event.step_id] = Slots.of(step)
+    flow.slots[event.step_id] = Slots.of(step)
 
 
-def _only_values(flow: Flow, event: e.StepStarted) -> dict[str, Raw]:
-    """Of an item that is alone: its event has all its inputs instead."""
+def _fan(flow: Flow, event: e.StepStarted) -> Fan:
+    """The fan-out of a step, where its event does not tell all of it."""
     plan = flow.compiled.steps[event.step_id]
-    if not plan.fans or not event.work_items:
-        return {}
-    return fan_of(plan.step, _object.decode(event.inputs)).values(0)
+    if not plan.fans or (event.total > 1 and not any(map(_is_empty, event.work_items.values()))):
+        return PLAIN
+    return fan_of(plan.step, _object.decode(event.inputs))
+
+
+def _is_empty(told: Raw) -> bool:
+    return bytes(told) == b"{}"
 
 
 def _prepared(flow: Flow, event: e.StepPrepared, at: Millis) -> None:
@@ -131,7 +133,8 @@ def _accepted(flow: Flow, event: e.WorkAccepted, at: Millis) -> None:
 
 
 def _returned(flow: Flow, event: e.WorkReturned, at: Millis) -> None:
-    flow.item(event.step_id, event.token).returned = event.outputs
+    item = flow.item(event.step_id, event.token)
+    item.returned, item.memo = event.outputs, event.memo
 
 
 def _succeeded(flow: Flow, event: e.WorkSucceeded, at: Millis) -> None:
@@ -158,7 +161,7 @@ def _completed(flow: Flow, event: e.StepCompleted, at: Millis) -> None:
 def _step_failed(flow: Flow, event: e.StepFailed, at: Millis) -> None:
     step = flow.end_step(event.step_id, at)
     step.status, step.error, step.unsatisfied = "failed", event.error, event.unsatisfied
-    slots = flow.slots_of.get(event.step_id)
+    slots = flow.slots.get(event.step_id)
     if slots is not None:  # what has not begun never does
         slots.idle.clear()
         slots.due.clear()
@@ -192,7 +195,7 @@ def _resumed(flow: Flow, event: e.FlowResumed, at: Millis) -> None:
 
 
 def _withdrawn(flow: Flow, step_id: str) -> list[str]:
-    """A step that had completed is done again because what it did was undone: what it gave is not true any more."""
+    """A step that had completed is done again because its work was compensated: what it gave is not true any more."""
     if flow.state.steps[step_id].status != "completed":
         return []
     attributes, outputs = flow.state.attributes, flow.compiled.steps[step_id].outputs
@@ -211,13 +214,13 @@ def _taken_up(item: ItemState) -> ItemState:
 
 
 def _wait_no_more(flow: Flow) -> None:
-    """Items that waited to be tried again when the run ended, or that were undone since, begin afresh; so do children
-    that ended with it."""
+    """Items that waited to be tried again when the run ended, or that were compensated since, begin afresh; so do
+    children that ended with it."""
     for step_id, step in flow.state.steps.items():
         ended_too = flow.state.cut and flow.compiled.steps[step_id].step.type in ("flow", "run")
         for token, item in step.items.items() if step.status == "active" else ():
-            undone = item.status == "compensated"
-            if undone or item.retry_at is not None or (ended_too and item.status == "active"):
+            compensated = item.status == "compensated"
+            if compensated or item.retry_at is not None or (ended_too and item.status == "active"):
                 step.items[token] = ItemState(item.values, item.place, round=item.round + 1)
 
 
@@ -267,7 +270,7 @@ def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
 
 
 def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
-    found = flow.find(undone_item(event.at))
+    found = flow.find(compensated_item(event.at))
     if found is not None:
         found[2].status, found[2].rolled_back = _UNDONE[event.status], True
 

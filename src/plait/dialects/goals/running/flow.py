@@ -62,8 +62,8 @@ class Flow:
         steps = self.state.steps
         self.unended = sum(not step.ended for step in steps.values())
         """Steps of the plan that have not ended."""
-        self.slots_of = {step_id: Slots.of(step) for step_id, step in steps.items() if step.items}
-        self.active = sum(slots.active for slots in self.slots_of.values())
+        self.slots = {step_id: Slots.of(step) for step_id, step in steps.items() if step.items}
+        self.active = sum(slots.active for slots in self.slots.values())
         """Items that are worked on."""
         self.owners = {token: step_id for step_id, step in steps.items() for token in step.items}
         self.awaited = {token for token, item in self._items() if item.status == "active" and item.accepted_at}
@@ -84,7 +84,7 @@ class Flow:
         return self.state.status != "active"
 
     @property
-    def hears(self) -> bool:
+    def takes_results(self) -> bool:
         """Whether the result of work still counts: after the outcome, that of work that was under way then."""
         state = self.state
         if not self.over:
@@ -132,7 +132,7 @@ class Flow:
         return self.state.steps[step_id].items[token]
 
     def begin_item(self, step_id: str, token: str) -> ItemState:
-        item, slots = self.item(step_id, token), self.slots_of[step_id]
+        item, slots = self.item(step_id, token), self.slots[step_id]
         slots.called_up(token)
         if item.status != "active":
             item.status = "active"
@@ -144,13 +144,13 @@ class Flow:
         self.awaited.discard(token)
         if item.status == "active":
             self.active -= 1
-            self.slots_of[step_id].active -= 1
+            self.slots[step_id].active -= 1
 
     def close_item(self, step_id: str, token: str, at: Millis) -> ItemState:
         item = self.item(step_id, token)
         self.rest(step_id, token, item)
-        self.slots_of[step_id].open -= item.open
-        self.slots_of[step_id].called_up(token)
+        self.slots[step_id].open -= item.open
+        self.slots[step_id].called_up(token)
         self.strays.discard(token)
         item.ended_at, item.retry_at = at, None
         return item

@@ -10,18 +10,24 @@ from typing import Literal, assert_never
 import msgspec
 from msgspec import Raw
 
+from plait.kernel.ids import caller_id
+from plait.kernel.machine import RunInfo
+
 from .compiled_plan import StepPlan, Wanted
 from .flow import Flow
 from .state import StepState, Value
 
-Standing = Literal["resolved", "open", "lost", "unmatched", "refused"]
+Resolution = Literal["resolved", "open", "lost", "unmatched", "refused"]
 """lost: nobody can give it any more. unmatched: there are values, but not those it wants. refused: it wants none, and
 there is one."""
+
+PER_ITEM = ("receipt_token", "webhook_url")
+"""Meta inputs that differ from item to item."""
 
 _encode = msgspec.json.Encoder().encode
 
 
-def standing(flow: Flow, step: StepState, wanted: Wanted) -> Standing:
+def resolution(flow: Flow, step: StepState, wanted: Wanted) -> Resolution:
     values = flow.values(wanted.name)
     if wanted.collect == "first" and wanted.match is None:  # by far the most common
         return "resolved" if values else "open" if _may_come(flow, wanted.name) else "lost"
@@ -62,7 +68,7 @@ def value_of(flow: Flow, step: StepState, wanted: Wanted) -> Raw | None:
         case "some":
             return _listed(good) if good else wanted.default
         case "all":
-            return _listed(good) if standing(flow, step, wanted) == "resolved" else wanted.default
+            return _listed(good) if resolution(flow, step, wanted) == "resolved" else wanted.default
         case "none":
             return None if good else wanted.default
         case _:
@@ -71,7 +77,7 @@ def value_of(flow: Flow, step: StepState, wanted: Wanted) -> Raw | None:
 
 def undecided(flow: Flow, plan: StepPlan, step: StepState) -> bool:
     """Whether a `match` may still say yes or no: until then the step asks for nothing else."""
-    return any(standing(flow, step, each) == "open" for each in plan.matched)
+    return any(resolution(flow, step, each) == "open" for each in plan.matched)
 
 
 def still_wants(flow: Flow, plan: StepPlan, step: StepState, name: str, *, now: bool) -> bool:
@@ -80,7 +86,7 @@ def still_wants(flow: Flow, plan: StepPlan, step: StepState, name: str, *, now: 
     return any(
         each.name == name
         and each.name not in step.closed
-        and standing(flow, step, each) == "open"
+        and resolution(flow, step, each) == "open"
         and not (waits_for_match and each.match is None)
         for each in plan.inputs
     )
@@ -91,7 +97,7 @@ def _may_come(flow: Flow, name: str) -> bool:
     return any(steps[provider].status in ("pending", "active") for provider in flow.compiled.providers[name])
 
 
-def _all(flow: Flow, step: StepState, wanted: Wanted, more: bool) -> Standing:
+def _all(flow: Flow, step: StepState, wanted: Wanted, more: bool) -> Resolution:
     values = flow.values(wanted.name)
     if not all(step.matches.get(wanted.name, {}).values()):
         return "unmatched"
@@ -102,9 +108,46 @@ def _all(flow: Flow, step: StepState, wanted: Wanted, more: bool) -> Standing:
     return "open" if more else "resolved" if values else "lost"
 
 
-def _empty(values: list[Value]) -> Standing:
+def _empty(values: list[Value]) -> Resolution:
     return "unmatched" if values else "lost"
 
 
 def _listed(values: list[Value]) -> Raw:
     return Raw(_encode([each.value for each in values]))
+
+
+# -- what a step gets when it starts -----------------------------------------------------------------------------------
+
+
+def gathered_inputs(flow: Flow, plan: StepPlan, info: RunInfo) -> dict[str, Raw]:
+    """By outer name; an optional input that nobody gave and that has no default is not there."""
+    step = flow.state.steps[plan.id]
+    found: dict[str, Raw] = {}
+    for wanted in plan.inputs:
+        value = value_of(flow, step, wanted)
+        if value is not None:
+            found[wanted.name] = value
+    if plan.constants:
+        found.update(plan.constants)
+    for name, key in plan.metas:
+        value = _meta(flow, plan, info, key)
+        if value is not None:
+            found[name] = Raw(_encode(value))
+    return found
+
+
+def by_inner_name(plan: StepPlan, inputs: dict[str, Raw]) -> dict[str, Raw]:
+    return {plan.inner[name]: value for name, value in inputs.items()}
+
+
+def _meta(flow: Flow, plan: StepPlan, info: RunInfo, key: str) -> str | None:
+    if key in PER_ITEM:
+        return None
+    facts = {
+        "flow_id": caller_id(info.run_id),
+        "step_id": plan.id,
+        "parent_flow_id": None if info.parent is None else caller_id(info.parent),
+        "parent_step_id": flow.state.parent_step or None,
+        "parent_work_item_token": info.parent_token if flow.state.parent_step else None,
+    }
+    return facts[key] if key in facts else info.labels.get(key)

@@ -13,9 +13,12 @@ from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import (
+    AttemptFailed,
     Cancel,
     ChildFinished,
+    Continue,
     Decided,
+    Loaded,
     Message,
     Patch,
     Resume,
@@ -28,22 +31,20 @@ from plait.kernel.machine import TaskFacts
 from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
-from . import callbacks, view, waits
+from . import view
 from .advance import advance
-from .children import child_id
-from .compensation import compensations, to_undo
+from .children import child_id, named_outputs
+from .compensation import compensations, to_compensate
 from .compiled_plan import CompiledPlan
-from .decision_builder import Around, DecisionBuilder
+from .decision_builder import DecisionBuilder, RunContext
+from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .evolve import begun, fold
 from .flow import Flow
 from .outcome import LOOK_AGAIN
-from .patching import patch
-from .recovery import children, children_again, go_on, local_work, take_up, under_way
-from .reopening import retry, settle
-from .results import task_result
-from .state import FlowState
-from .tokens import CALLBACK, LINGER, WAIT
+from .recovery import after_load, children, children_again, go_on, local_work, pending_effects, retry, settle
+from .results import message, task_result
+from .state import CALLBACK, LINGER, WAIT, FlowState
 from .work import answered, failed, fill, give_up_strays, unanswered
 
 _state = msgspec.json.Decoder(FlowState)
@@ -55,10 +56,11 @@ def _why(child: ChildFinished) -> str:
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
+    stops_at_failed_compensation = False
 
-    def __init__(self, around: Around, compiled_plans: Mapping[int, CompiledPlan]) -> None:
-        self.around = around
-        self._blueprints = compiled_plans
+    def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
+        self.context = context
+        self._compiled_plans = compiled_plans
         self._flow: Flow | None = None
         self._preparing: set[str] = set()
         self._reopened = False
@@ -77,7 +79,7 @@ class GoalsMachine:
         if self._reopened and isinstance(event, RunReopened):
             self._reopened = False  # it was folded when it was decided
         elif isinstance(event, RunStarted):
-            self._flow = begun(event, at, self._blueprints)
+            self._flow = begun(event, at, self._compiled_plans)
         elif self._flow is not None:  # else it was cancelled before it was started
             self._forked = self._forked or isinstance(event, FlowForked)
             fold(self.flow, event, at)
@@ -104,27 +106,31 @@ class GoalsMachine:
     def decide(self, input: Any, now: Millis) -> Decision:
         if self._flow is None:
             return Decision()
-        turn = DecisionBuilder(self.flow, self.around, now, self._preparing)
+        builder = DecisionBuilder(self.flow, self.context, now, self._preparing)
         match input:
             case TaskResult():
-                task_result(turn, input)
+                task_result(builder, input)
             case Start():
-                turn.touch_all()
+                builder.touch_all()
             case ChildFinished():
-                self._child(turn, input)
+                self._child(builder, input)
             case TimerFired():
-                self._timer(turn, input.token)
+                self._timer(builder, input.token)
             case RetryDue():
-                self._retry_due(turn, input.token)
+                self._retry_due(builder, input.token)
             case Message():
-                callbacks.message(turn, input)
+                message(builder, input)
+            case Loaded(how="wake" | "recover"):
+                after_load(builder)
+            case Loaded() | Continue() | AttemptFailed():
+                go_on(builder)
             case Resume():
-                self._resume(turn, input)
+                self._resume(builder, input)
             case Patch():
-                patch(turn, input.operations)
+                patch(builder, input.operations)
             case Cancel():
-                self._cancel(turn)
-                return turn.decision
+                self._cancel(builder)
+                return builder.decision
             case Decided():
                 raise Conflict(
                     "goals.no_questions", "a run towards goals asks nobody", fix="use a `run` step that does"
@@ -132,104 +138,100 @@ class GoalsMachine:
             case _:
                 assert_never(input)
         if self.flow.over:
-            self._deactivate(turn)
+            self._deactivate(builder)
         else:
-            advance(turn)
-        return turn.decision
+            advance(builder)
+        return builder.decision
 
-    def _child(self, turn: DecisionBuilder, child: ChildFinished) -> None:
-        found = turn.flow.find(child.token)
-        if found is None or not found[2].open or child.run_id != child_id(turn, found[0].id, child.token):
+    def _child(self, builder: DecisionBuilder, child: ChildFinished) -> None:
+        found = builder.flow.find(child.token)
+        if found is None or not found[2].open or child.run_id != child_id(builder, found[0].id, child.token):
             return
         error = "" if child.status == "completed" else _why(child)
-        if not turn.flow.hears:
-            turn.record(LateResult(found[0].id, child.token, child.output, error))
+        if not builder.flow.takes_results:
+            builder.record(LateResult(found[0].id, child.token, child.output, error))
         elif error:
-            failed(turn, found[0], child.token, error)
+            failed(builder, found[0], child.token, error)
         else:
-            answered(turn, found[0], child.token, callbacks.named_outputs(child.output))
+            answered(builder, found[0], child.token, named_outputs(child.output))
 
-    def _timer(self, turn: DecisionBuilder, token: TaskToken) -> None:
+    def _timer(self, builder: DecisionBuilder, token: TaskToken) -> None:
         if token == LINGER:
-            if local_work(turn):
-                turn.effect(SetTimer(LINGER, Millis(turn.now + LOOK_AGAIN)))
+            if local_work(builder):
+                builder.effect(SetTimer(LINGER, Millis(builder.now + LOOK_AGAIN)))
         elif token.startswith(WAIT):
             step_id, _, name = token.removeprefix(WAIT).partition(":")
-            step = turn.flow.state.steps[step_id]
-            if step.status == "pending" and name in step.waits and not turn.flow.over:
-                turn.record(InputClosed(step_id, name))
+            step = builder.flow.state.steps[step_id]
+            if step.status == "pending" and name in step.waits and not builder.flow.over:
+                builder.record(InputClosed(step_id, name))
         elif token.startswith(CALLBACK):
-            plan, _, item = turn.flow.at(token.removeprefix(CALLBACK))
-            if item.status == "active" and item.accepted_at is not None and turn.flow.hears:
-                unanswered(turn, plan, token.removeprefix(CALLBACK), item)
+            plan, _, item = builder.flow.at(token.removeprefix(CALLBACK))
+            if item.status == "active" and item.accepted_at is not None and builder.flow.takes_results:
+                unanswered(builder, plan, token.removeprefix(CALLBACK), item)
 
-    def _retry_due(self, turn: DecisionBuilder, token: TaskToken) -> None:
+    def _retry_due(self, builder: DecisionBuilder, token: TaskToken) -> None:
         """Work waits for a free slot; everything else is tried again at once, and so is work that has its slot because
         its process died in a later attempt."""
-        found = turn.flow.find(token)
+        found = builder.flow.find(token)
         if found is None or found[2].status == "active":
-            turn.effect(RetryTask(token))
+            builder.effect(RetryTask(token))
         elif found[1].ended:
-            give_up_strays(turn)
+            give_up_strays(builder)
         else:
-            turn.flow.slots_of[found[0].id].wait(token)
-            fill(turn, found[0])
+            builder.flow.slots[found[0].id].wait(token)
+            fill(builder, found[0])
 
-    def _cancel(self, turn: DecisionBuilder) -> None:
-        for token, plan in children(turn):
-            turn.effect(CancelChild(child_id(turn, plan.id, token)))
+    def _cancel(self, builder: DecisionBuilder) -> None:
+        for token, plan in children(builder):
+            builder.effect(CancelChild(child_id(builder, plan.id, token)))
 
-    def _resume(self, turn: DecisionBuilder, resume: Resume) -> None:
+    def _resume(self, builder: DecisionBuilder, resume: Resume) -> None:
         match resume.mode:
-            case "continue":
-                go_on(turn)
-            case "wake" | "recover":
-                take_up(turn)
             case "retry":
-                retry(turn)
+                retry(builder)
             case "settle":
-                settle(turn, resume)
+                settle(builder, resume)
             case "rewind":
                 raise Conflict(
                     "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
                 )
-            case "compensate":
+            case "compensate" | "continue":
                 pass
             case _:
                 assert_never(resume.mode)
-        self._reopened = turn.decision.reopen is not None
+        self._reopened = builder.decision.reopen is not None
 
-    def _deactivate(self, turn: DecisionBuilder) -> None:
+    def _deactivate(self, builder: DecisionBuilder) -> None:
         """After the outcome, once nothing is under way any more."""
-        flow = turn.flow
-        if flow.state.ended_at is not None and flow.hears and not flow.active and not to_undo(flow):
-            turn.record(FlowDeactivated(flow.state.status))
-            turn.effect(ClearTimer(LINGER))
+        flow = builder.flow
+        if flow.state.ended_at is not None and flow.takes_results and not flow.active and not to_compensate(flow):
+            builder.record(FlowDeactivated(flow.state.status))
+            builder.effect(ClearTimer(LINGER))
 
     # -- what must be under way ----------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
-        turn = DecisionBuilder(self.flow, self.around, now, self._preparing)
-        found = under_way(turn, recovered=recovered)
+        builder = DecisionBuilder(self.flow, self.context, now, self._preparing)
+        found = pending_effects(builder, recovered=recovered)
         if self._forked:
             self._forked = False
-            found += children_again(turn)
+            found += children_again(builder)
         return found
 
     def compensations(self) -> list[Task]:
         if self._flow is None:
             return []
-        return compensations(DecisionBuilder(self.flow, self.around, Millis(0), self._preparing))
+        return compensations(DecisionBuilder(self.flow, self.context, Millis(0), self._preparing))
 
     # -- showing -------------------------------------------------------------------------------------------------
 
     def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]:
         if self._flow is None:
             return [], []
-        return view.nodes(self.flow, self.around.info, tasks)
+        return view.nodes(self.flow, self.context.info, tasks)
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
-        return [] if self._flow is None else waits.waiting(self._flow, self.around, tasks)
+        return [] if self._flow is None else view.waiting(self._flow, self.context, tasks)
 
     def details(self) -> dict[str, Any] | None:
         return None if self._flow is None else view.details(self._flow)

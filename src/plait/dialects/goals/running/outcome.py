@@ -9,12 +9,11 @@ from plait.kernel.effects import Finish, SetTimer
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 
-from .compensation import owes
+from .compensation import owes_compensation
 from .decision_builder import DecisionBuilder
 from .evolve import GOAL_FAILED
 from .flow import Flow
-from .state import StepState
-from .tokens import CALLBACK, LINGER
+from .state import CALLBACK, LINGER, StepState
 
 NOT_MATCHED = "required match did not match"
 LOOK_AGAIN = 60_000
@@ -23,17 +22,17 @@ LOOK_AGAIN = 60_000
 _encode = msgspec.json.Encoder().encode
 
 
-def decide(turn: DecisionBuilder) -> bool:
+def decide(builder: DecisionBuilder) -> bool:
     """Ends the run if its outcome is clear."""
-    flow = turn.flow
+    flow = builder.flow
     error = _failure(flow)
     if error is not None:
-        turn.effect(Finish("failed", error=ErrorInfo(GOAL_FAILED, error, kind="goal")))
-    elif flow.unended == 0 and not owes(flow):
-        turn.effect(Finish("completed", Raw(_encode(output(flow)))))
+        builder.effect(Finish("failed", error=ErrorInfo(GOAL_FAILED, error, kind="goal")))
+    elif flow.unended == 0 and not owes_compensation(flow):
+        builder.effect(Finish("completed", Raw(_encode(output(flow)))))
     else:
         return False
-    _arm_again(turn)
+    _arm_again(builder)
     return True
 
 
@@ -63,15 +62,15 @@ def output(flow: Flow) -> dict[str, Raw]:
     return {name: values[0].value for name in [*names, *flow.state.returns] if (values := flow.values(name))}
 
 
-def _arm_again(turn: DecisionBuilder) -> None:
+def _arm_again(builder: DecisionBuilder) -> None:
     """The end clears all timers; work that outlives it keeps its own."""
-    flow = turn.flow
+    flow = builder.flow
     if not flow.active:
         return
-    turn.effect(SetTimer(LINGER, Millis(turn.now + LOOK_AGAIN)))
+    builder.effect(SetTimer(LINGER, Millis(builder.now + LOOK_AGAIN)))
     for step_id, step in flow.state.steps.items():
         http = flow.compiled.steps[step_id].step.http
         for token, item in step.items.items():
             if item.status == "active" and item.accepted_at is not None and http is not None and http.callback_timeout:
                 due = Millis(item.accepted_at + http.callback_timeout)
-                turn.effect(SetTimer(TaskToken(CALLBACK + token), due))
+                builder.effect(SetTimer(TaskToken(CALLBACK + token), due))

@@ -1,118 +1,180 @@
-"""What the machine's tasks came to: work, the scripts before and after it, and undoing."""
+"""What became of the work that a run asked for: the results of its tasks, and answers from outside.
+
+Answers from outside are webhooks of async steps, which reach a run as messages: `work:<token>` brings the outputs of
+an item, an object; `failed:<token>` says why it failed: an object with `detail` or `title`, as in problem+json.
+"""
 
 from __future__ import annotations
+
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
 
-from plait.kernel.inputs import TaskResult
+from plait.kernel import values
+from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.inputs import Message, TaskResult
 
 from .advance import needed
+from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
-from .events import CompFailed, CompSucceeded, InputMatched, StepFailed, StepPrepared, StepSkipped
-from .tokens import MATCH, PREPARE, SHAPE, UNDO, match_parts, undone_item
-from .work import NOT_KEPT, accepted, failed, start_work, succeeded
+from .events import CompFailed, CompSucceeded, InputMatched, LateResult, StepFailed, StepPrepared, StepSkipped
+from .state import COMPENSATION, MAPPING, MATCH, PREPARE, ItemState, compensated_item, match_parts
+from .tasks import Memoized, Prepared
+from .work import NOT_KEPT, accepted, answered, failed, mapped, returned, start_work, stop_waiting
 
-
-class _Readied(msgspec.Struct):
-    """As `hands.Readied`, with its values left as they are."""
-
-    inputs: Raw
-    run: bool = True
-    keep: list[int] | None = None
-    error: str = ""
-
-
-class _Worked(msgspec.Struct):
-    outputs: Raw
-    memo: bool = False
-
-
-_NOTHING = _Worked(Raw(b"{}"))
+WORK, FAILED = "work:", "failed:"
+"""Names of messages, before the token of an item."""
 
 _object = msgspec.json.Decoder(dict[str, Raw])
-_readied = msgspec.json.Decoder(_Readied)
-_worked = msgspec.json.Decoder(_Worked | None)
+_prepared_step = msgspec.json.Decoder(Prepared)
+_memoized = msgspec.json.Decoder(Memoized)
 _bool = msgspec.json.Decoder(bool)
 
 
-def task_result(turn: DecisionBuilder, result: TaskResult) -> None:
+def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
     token = result.token
-    if turn.flow.find(token) is not None:
-        _worked_on(turn, token, result)
+    if builder.flow.find(token) is not None:
+        _worked_on(builder, token, result)
     elif token.startswith(PREPARE):
-        _prepared(turn, token.removeprefix(PREPARE), result)
+        _prepared(builder, token.removeprefix(PREPARE), result)
     elif token.startswith(MATCH):
-        _matched(turn, token, result)
-    elif token.startswith(SHAPE):
-        _shaped(turn, token.removeprefix(SHAPE), result)
-    elif token.startswith(UNDO):
-        _undone(turn, undone_item(token), result)
+        _matched(builder, token, result)
+    elif token.startswith(MAPPING):
+        _mapped(builder, token.removeprefix(MAPPING), result)
+    elif token.startswith(COMPENSATION):
+        _compensated(builder, compensated_item(token), result)
 
 
-def _worked_on(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
-    plan, _, item = turn.flow.at(token)
-    if not item.open or not turn.flow.hears:
+def _worked_on(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
+    plan, _, item = builder.flow.at(token)
+    if not item.open or not builder.flow.takes_results:
         return
     if result.error is not None:
-        failed(turn, plan, token, result.error.message, result.attempts)
-    elif plan.step.type == "async":
-        accepted(turn, plan, token, result.attempt)
+        failed(builder, plan, token, result.error.message, result.attempts)
+    elif result.later:
+        accepted(builder, plan, token, result.attempt)
+    elif plan.fingerprint:
+        done = _memoized.decode(result.output)
+        returned(builder, plan, token, done.result, memo=done.memo, attempts=result.attempts)
     else:
-        done = _worked.decode(result.output) or _NOTHING
-        succeeded(turn, plan, token, done.outputs, memo=done.memo, attempts=result.attempts)
+        returned(builder, plan, token, result.output, attempts=result.attempts)
 
 
-def _prepared(turn: DecisionBuilder, step_id: str, result: TaskResult) -> None:
-    turn.preparing.discard(step_id)
-    if turn.flow.over or turn.flow.state.steps[step_id].status != "pending":
+def _prepared(builder: DecisionBuilder, step_id: str, result: TaskResult) -> None:
+    builder.preparing.discard(step_id)
+    if builder.flow.over or builder.flow.state.steps[step_id].status != "pending":
         return
-    turn.touched.add(step_id)
+    builder.touched.add(step_id)
     if result.error is not None:
-        _not_prepared(turn, step_id, f"predicate evaluation failed: {result.error.message}")
+        _not_prepared(builder, step_id, f"predicate evaluation failed: {result.error.message}")
         return
-    ready = _readied.decode(result.output)
+    ready = _prepared_step.decode(result.output)
     if ready.error:
-        _not_prepared(turn, step_id, ready.error)
+        _not_prepared(builder, step_id, ready.error)
         return
-    turn.record(StepPrepared(step_id, ready.inputs, ready.run, ready.keep))
+    builder.record(StepPrepared(step_id, ready.inputs, ready.run, ready.keep))
     if not ready.run:
-        turn.record(StepSkipped(step_id, NOT_KEPT))
-    elif needed(turn, turn.plan(step_id), now=True):  # while its scripts ran, others may have given what it gives
-        start_work(turn, turn.plan(step_id), _object.decode(ready.inputs), ready.keep)
+        builder.record(StepSkipped(step_id, NOT_KEPT))
+    elif needed(builder, builder.plan(step_id), now=True):  # while its scripts ran, others may have given what it gives
+        start_work(builder, builder.plan(step_id), _object.decode(ready.inputs), ready.keep)
 
 
-def _not_prepared(turn: DecisionBuilder, step_id: str, error: str) -> None:
-    turn.record(StepPrepared(step_id, error=error))
-    turn.record(StepFailed(step_id, error))
+def _not_prepared(builder: DecisionBuilder, step_id: str, error: str) -> None:
+    builder.record(StepPrepared(step_id, error=error))
+    builder.record(StepFailed(step_id, error))
 
 
-def _matched(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
+def _matched(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
     step_id, name, index = match_parts(token)
-    if turn.flow.over or turn.flow.state.steps[step_id].status != "pending":
+    if builder.flow.over or builder.flow.state.steps[step_id].status != "pending":
         return
     if result.error is not None:
         text = f"match of '{name}' failed: {result.error.message}"
-        turn.record(InputMatched(step_id, name, index, matched=False, error=text))
-        turn.record(StepFailed(step_id, text))
+        builder.record(InputMatched(step_id, name, index, matched=False, error=text))
+        builder.record(StepFailed(step_id, text))
     else:
-        turn.record(InputMatched(step_id, name, index, _bool.decode(result.output)))
+        builder.record(InputMatched(step_id, name, index, _bool.decode(result.output)))
 
 
-def _shaped(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
-    plan, _, item = turn.flow.at(token)
-    if not item.open or not turn.flow.hears:
+def _mapped(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
+    plan, _, item = builder.flow.at(token)
+    if not item.open or not builder.flow.takes_results:
         return
     if result.error is not None:
-        failed(turn, plan, token, result.error.message, item.attempts + 1)
+        failed(builder, plan, token, result.error.message, item.attempts + 1)
     else:
-        done = _worked.decode(result.output) or _NOTHING
-        succeeded(turn, plan, token, done.outputs, attempts=item.attempts + 1)
+        mapped(builder, plan, token, _object.decode(result.output))
 
 
-def _undone(turn: DecisionBuilder, token: str, result: TaskResult) -> None:
-    plan, _, _ = turn.flow.at(token)
+def _compensated(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
+    plan, _, _ = builder.flow.at(token)
     if result.error is None:
-        turn.record(CompSucceeded(plan.id, token))
-    elif not turn.flow.over:  # else the rollback of the whole run comes to it in its turn
-        turn.record(CompFailed(plan.id, token, result.error.message))
+        builder.record(CompSucceeded(plan.id, token))
+    elif not builder.flow.over:  # else the rollback of the whole run comes to it in its turn
+        builder.record(CompFailed(plan.id, token, result.error.message))
+
+
+# -- answers from outside ----------------------------------------------------------------------------------------------
+
+
+def message(builder: DecisionBuilder, sent: Message) -> None:
+    kind, _, token = sent.name.partition(":")
+    if f"{kind}:" not in (WORK, FAILED):
+        raise Conflict(
+            "goals.unknown_message",
+            f"a run towards goals takes no message '{sent.name[:80]}'",
+            fix="send `work:<token>` with the outputs of an async step",
+        )
+    plan, item = awaited(builder, token)
+    if f"{kind}:" == FAILED:
+        _fail(builder, plan, token, item, reason(values.decode(sent.body)))
+    else:
+        _answer(builder, plan, token, item, outputs_of(sent.body))
+
+
+def awaited(builder: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:
+    """The item whose answer may come from outside, be it that it came already."""
+    found = builder.flow.find(token)
+    if found is None or found[0].step.type != "async" or found[2].started_at is None:
+        raise NotFound(
+            "goals.unknown_work", f"nobody waits for work '{token[:80]}'", fix="use the webhook as it was sent"
+        )
+    return found[0], found[2]
+
+
+def _answer(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, outputs: dict[str, Raw]) -> None:
+    if not item.open or item.returned or not builder.flow.takes_results:
+        builder.record(LateResult(plan.id, token, Raw(msgspec.json.encode(outputs))))
+        return
+    stop_waiting(builder, token, item)
+    answered(builder, plan, token, outputs)
+
+
+def _fail(builder: DecisionBuilder, plan: StepPlan, token: str, item: ItemState, error: str) -> None:
+    if not item.open or item.returned or not builder.flow.takes_results:
+        builder.record(LateResult(plan.id, token, error=error))
+        return
+    stop_waiting(builder, token, item)
+    failed(builder, plan, token, error, item.attempts + 1)
+
+
+def reason(problem: Any) -> str:
+    """What a problem says: its detail, else its title."""
+    if isinstance(problem, dict):
+        found = cast("dict[str, Any]", problem)
+        for key in ("detail", "title"):
+            if isinstance(found.get(key), str) and found[key]:
+                return cast("str", found[key])
+    return "the step server reported a failure"
+
+
+def outputs_of(body: Raw) -> dict[str, Raw]:
+    try:
+        return _object.decode(body)
+    except msgspec.ValidationError:
+        if bytes(body) == b"null":
+            return {}
+        raise InvalidInput(
+            "goals.bad_outputs", "outputs are no object", fix="send an object of names and values"
+        ) from None

@@ -1,14 +1,15 @@
-"""Where a run towards its goals stands: all of it is folded from events, and all of it is in a snapshot."""
+"""The state of a run: all of it is folded from events, and all of it is in a snapshot. And the tokens of its tasks."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
 
 from plait.dialects.goals.planning.plan import Plan
-from plait.kernel.ids import Millis
+from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
 StepStatus = Literal["pending", "active", "completed", "failed", "skipped"]
@@ -29,6 +30,11 @@ DONE = ("succeeded", "compensating", "compensated", "compensation_failed")
 """Its work was done, whatever became of it later."""
 INIT, PATCH = "", "patch"
 """Who provided a value that no step did."""
+
+PREPARE, MATCH, MAPPING, COMPENSATION = "prepare:", "match:", "shape:", "undo:"
+CALLBACK, WAIT = "callback:", "wait:"
+LINGER = TaskToken("linger")
+"""How tokens of tasks and timers begin; the token of an item has no prefix."""
 
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -59,7 +65,7 @@ class ItemState(msgspec.Struct, omit_defaults=True):
     """The attempt that was accepted, of an async call."""
     memo: bool = False
     rolled_back: bool = False
-    """It was undone with the whole run, not with its step alone."""
+    """It was compensated with the whole run, not with its step alone."""
     round: int = 0
     """How often it was taken up again after the run had failed."""
 
@@ -132,3 +138,38 @@ class StartData(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the parent wants beside the outputs of the goals."""
     more: dict[str, list[Any]] = {}
     """Further values of names in init."""
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+def item_token(run_id: RunId, seed: int, step_id: str, place: int) -> str:
+    """A UUID that follows from the seed drawn at the start: unguessable outside, the same in every replay."""
+    digest = hashlib.blake2b(f"{run_id}\0{seed}\0{step_id}\0{place}".encode(), digest_size=16).digest()
+    bits = int.from_bytes(digest, "big") & ~(0xF << 76 | 3 << 62) | 8 << 76 | 2 << 62
+    text = f"{bits:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def compensation_token(token: str, round: int) -> TaskToken:
+    """Work that was compensated, done again and has to be compensated once more is another task."""
+    return TaskToken(f"{COMPENSATION}{token}:{round + 1}" if round else f"{COMPENSATION}{token}")
+
+
+def compensated_item(token: str) -> str:
+    """The item that a compensator is for."""
+    return token.removeprefix(COMPENSATION).partition(":")[0]
+
+
+def match_token(step_id: str, name: str, index: int) -> TaskToken:
+    return TaskToken(f"{MATCH}{step_id}:{index}:{name}")
+
+
+def match_parts(token: str) -> tuple[str, str, int]:
+    """Step, name and index; a step's id has no colon, a name may have."""
+    step_id, index, name = token.removeprefix(MATCH).split(":", 2)
+    return step_id, name, int(index)
+
+
+def wait_token(step_id: str, name: str) -> TaskToken:
+    return TaskToken(f"{WAIT}{step_id}:{name}")

@@ -1,7 +1,7 @@
 """Declares steps in Python: fluently, or from the signature of a function.
 
     lookup = (
-        step("lookup-customer", "Look up a customer")
+        catalog_step("lookup-customer", "Look up a customer")
         .required("email", str)
         .output("customer_id", str)
         .sync("https://crm.example.com/lookup", timeout=5)
@@ -27,13 +27,12 @@ from plait.kernel import values
 
 from .attribute import Attribute, Collect, Detail, Kind, Language, Role, Script, attribute
 from .attribute import Mapping as Renaming
-from .identifiers import clean
 from .read_attribute import KINDS
 from .reading import read_step
 from .signature import Input, Meta, arguments_of, attributes_of, hints_of, kind_of, millis, outputs_of
-from .step import BackoffType, Method, Scope, Step
+from .step import BackoffType, Method, Scope, Step, clean
 
-__all__ = ["Input", "Meta", "PythonStep", "StepBuilder", "python_step", "step"]
+__all__ = ["Input", "Meta", "PythonStep", "StepBuilder", "catalog_step", "python_step"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +40,7 @@ R = TypeVar("R")
 _NOTHING: Any = object()
 
 
-def step(id: str, name: str = "") -> StepBuilder:
+def catalog_step(id: str, name: str = "") -> StepBuilder:
     """Starts the declaration of a step; without a name it is called as its id."""
     return StepBuilder({"id": id, "name": name or id})
 
@@ -262,14 +261,14 @@ def python_step(
 ) -> Any:
     """Makes a step of a function: its id is its name in kebab case, its name the first line of its docstring.
 
-    `compensate` is the function that undoes it, or the name of a handler: it gets `input` and `output`.
+    `compensate` is the function that compensates it, or the name of a handler: it gets `input` and `output`.
     `configure` takes the builder further: `configure=lambda step: step.no_retries().labels(team="pay")`.
     """
 
     def make(fn: Callable[..., Any]) -> PythonStep[..., Any]:
         chosen = id or clean(fn.__name__.replace("_", "-"))
         title = name or (inspect.getdoc(fn) or "").partition("\n")[0].rstrip(".") or chosen
-        made = step(chosen, title).attributes(attributes_of(fn))
+        made = catalog_step(chosen, title).attributes(attributes_of(fn))
         undo = compensate if callable(compensate) else None
         undoing = f"{chosen}:undo" if callable(compensate) else compensate
         made = made.python(chosen, queue=queue, timeout=timeout, compensate=undoing)

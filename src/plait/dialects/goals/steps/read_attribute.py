@@ -5,12 +5,12 @@ from __future__ import annotations
 import typing
 from typing import Any
 
+from plait.definitions.cursor import Cursor
 from plait.dialects.goals.limits import LONGEST_DEADLINE
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
 
 from .attribute import PLAIN, Attribute, Collect, Detail, Kind, Language, Mapping, Role, Script, attribute
-from .cursor import Cursor
 
 ROLES: tuple[Role, ...] = typing.get_args(Role)
 KINDS: tuple[Kind, ...] = typing.get_args(Kind)
@@ -48,7 +48,7 @@ class _Merged(Cursor):
     """The fields of a detail, wherever they stood."""
 
     def __init__(self, cursor: Cursor) -> None:
-        super().__init__({}, cursor.pointer, cursor.findings)
+        super().__init__({}, cursor.pointer, cursor.notes)
         self.places: dict[str, str] = {}
 
     def at(self, field: str) -> str:

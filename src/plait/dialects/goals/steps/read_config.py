@@ -6,14 +6,13 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from plait.definitions.cursor import Cursor
 from plait.dialects.goals import limits
 from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
 
 from .attribute import Language
-from .cursor import Cursor
-from .identifiers import RULE, is_id
 from .read_attribute import LANGUAGES, read_script
-from .step import BackoffType, ChildRun, Flow, Http, Method, Predicate, PythonCall, Scope, WorkConfig
+from .step import RULE, BackoffType, ChildRun, Flow, Http, Method, Predicate, PythonCall, Scope, WorkConfig, is_id
 
 SCRIPT_LANGUAGES: tuple[Language, ...] = ("ale", "lua")
 _METHODS: tuple[Method, ...] = typing.get_args(Method)

@@ -6,22 +6,27 @@
 
 from __future__ import annotations
 
+import re
 import typing
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
 
-from plait.dialects.goals.errors import Finding, StepInvalid
+from plait.definitions.cursor import Cursor
+from plait.definitions.flaws import Note
+from plait.dialects.goals import limits
+from plait.dialects.goals.errors import OverLimit, StepInvalid
 from plait.kernel import values
 
 from .attribute import Attribute, Mapping, attribute
-from .cursor import Cursor
-from .identifiers import RULE, StepId, is_id
 from .read_attribute import read_attribute
 from .read_config import CONFIG_OF, CONFIGS, FIELDS, read_predicate, read_work
-from .rules import check_rules
-from .sizes import check_sizes
-from .step import Step, StepType
+from .step import RULE, Step, StepId, StepType, is_id
+
+_PARAM = re.compile(r"\{([^{}]*)\}")
+_SHOWN = 40
+"""Characters of an id that is too long."""
 
 TYPES: tuple[StepType, ...] = typing.get_args(StepType)
 
@@ -31,16 +36,16 @@ _KNOWN = ("id", "name", "type", "attributes", "memoizable", "labels", *FIELDS)
 def read_step(data: Any, *, strict: bool = True) -> Step:
     """The step, or `StepInvalid` with all that is wrong with it, or `OverLimit`."""
     if not isinstance(data, dict):
-        raise StepInvalid("", [Finding("", "a step is an object", "send one with 'id', 'name' and 'type'")])
+        raise StepInvalid("", [Note("", "a step is an object", "send one with 'id', 'name' and 'type'")])
     sent = cast("dict[str, Any]", data)
     values.encode(sent)  # what the stores can't hold is refused before anything else is said
     check_sizes(sent)
-    cursor = Cursor(sent, "", [])
+    cursor = Cursor(sent)
     step = _read(cursor, strict)
-    if not cursor.findings:
+    if not cursor.notes:
         check_rules(step, cursor)
-    if cursor.findings:
-        raise StepInvalid(step.id, cursor.findings)
+    if cursor.notes:
+        raise StepInvalid(step.id, cursor.notes)
     return step
 
 
@@ -51,7 +56,7 @@ def _read(cursor: Cursor, strict: bool) -> Step:
     name = cursor.text("name", required=True)
     cursor.text("type", required=True)
     kind = cursor.choice("type", TYPES)
-    work = cursor.child("work_config") or Cursor({}, cursor.at("work_config"), cursor.findings)
+    work = cursor.child("work_config") or Cursor({}, cursor.at("work_config"), cursor.notes)
     predicate = cursor.child("predicate")
     return Step(
         id=identifier,
@@ -70,7 +75,7 @@ def _check_known(cursor: Cursor) -> None:
     cursor.only(_KNOWN)
     for part, fields in FIELDS.items():
         if isinstance(inner := cursor.data.get(part), dict):
-            Cursor(cast("dict[str, Any]", inner), cursor.at(part), cursor.findings).only(fields)
+            Cursor(cast("dict[str, Any]", inner), cursor.at(part), cursor.notes).only(fields)
 
 
 def _id(cursor: Cursor) -> StepId:
@@ -116,7 +121,7 @@ def _fold_maps(cursor: Cursor, found: dict[str, Attribute]) -> dict[str, Attribu
     if flow is None:
         return found
     for field, roles in (("input_map", ("required", "optional")), ("output_map", ("output",))):
-        place = Cursor(flow.texts(field), flow.at(field), flow.findings)
+        place = Cursor(flow.texts(field), flow.at(field), flow.notes)
         for outer, inner in place.data.items():
             if outer not in found or found[outer].role not in roles:
                 side = "input" if field == "input_map" else "output"
@@ -135,3 +140,91 @@ def _renamed(place: Cursor, old: Attribute, outer: str, inner: str) -> Attribute
         return old
     mapping = Mapping(inner, detail.mapping.script if detail.mapping is not None else None)
     return attribute(old.role, old.type, msgspec.structs.replace(detail, mapping=mapping))
+
+
+# -- what must hold between parts that are each right by themselves ----------------------------------------------------
+
+
+def params(address: str) -> list[str]:
+    """The names in braces of an endpoint."""
+    return _PARAM.findall(address)
+
+
+def check_rules(step: Step, cursor: Cursor) -> None:
+    _check_inner_names(step, cursor)
+    _check_params(step, cursor)
+    if step.compensate and step.memoizable:
+        part = "http" if step.http is not None else "python"
+        what = "'compensate' and 'memoizable' exclude each other"
+        cursor.inside(part).note("compensate", what, "remove one: what is undone can't be taken from memory")
+
+
+def _check_inner_names(step: Step, cursor: Cursor) -> None:
+    for side in (step.inputs(), step.outputs()):
+        seen: dict[str, str] = {}
+        for name, each in side:
+            inner = each.inner(name)
+            if inner in seen:
+                what = f"'{seen[inner]}' and '{name}' have the same inner name '{inner}'"
+                cursor.inside("attributes").note(name, what, "map one to another name")
+            seen.setdefault(inner, name)
+
+
+def _check_params(step: Step, cursor: Cursor) -> None:
+    if step.http is None:
+        return
+    required = {each.inner(name) for name, each in step.inputs() if each.role == "required"}
+    anything = {each.inner(name) for name, each in step.attributes.items()}
+    for field, known, kind in (
+        ("endpoint", required, "a required input"),
+        ("compensate", anything, "an input or output"),
+    ):
+        for param in params(getattr(step.http, field)):
+            if param not in known:
+                names = ", ".join(sorted(known))
+                fix = f"name {kind}: {names}" if known else f"add '{param}' as {kind}"
+                cursor.inside("http").note(field, f"unknown {{{param}}} in http.{field}", fix)
+
+
+# -- limits of size, checked before the shape is looked at -------------------------------------------------------------
+
+
+def check_sizes(data: dict[str, Any]) -> None:
+    identifier = data.get("id")
+    shown = str(identifier)[:_SHOWN] if identifier is not None else ""
+    if isinstance(identifier, str) and len(identifier) > limits.ID_LENGTH:
+        raise OverLimit(
+            f"the id of step '{shown}…'", len(identifier), limits.ID_LENGTH, "characters", "choose a shorter id"
+        )
+    size = len(values.plain(data))
+    if size > limits.STEP_BYTES:
+        raise OverLimit(f"step '{shown}'", size, limits.STEP_BYTES, "bytes", "make it smaller")
+    _check_count(f"step '{shown}'", data.get("labels"), limits.LABELS, "labels")
+    flow = data.get("flow")
+    if isinstance(flow, dict):
+        _check_count(f"flow step '{shown}'", cast("dict[str, Any]", flow).get("goals"), limits.GOALS, "goals")
+    if size > limits.SCRIPT_BYTES:
+        _check_scripts(data, shown)
+
+
+def _check_count(what: str, things: Any, limit: int, unit: str) -> None:
+    count = len(cast("list[Any]", things)) if isinstance(things, dict | list) else 0
+    if count > limit:
+        raise OverLimit(what, count, limit, unit, "remove some")
+
+
+def _check_scripts(data: dict[str, Any], shown: str) -> None:
+    for text in _scripts(data):
+        length = len(text.encode())
+        if length > limits.SCRIPT_BYTES:
+            raise OverLimit(f"a script of step '{shown}'", length, limits.SCRIPT_BYTES, "bytes", "shorten or split it")
+
+
+def _scripts(value: Any) -> Iterator[str]:
+    """Every text under a key `script`, wherever it stands: main script, predicate, match, mapping."""
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            if key == "script" and isinstance(inner, str):
+                yield inner
+            elif key not in ("labels", "run"):
+                yield from _scripts(inner)

@@ -1,6 +1,6 @@
 """The scripts of a step, and the check that each compiles before the step is let in.
 
-The languages live elsewhere: whoever wires the dialect gives a `Compiler`. It raises `Uncompilable` with the line
+The languages live elsewhere: whoever wires the dialect gives a `Compiler`. It raises `CompileError` with the line
 and the reason; which script it was, and which inputs it may use, is added here.
 """
 
@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from plait.dialects.goals.errors import Finding, ScriptInvalid, escape
+from plait.definitions.flaws import Note, escape
+from plait.dialects.goals.errors import ScriptInvalid
+from plait.scripts.errors import CompileError
 
 from .attribute import Language, Script
 from .step import Step
@@ -19,22 +21,11 @@ CANDIDATE = "value"
 """What `match` scripts call the value they judge."""
 
 
-class Uncompilable(Exception):
-    """A script that can't run. `line` counts from 1, and is 0 where there is none; without a `fix` the names that it
-    may use are shown."""
-
-    def __init__(self, message: str, line: int = 0, fix: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-        self.fix = fix
-
-
 class Compiler(Protocol):
     """Compiles without running; it may be done in another process."""
 
     async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
-        """Raises `Uncompilable` if the script does not compile, uses an unknown name, or a name can't be bound."""
+        """Raises `CompileError` if the script does not compile, uses an unknown name, or a name can't be bound."""
         ...
 
 
@@ -76,11 +67,11 @@ async def check_scripts(step: Step, compiler: Compiler) -> None:
         raise ScriptInvalid(findings)
 
 
-async def _flaw(step: Step, place: Place, compiler: Compiler) -> Finding | None:
+async def _flaw(step: Step, place: Place, compiler: Compiler) -> Note | None:
     try:
         await compiler.check(place.language, place.script, place.names)
-    except Uncompilable as error:
+    except CompileError as error:
         line = f", line {error.line}" if error.line else ""
         what = f"{place.title} of '{step.id}'{line}: {error.message}"
-        return Finding(place.pointer, what, error.fix or f"inputs: {', '.join(place.names) or 'none'}")
+        return Note(place.pointer, what, error.fix or f"inputs: {', '.join(place.names) or 'none'}")
     return None

@@ -6,13 +6,25 @@ default and not a number that may change with the engine is left out of the JSON
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NewType, cast
 
 import msgspec
 
+from plait.dialects.goals.limits import ID_LENGTH
+
 from .attribute import Attribute, Language, Script
-from .identifiers import StepId
+
+_SHOWN = 5
+"""Differences that are named."""
+
+StepId = NewType("StepId", str)
+
+RULE = "use a-z, 0-9, _ . + and -, with no - at either end"
+
+_VALID = re.compile(r"(?!-)[a-z0-9_.+-]+(?<!-)")
+_DROPPED = re.compile(r"[^a-z0-9_.+-]")
 
 StepType = Literal["sync", "async", "script", "flow", "python", "run"]
 Method = Literal["POST", "GET", "PUT", "DELETE"]
@@ -101,3 +113,34 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 def emitted(step: Step) -> dict[str, Any]:
     """The step as JSON data."""
     return msgspec.to_builtins(step)
+
+
+def differences(old: Step, new: Step) -> list[str]:
+    """Where two steps differ, as dotted paths: `http.endpoint`. The first few, in order."""
+    found = sorted(_walk(emitted(old), emitted(new), ""))
+    return [*found[:_SHOWN], "…"] if len(found) > _SHOWN else found
+
+
+def _walk(old: Any, new: Any, path: str) -> Iterator[str]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        before, after = cast("dict[str, Any]", old), cast("dict[str, Any]", new)
+        for key in before.keys() | after.keys():
+            where = f"{path}.{key}" if path else key
+            if key in before and key in after:
+                yield from _walk(before[key], after[key], where)
+            else:
+                yield where
+    elif old != new:
+        yield path
+
+
+# -- ids ---------------------------------------------------------------------------------------------------------------
+
+
+def is_id(text: str) -> bool:
+    return len(text) <= ID_LENGTH and _VALID.fullmatch(text) is not None
+
+
+def clean(text: str) -> str:
+    """Lower case, a space as `-`, other characters dropped, no `-` at the ends; may leave nothing."""
+    return _DROPPED.sub("", text.lower().replace(" ", "-")).strip("-")

@@ -7,8 +7,9 @@ from random import Random
 from typing import Any, TypeVar
 
 from plait.dialects.goals.definition import goals
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.kernel.errors import RunFailed
+from plait.registry.engine import Engine
 from plait.testing.sim.client import get_through
 from plait.testing.sim.cluster import Cluster
 

@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import Any, cast
 
 from plait.dialects.goals.running.machine import GoalsMachine
-from plait.engine import Engine
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Millis, Shard
 from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow, Store
+from plait.registry.engine import Engine
 from plait.testing.history import History
 from plait.testing.sim.cluster import BrokenPromise, Cluster
 from plait.testing.sim.invariants import WholeLog
@@ -33,7 +33,7 @@ class FlowInspector:
         engine = Engine(store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
         world.furnish(engine)
         self._loader = engine.kernel.loader
-        dialects = {name: self._loader.dialect(name) for name in engine.dialects}
+        dialects = {name: self._loader.bundle(name) for name in engine.bundles}
         whole = cast("Store", WholeLog(cluster.store))
         self._from_start = Loader(whole, dialects, engine.kernel.ids, engine.kernel.limits)
 
@@ -100,14 +100,14 @@ class FlowInspector:
 def _check_outcome(row: RunRow, run: Run, events: History) -> None:
     flow = cast("GoalsMachine", run.machine).flow
     state = flow.state
-    if flow.hears and not any(flow.owners[token] == NEVER for token in flow.awaited):
+    if flow.takes_results and not any(flow.owners[token] == NEVER for token in flow.awaited):
         raise BrokenPromise(f"{row.id} has ended, but still waits for work\n{events}")
     if row.status == "completed" and not all(step.ended for step in state.steps.values()):
         raise BrokenPromise(f"{row.id} completed, but not all its steps have ended\n{events}")
     causes = [data["cause"] for data in events.since("run.reopened").of("rollback.started")]
-    undoes = row.status == "failed" or "cancel" in causes
+    compensates = row.status == "failed" or "cancel" in causes
     for step_id, step in state.steps.items():
-        owed = undoes or (row.status == "completed" and step.status == "failed")
+        owed = compensates or (row.status == "completed" and step.status == "failed")
         if flow.compiled.steps[step_id].step.compensate and owed:
             left = [token for token, item in step.items.items() if item.status in ("succeeded", "compensating")]
             if left:

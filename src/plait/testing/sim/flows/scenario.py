@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, get_args
 
-from plait.dialects.goals.steps.builder import StepBuilder, step
+from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.testing.sim.scenario import Weather, weather
 
 Ending = Literal["ends", "is cancelled", "is cancelled and undone", "passes its deadline", "fails and is retried"]
@@ -107,8 +107,10 @@ class _Catalog:
             self._layer(layer)
         for number in range(random.randint(1, 3)):
             self.goals.append(self._made(f"goal{number}", f"end{number}", fans=True))
-        self.steps.append(step(NEVER).output("nothing").webhook(f"{SERVER}/never", recall=random.random() < 0.5))
-        self.steps.append(step(BROKEN).required("n0").output("mended").python("work").no_retries())
+        self.steps.append(
+            catalog_step(NEVER).output("nothing").webhook(f"{SERVER}/never", recall=random.random() < 0.5)
+        )
+        self.steps.append(catalog_step(BROKEN).required("n0").output("mended").python("work").no_retries())
 
     def _layer(self, layer: int) -> None:
         names = [f"n{layer + 1}{letter}" for letter in "ab"[: self._random.randint(1, 2)]]
@@ -122,10 +124,10 @@ class _Catalog:
     def _child(self) -> None:
         """What flow steps ask for."""
         self._made(CHILD, "c1", fans=False)
-        self.steps.append(step("child-2").required("c1").output("c2").ale('{:c2 "C2"}'))
+        self.steps.append(catalog_step("child-2").required("c1").output("c2").ale('{:c2 "C2"}'))
 
     def _made(self, id: str, name: str, *, fans: bool) -> str:
-        building = step(id) if id == CHILD else self._inputs(step(id))
+        building = catalog_step(id) if id == CHILD else self._inputs(catalog_step(id))
         if fans and self._random.random() < 0.5:
             building = building.required("items", for_each=True).parallel(self._random.randint(1, 3))
         building = self._worked(id, name, building)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from random import Random
 
-from plait.engine import Engine
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter
 from plait.kernel.values import encode
+from plait.registry.engine import Engine
 from plait.testing.sim.cluster import Cluster
 from plait.testing.sim.seeds import Endings, Logs, SeedReport, trial
 from plait.testing.sim.storm import Storm
@@ -64,4 +64,4 @@ def _stale_result(engines: list[Engine], world: FlowWorld, storm: Storm) -> None
         run_id, token = storm.random.choice(tried_again)
         storm.seen.append(f"an old attempt of {token} of {run_id} reports")
         stale = TaskResult(TaskToken(token), last[run_id, token] - 1, encode({"outputs": {"done": "by a zombie"}}))
-        storm.random.choice(engines).kernel.report(RunId(run_id), stale)
+        storm.random.choice(engines).kernel.delivery.report(RunId(run_id), stale)

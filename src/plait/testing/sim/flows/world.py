@@ -8,11 +8,11 @@ from random import Random
 from typing import Any
 
 from plait.egress import Headers, Request, Response
-from plait.engine import Engine
 from plait.kernel import values
 from plait.kernel.ids import DEFAULT_NAMESPACE, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.task import current_attempt
+from plait.registry.engine import Engine
 from plait.testing.sim.client import get_through
 from plait.testing.sim.cluster import Cluster
 
@@ -57,7 +57,7 @@ class FlowWorld:
         """Gives an engine, before it is open, the functions and the step servers of this world."""
         engine.goals.handlers.add("work", self._work)
         engine.goals.handlers.add("undo", self._undo)
-        engine.goals.send = self.send
+        engine.executors.send = self.send
 
     # -- Python steps --------------------------------------------------------------------------------------------
 

@@ -2,12 +2,12 @@
 
 import { type FormEvent, useId, useState } from "react";
 import type { GoalsPlan } from "../../../api/goals";
-import { Button, IconButton } from "../../../parts/Button";
-import { type Indexed, typeOf } from "../indexed";
-import { fieldId, type Given } from "./asked";
+import { Button, IconButton } from "../../../components/Button";
+import { type CatalogIndex, typeOf } from "../catalog-index";
+import { fieldId, type Given } from "./plan-query";
 
 interface PlanInputsProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   plan: GoalsPlan | undefined;
   given: readonly Given[];
   problems: { [name: string]: string };
@@ -25,14 +25,14 @@ export function PlanInputs({ catalog, plan, given, problems, onChange }: PlanInp
   return (
     <section className="stack tight" aria-label="Inputs">
       <h2>Inputs</h2>
-      {fields.length === 0 && <p className="muted">Nothing has to be given.</p>}
+      {fields.length === 0 && <p className="muted">No inputs needed.</p>}
       {fields.map(({ name, text }) => (
         <InputField
           key={name}
           name={name}
           text={text}
           type={typeOf(catalog, name)}
-          error={problems[name] ?? (required.includes(name) ? "Has to be given." : undefined)}
+          error={problems[name] ?? (required.includes(name) ? "Required" : undefined)}
           onText={(next) => set(name, next)}
           onRemove={typed.has(name) ? () => onChange(given.filter((one) => one.name !== name)) : undefined}
         />
@@ -66,7 +66,7 @@ function InputField({ name, text, type, error, onText, onRemove }: InputFieldPro
     id,
     className: "input mono",
     value: text,
-    placeholder: type === "string" ? "text" : type === "any" ? "JSON" : `${type}, as JSON`,
+    placeholder: type === "string" ? "text" : type === "any" ? "JSON" : `${type} (JSON)`,
     spellCheck: false,
     autoComplete: "off",
     "aria-invalid": error ? true : undefined,
@@ -113,8 +113,8 @@ function AddInput({ names, onAdd }: { names: string[]; onAdd: (name: string) => 
       <input
         type="text"
         className="input mono"
-        aria-label="Name of another input"
-        placeholder="another input"
+        aria-label="Name of the new input"
+        placeholder="Add an input"
         list={list}
         spellCheck={false}
         autoComplete="off"

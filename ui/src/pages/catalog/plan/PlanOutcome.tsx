@@ -2,16 +2,16 @@
 
 import type { ReactNode } from "react";
 import type { GoalsPlan, Planned } from "../../../api/goals";
-import { Icon } from "../../../parts/Icon";
+import { Icon } from "../../../components/Icon";
 import { Link } from "../../../shell/router";
+import type { CatalogIndex } from "../catalog-index";
+import { stepPath } from "../descriptions";
 import { Health } from "../Health";
-import type { Indexed } from "../indexed";
-import { stepPath } from "../words";
-import { childGaps, inOrder } from "./places";
+import { childGaps, inOrder } from "./step-status";
 
-export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: Indexed }) {
+export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: CatalogIndex }) {
   const { plan } = planned;
-  const notes = [...new Set([...(planned.notes ?? []), ...(plan.warnings ?? [])])];
+  const notes = [...new Set([...planned.notes, ...plan.warnings])];
   const met = Object.keys(plan.steps).length + excludedCount(plan);
   const unmet = catalog.steps.length - met;
   return (
@@ -30,28 +30,27 @@ export function PlanOutcome({ planned, catalog }: { planned: Planned; catalog: I
       <PlanSteps plan={plan} catalog={catalog} />
       {unmet > 0 && (
         <p className="faint">
-          {unmet.toLocaleString("en")} other {unmet === 1 ? "step is" : "steps are"} not met.
+          {unmet.toLocaleString("en")} other {unmet === 1 ? "step is" : "steps are"} unrelated.
         </p>
       )}
     </>
   );
 }
 
-function excludedCount({ excluded = {} }: GoalsPlan): number {
-  const { missing = {}, satisfied = {}, blocked = {} } = excluded;
+function excludedCount({ excluded: { missing, satisfied, blocked } }: GoalsPlan): number {
   return [missing, satisfied, blocked].reduce((sum, one) => sum + Object.keys(one).length, 0);
 }
 
 function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
   const count = Object.keys(plan.steps).length;
   const steps = count === 1 ? "1 step" : `${count} steps`;
-  const required = plan.required ?? [];
+  const { required } = plan;
   const gaps = childGaps(plan);
   if (valid) {
     return (
       <p className="plan-verdict ok" role="status">
         <Icon name="check" />
-        <strong>{count === 0 ? "Nothing has to run: all is given" : `${steps} would run`}</strong>
+        <strong>{count === 0 ? "Nothing to run: all outputs are given" : `${steps} would run`}</strong>
       </p>
     );
   }
@@ -59,15 +58,14 @@ function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
     <div className="plan-verdict" role="status">
       <Icon name="warning" />
       <div>
-        <strong>It can't run yet</strong>
-        {required.length > 0 && (
-          <p>
-            Has to be given: <Names names={required} />
-          </p>
-        )}
+        <strong>
+          {required.length === 0 ? "Missing inputs in child runs" : "Missing inputs: "}
+          <Names names={required} />
+        </strong>
         {gaps.map(({ step, names }) => (
           <p key={step}>
-            The child of <StepLink id={step} /> needs <Names names={names} />: make it an input of the flow step
+            The child run of <StepLink id={step} /> is missing <Names names={names} />: add it to the inputs of that
+            step
           </p>
         ))}
       </div>
@@ -76,10 +74,10 @@ function Verdict({ planned: { valid, plan } }: { planned: Planned }) {
 }
 
 /** Also of a child: its plan has the same shape. */
-function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: Indexed }) {
+function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: CatalogIndex }) {
   const order = inOrder(plan);
   const goals = new Set(plan.goals);
-  const { missing = {}, satisfied = {}, blocked = {} } = plan.excluded ?? {};
+  const { missing, satisfied, blocked } = plan.excluded;
   return (
     <>
       {order.length > 0 && (
@@ -99,14 +97,14 @@ function PlanSteps({ plan, catalog }: { plan: GoalsPlan; catalog: Indexed }) {
           />
         </section>
       )}
-      <Left title="Not needed" words="given already:" steps={satisfied} />
-      <Left title="Would not run" words="lacks" steps={missing} />
-      <Left title="Blocked" words="must not have, but is given:" steps={blocked} />
-      {Object.entries(plan.children ?? {}).map(([id, child]) => (
+      <Left title="Not needed" words="already given:" steps={satisfied} />
+      <Left title="Would not run" words="missing" steps={missing} />
+      <Left title="Blocked" words="excluded by" steps={blocked} />
+      {Object.entries(plan.children).map(([id, child]) => (
         <details key={id} className="plan-child">
           <summary>
             The child run of <code>{id}</code>: {Object.keys(child.steps).length} steps
-            {child.required?.length ? <span className="field-error"> lacks {child.required.join(", ")}</span> : ""}
+            {child.required.length > 0 && <span className="field-error"> missing {child.required.join(", ")}</span>}
           </summary>
           <PlanSteps plan={child} catalog={catalog} />
         </details>

@@ -3,23 +3,23 @@
 import { api } from "../../../api/client";
 import { currentNamespace } from "../../../api/namespace";
 import type { Started } from "../../../api/types";
-import { Button, IconButton } from "../../../parts/Button";
-import { CopyAs } from "../../../parts/CopyAs";
-import { ErrorBox } from "../../../parts/ErrorBox";
+import { useRequest } from "../../../api/use-request";
+import { Button, IconButton } from "../../../components/Button";
+import { CopyAs } from "../../../components/CopyAs";
+import { ErrorBox } from "../../../components/ErrorBox";
+import { Loading } from "../../../shell/fallbacks";
 import { allows, useMe } from "../../../shell/me";
-import { Loading } from "../../../shell/plain";
 import { navigate } from "../../../shell/router";
 import { toast } from "../../../shell/toasts";
-import { useSending } from "../../approvals/sending";
-import type { Indexed } from "../indexed";
+import type { CatalogIndex } from "../catalog-index";
 import { StepFinder } from "../StepFinder";
-import { type Asked, bodyOf, type Input, planCopy, runCopy, toggled } from "./asked";
 import { PlanInputs } from "./PlanInputs";
 import { PlanOutcome } from "./PlanOutcome";
+import { type Asked, bodyOf, type Input, planCopy, runCopy, toggled } from "./plan-query";
 import type { PlanState } from "./use-plan";
 
 interface PlanPanelProps {
-  catalog: Indexed;
+  catalog: CatalogIndex;
   asked: Asked;
   onChange: (asked: Asked) => void;
   input: Input;
@@ -53,11 +53,11 @@ export function PlanPanel({ catalog, asked, onChange, input, problems, state }: 
           <StepFinder
             catalog={catalog}
             label="Add a goal"
-            placeholder={goals.length === 0 ? "Which step should be reached?" : "Another goal"}
+            placeholder={goals.length === 0 ? "Choose a goal" : "Another goal"}
             without={goals}
             onPick={(id) => onChange(toggled(asked, id))}
           />
-          {goals.length === 0 && <p className="muted">Find a step here, or click one in the graph.</p>}
+          {goals.length === 0 && <p className="muted">Search for a step, or click one in the graph.</p>}
         </section>
         {goals.length > 0 && (
           <>
@@ -68,8 +68,8 @@ export function PlanPanel({ catalog, asked, onChange, input, problems, state }: 
               problems={problems}
               onChange={(given) => onChange({ ...asked, given })}
             />
-            {problem && <ErrorBox error={problem} title="There is no plan" />}
-            {!planned && !problem && <Loading what="The plan" />}
+            {problem && <ErrorBox error={problem} title="Planning failed" />}
+            {!planned && !problem && <Loading what="Loading the plan" />}
             {planned && <PlanOutcome planned={planned} catalog={catalog} />}
           </>
         )}
@@ -87,7 +87,7 @@ export function PlanPanel({ catalog, asked, onChange, input, problems, state }: 
 
 function RunBar({ goals, input, ready }: { goals: string[]; input: Input; ready: boolean }) {
   const may = allows(useMe(), "operator");
-  const { busy, error, send } = useSending();
+  const { busy, error, send } = useRequest();
   const namespace = currentNamespace();
   const run = () =>
     send(async () => {
@@ -97,7 +97,7 @@ function RunBar({ goals, input, ready }: { goals: string[]; input: Input; ready:
     });
   return (
     <footer className="plan-foot">
-      {error && <ErrorBox error={error} title="It can't be started" />}
+      {error && <ErrorBox error={error} title="Could not start the run" />}
       <div className="row wrap">
         <Button look="primary" icon="play" busy={busy} disabled={!ready || !may} onClick={run}>
           Run
@@ -106,7 +106,7 @@ function RunBar({ goals, input, ready }: { goals: string[]; input: Input; ready:
         <CopyAs
           up
           action={runCopy(goals, input, namespace)}
-          others={{ "Only the plan": planCopy(goals, input, namespace) }}
+          others={{ "Plan only": planCopy(goals, input, namespace) }}
         />
       </div>
     </footer>

@@ -1,22 +1,22 @@
 /** What would run for some goals, given some inputs: seen at once, before anything runs. */
 
 import { useMemo, useState } from "react";
-import { Empty } from "../../../parts/Empty";
+import { Empty } from "../../../components/Empty";
 import { useKey } from "../../../shell/keys";
 import { useLocation, useQuery } from "../../../shell/router";
 import { StepGraph } from "../CatalogGraph";
-import { type Indexed, typeOf } from "../indexed";
+import { type CatalogIndex, typeOf } from "../catalog-index";
+import { catalogPicture, gapOf, isStep, planPicture } from "../graph-view";
 import { WHOLE } from "../neighbours";
-import { catalogPicture, gapOf, isStep, planPicture } from "../picture";
-import { type Asked, askedOf, fieldId, inputOf, queryOf, toggled } from "./asked";
 import { PlanPanel } from "./PlanPanel";
+import { type Asked, askedOf, fieldId, inputOf, queryOf, toggled } from "./plan-query";
 import { usePlan } from "./use-plan";
 import "./plan.css";
 
 /** Up to this many steps those that planning never came to are shown too, greyed out. */
 const FEW = 60;
 
-export function PlanTab({ catalog, sequence }: { catalog: Indexed; sequence: number }) {
+export function PlanTab({ catalog, sequence }: { catalog: CatalogIndex; sequence: number }) {
   const [query, setQuery] = useQuery();
   const { search } = useLocation();
   const asked = useMemo(() => askedOf(new URLSearchParams(search)), [search]);
@@ -29,7 +29,7 @@ export function PlanTab({ catalog, sequence }: { catalog: Indexed; sequence: num
     if (gap !== undefined) document.getElementById(fieldId(gap))?.focus();
     else if (isStep(id)) change(toggled(asked, id));
   };
-  useKey("x", () => cursor && pick(cursor), { label: "Make it a goal, or no longer", group: "Plan" });
+  useKey("x", () => cursor && pick(cursor), { label: "Add or remove goal", group: "Plan" });
   const count = catalog.steps.length;
   const all = count <= WHOLE && (query.get("all") === null ? count <= FEW : query.get("all") === "1");
   const plan = state.planned?.plan;
@@ -48,14 +48,14 @@ export function PlanTab({ catalog, sequence }: { catalog: Indexed; sequence: num
               checked={all}
               onChange={(event) => setQuery({ all: event.target.checked ? "1" : "0" })}
             />
-            Also steps that the plan never met
+            Show unrelated steps
           </label>
         )}
         {view ? (
           <StepGraph view={view} selected={cursor} onSelect={setCursor} onPick={pick} label="Graph of the plan" />
         ) : (
-          <Empty icon="goal" title="What should be reached?">
-            Choose a goal: you see which steps would run for it, and which not.
+          <Empty icon="goal" title="Choose a goal">
+            The plan shows which steps would run for it, and which would not.
           </Empty>
         )}
       </section>

@@ -1,12 +1,22 @@
 import { expect, test } from "vitest";
 import type { GoalsPlan } from "../../../api/goals";
-import { indexed } from "../indexed";
+import { indexed } from "../catalog-index";
+import { planPicture, type StepNode } from "../graph-view";
 import { cart, letter, order, sell, total } from "../order.example";
-import { planPicture, type StepNode } from "../picture";
-import { askedOf, inputOf, planCopy, planPath, queryOf, runCopy, textOf, toggled } from "./asked";
-import { childGaps, inOrder, placesOf } from "./places";
+import { askedOf, inputOf, planCopy, planPath, queryOf, runCopy, textOf, toggled } from "./plan-query";
+import { childGaps, inOrder, placesOf } from "./step-status";
 
+const none: GoalsPlan = {
+  goals: [],
+  steps: {},
+  attributes: {},
+  required: [],
+  excluded: { missing: {}, satisfied: {}, blocked: {} },
+  children: {},
+  warnings: [],
+};
 const plan: GoalsPlan = {
+  ...none,
   goals: ["letter"],
   steps: { cart, letter, total },
   attributes: {
@@ -16,7 +26,7 @@ const plan: GoalsPlan = {
     email: { providers: [], consumers: ["letter"] },
   },
   required: ["email"],
-  excluded: { satisfied: { find: ["customer"] }, missing: { cached: ["session"] } },
+  excluded: { satisfied: { find: ["customer"] }, missing: { cached: ["session"] }, blocked: {} },
 };
 
 test("the address holds goals and inputs, and gives them back", () => {
@@ -73,7 +83,7 @@ test("every step has a place in the plan, with the reason", () => {
     "missing",
     "unmet",
   ]);
-  expect(place("cached").why).toBe("lacks session");
+  expect(place("cached").why).toBe("missing session");
 });
 
 test("what would run is listed in the order in which it could", () => {
@@ -93,11 +103,9 @@ test("the picture has what is given and what is missing as nodes of their own", 
 });
 
 test("gaps of children are told with their flow step, however deep", () => {
-  const inner: GoalsPlan = { goals: ["letter"], steps: { letter }, required: ["cvv"] };
-  const middle: GoalsPlan = { goals: ["sell"], steps: { sell }, children: { sell: inner } };
-  expect(childGaps({ goals: ["top"], steps: {}, children: { top: middle } })).toEqual([
-    { step: "sell", names: ["cvv"] },
-  ]);
+  const inner: GoalsPlan = { ...none, goals: ["letter"], steps: { letter }, required: ["cvv"] };
+  const middle: GoalsPlan = { ...none, goals: ["sell"], steps: { sell }, children: { sell: inner } };
+  expect(childGaps({ ...none, goals: ["top"], children: { top: middle } })).toEqual([{ step: "sell", names: ["cvv"] }]);
 });
 
 test("a plan and a run can be copied for other tools", () => {

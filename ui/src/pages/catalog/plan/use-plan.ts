@@ -4,8 +4,8 @@ import { useEffect, useState } from "react";
 import { type ApiProblem, api } from "../../../api/client";
 import type { Planned } from "../../../api/goals";
 import { currentNamespace } from "../../../api/namespace";
-import { asProblem } from "../../../api/use";
-import { bodyOf, type Input } from "./asked";
+import { asProblem } from "../../../api/use-resource";
+import { bodyOf, type Input } from "./plan-query";
 
 /** So long nothing more must be typed. */
 const PAUSE = 120;

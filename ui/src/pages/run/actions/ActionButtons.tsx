@@ -1,8 +1,8 @@
 import type { Action, RunDetail } from "../../../api/types";
-import { Button } from "../../../parts/Button";
-import type { IconName } from "../../../parts/Icon";
-import { Menu } from "../../../parts/Menu";
-import type { Asked } from "./describe";
+import { Button } from "../../../components/Button";
+import type { IconName } from "../../../components/Icon";
+import { Menu } from "../../../components/Menu";
+import type { Asked } from "./requests";
 
 interface Offer {
   action: "retry" | "resume" | "fork" | "message" | "compensate" | "cancel";

@@ -1,26 +1,11 @@
-/** The dialogs of the actions: each says what will happen, asks for what is missing, and can be copied instead. */
+/** A dialog for each action: it says what will happen and asks for what is missing. */
 
-import { type ReactNode, useState } from "react";
-import { api } from "../../../api/client";
-import type { RunDetail } from "../../../api/types";
-import { asProblem } from "../../../api/use";
-import { Button } from "../../../parts/Button";
-import { CopyAs } from "../../../parts/CopyAs";
-import type { CopyAction } from "../../../parts/copy";
-import { Dialog } from "../../../parts/Dialog";
-import { ErrorBox } from "../../../parts/ErrorBox";
-import { CheckField, TextArea, TextField } from "../../../parts/Field";
-import { toast } from "../../../shell/toasts";
-import { type Asked, cancelling, compensating, messaging, retrying } from "./describe";
+import { useState } from "react";
+import { CheckField, TextArea, TextField } from "../../../components/Field";
+import { parseJson } from "../../../components/parse-json";
+import { ActionForm, type ActionProps } from "./ActionForm";
 import { ForkDialog } from "./ForkDialog";
-import { GoalsForkDialog } from "./GoalsForkDialog";
-import { parsed } from "./parsed";
-
-export interface ActionProps {
-  detail: RunDetail;
-  onClose: () => void;
-  onDone: () => void;
-}
+import { type Asked, cancelRequest, compensateRequest, messageRequest, retryRequest } from "./requests";
 
 export function ActionDialog({ asked, ...props }: ActionProps & { asked: Asked }) {
   switch (asked.action) {
@@ -36,60 +21,8 @@ export function ActionDialog({ asked, ...props }: ActionProps & { asked: Asked }
     case "message":
       return <MessageDialog {...props} name={asked.name} />;
     case "fork":
-      if (props.detail.view.details) return <GoalsForkDialog {...props} asked={asked} />;
       return <ForkDialog {...props} asked={asked} />;
   }
-}
-
-interface FormProps<T> extends ActionProps {
-  title: string;
-  /** Undefined while something is missing. */
-  action: CopyAction | undefined;
-  confirm: string;
-  danger?: boolean;
-  done: (answer: T) => string;
-  then?: (answer: T) => void;
-  children: ReactNode;
-}
-
-export function ActionForm<T>({ title, action, confirm, danger, done, then, onClose, onDone, children }: FormProps<T>) {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<ReturnType<typeof asProblem>>();
-  const submit = async () => {
-    if (!action || busy) return;
-    setBusy(true);
-    setProblem(undefined);
-    try {
-      const answer = await api.post<T>(action.path, action.body, { namespace: null });
-      toast({ kind: "ok", text: done(answer) });
-      onClose();
-      onDone();
-      then?.(answer);
-    } catch (error) {
-      setProblem(asProblem(error));
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog
-      title={title}
-      onClose={onClose}
-      onSubmit={() => void submit()}
-      footer={
-        <>
-          {action && <CopyAs action={action} up />}
-          <span className="grow" />
-          <Button onClick={onClose}>Close</Button>
-          <Button look={danger ? "danger" : "primary"} type="submit" busy={busy} disabled={!action}>
-            {confirm}
-          </Button>
-        </>
-      }
-    >
-      {children}
-      {problem && <ErrorBox error={problem} />}
-    </Dialog>
-  );
 }
 
 function CancelDialog(props: ActionProps) {
@@ -100,21 +33,21 @@ function CancelDialog(props: ActionProps) {
     <ActionForm
       {...props}
       title="Cancel this run"
-      action={cancelling(run, reason, compensate)}
+      action={cancelRequest(run, reason, compensate)}
       confirm="Cancel the run"
       danger
-      done={() => `${run.id} is told to end`}
+      done={() => `${run.id} is being cancelled`}
     >
-      <p className="muted">Steps under way are cancelled, children too. What has been done stays done.</p>
+      <p className="muted">Running steps and child runs are cancelled. Completed work is not undone.</p>
       <TextField
         label="Reason"
-        hint="Kept with the run."
+        hint="Stored with the run."
         value={reason}
         onChange={(event) => setReason(event.target.value)}
       />
       <CheckField
         label="Compensate first"
-        hint="Undo what the steps did, newest first, where they say how."
+        hint="Run the compensations of completed steps, newest first."
         checked={compensate}
         onChange={(event) => setCompensate(event.target.checked)}
       />
@@ -128,14 +61,14 @@ function RetryDialog({ resume, ...props }: ActionProps & { resume: boolean }) {
     <ActionForm
       {...props}
       title={resume ? "Resume this run" : "Retry this run"}
-      action={retrying(run)}
+      action={retryRequest(run)}
       confirm={resume ? "Resume" : "Retry"}
-      done={() => `${run.id} ${resume ? "is tried again" : "goes on"}`}
+      done={() => (resume ? "Run resumed" : "Retry started")}
     >
       <p className="muted">
         {resume
-          ? "It is tried again where it got blocked. If the cause is still there it will be blocked again; nothing is lost."
-          : "What failed is tried again. What succeeded is kept and not done a second time."}
+          ? "Continues where the run was blocked. If the cause persists, it will be blocked again; nothing is lost."
+          : "Failed steps are retried. Completed steps keep their results and don't run again."}
       </p>
     </ActionForm>
   );
@@ -146,11 +79,11 @@ function RewindDialog({ node, ...props }: ActionProps & { node: string }) {
   return (
     <ActionForm
       {...props}
-      title="Retry from here"
-      action={retrying(run, node)}
-      confirm="Retry from here"
+      title="Re-run from here"
+      action={retryRequest(run, node)}
+      confirm="Re-run from here"
       danger
-      done={() => `${run.id} goes on from ${node}`}
+      done={() => `Re-running from ${node}`}
     >
       <p className="muted">
         The run is taken back to before <code>{node}</code>; it and all after it are done again. What they did outside
@@ -166,14 +99,13 @@ function CompensateDialog(props: ActionProps) {
     <ActionForm
       {...props}
       title="Compensate this run"
-      action={compensating(run)}
-      confirm="Undo what was done"
+      action={compensateRequest(run)}
+      confirm="Compensate"
       danger
-      done={() => `${run.id} undoes what it did`}
+      done={() => "Compensation started"}
     >
       <p className="muted">
-        The compensators of the steps that succeeded are run, newest first. A run that has undone its work can't be
-        retried, only forked.
+        Runs the compensations of completed steps, newest first. A compensated run can't be retried, only forked.
       </p>
     </ActionForm>
   );
@@ -183,19 +115,19 @@ function MessageDialog({ name: given = "", ...props }: ActionProps & { name?: st
   const { run } = props.detail;
   const [name, setName] = useState(given);
   const [text, setText] = useState("");
-  const body = parsed(text || "null");
+  const body = parseJson(text || "null");
   return (
     <ActionForm
       {...props}
       title="Send a message"
-      action={name.trim() && body.ok ? messaging(run, name.trim(), body.value) : undefined}
+      action={name.trim() && body.ok ? messageRequest(run, name.trim(), body.value) : undefined}
       confirm="Send"
-      done={() => `Message ${name.trim()} is sent`}
+      done={() => `Message ${name.trim()} sent`}
     >
-      <p className="muted">It is kept until the run listens for it.</p>
+      <p className="muted">It is delivered when the run waits for it.</p>
       <TextField label="Name" value={name} required onChange={(event) => setName(event.target.value)} />
       <TextArea
-        label="Body, as JSON"
+        label="Body (JSON)"
         placeholder="null"
         value={text}
         error={body.ok ? undefined : body.error}

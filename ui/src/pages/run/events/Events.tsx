@@ -3,12 +3,12 @@
 import { type CSSProperties, useDeferredValue, useMemo, useRef, useState } from "react";
 import type { LiveEvents } from "../../../api/live";
 import type { Event } from "../../../api/types";
-import { Button, IconButton } from "../../../parts/Button";
-import { Empty } from "../../../parts/Empty";
-import { ErrorBox } from "../../../parts/ErrorBox";
-import { absolute, clock } from "../../../parts/format";
-import { Json } from "../../../parts/Json";
-import { Window, type WindowHandle } from "../../../parts/Window";
+import { Button, IconButton } from "../../../components/Button";
+import { Empty } from "../../../components/Empty";
+import { ErrorBox } from "../../../components/ErrorBox";
+import { absolute, clock } from "../../../components/format";
+import { Json } from "../../../components/Json";
+import { VirtualList, type VirtualListHandle } from "../../../components/VirtualList";
 import { useKey } from "../../../shell/keys";
 import { useQuery } from "../../../shell/router";
 import { chosenEvents, summary, typesOf } from "./filter";
@@ -32,7 +32,7 @@ export default function Events({ id, live, at }: EventsProps) {
   const events = useMemo(() => chosenEvents(live.events, type, wanted), [live.events, type, wanted]);
   const points = { a: Number(query.get("a")) || undefined, b: Number(query.get("b")) || undefined };
   const shown = live.events.find((event) => event.seq === open);
-  const list = useRef<WindowHandle>(null);
+  const list = useRef<VirtualListHandle>(null);
   const select = (seq: number | undefined) => setQuery({ event: seq });
   const step = (by: number) => () => {
     const from = events.findIndex((event) => event.seq === open);
@@ -51,8 +51,8 @@ export default function Events({ id, live, at }: EventsProps) {
         <input
           type="search"
           className="input events-search"
-          aria-label="Search the events"
-          placeholder="Search the events"
+          aria-label="Search events"
+          placeholder="Search events"
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
@@ -77,9 +77,9 @@ export default function Events({ id, live, at }: EventsProps) {
       )}
       <div className={shown ? "events-split open" : "events-split"}>
         {events.length === 0 ? (
-          <Empty icon="search" title={live.events.length ? "No event fits this filter" : "No events yet"} />
+          <Empty icon="search" title={live.events.length ? "No events match this filter" : "No events yet"} />
         ) : (
-          <Window
+          <VirtualList
             ref={list}
             className="events-list"
             label="Events"
@@ -123,7 +123,7 @@ interface Points {
 
 function Points({ a, b, onClear }: Points & { onClear: () => void }) {
   if (a === undefined && b === undefined) {
-    return <span className="faint events-hint">Mark two events A and B to compare the run at those points.</span>;
+    return <span className="faint events-hint">Mark two events A and B to compare the run at those events.</span>;
   }
   return (
     <span className="row">
@@ -187,7 +187,7 @@ function EventDetail({ event, onClose, onAt }: DetailProps) {
         <span className="faint">{event.seq}</span>
         <span className="grow" />
         <Button look="ghost" className="small" icon="clock" onClick={onAt}>
-          The run then
+          Run at this event
         </Button>
         <IconButton icon="close" className="small" label="Close the event" onClick={onClose} />
       </div>

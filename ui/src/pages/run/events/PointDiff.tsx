@@ -2,14 +2,14 @@
 
 import { useMemo } from "react";
 import type { Json, RunDetail } from "../../../api/types";
-import { useResource } from "../../../api/use";
-import { IconButton } from "../../../parts/Button";
-import { ErrorBox } from "../../../parts/ErrorBox";
-import { later } from "../../../shell/later";
-import { Loading } from "../../../shell/plain";
+import { useResource } from "../../../api/use-resource";
+import { IconButton } from "../../../components/Button";
+import { ErrorBox } from "../../../components/ErrorBox";
+import { Loading } from "../../../shell/fallbacks";
+import { lazy } from "../../../shell/lazy";
 import { runPath } from "../use-run";
 
-const JsonDiff = later(async () => ({ default: (await import("../../../parts/JsonDiff")).JsonDiff }));
+const JsonDiff = lazy(async () => ({ default: (await import("../../../components/JsonDiff")).JsonDiff }));
 
 interface PointDiffProps {
   id: string;

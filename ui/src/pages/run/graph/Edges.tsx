@@ -6,22 +6,22 @@
 import { ViewportPortal } from "@xyflow/react";
 import { memo, useMemo } from "react";
 import type { Edge } from "../../../api/types";
-import { grouped } from "../../../parts/grouped";
+import { groupBy } from "../../../components/group-by";
 import { labelPlaces } from "./labels";
 import { type Box, type Layout, type Line, type Point, shortLabel } from "./layout";
-import type { Picture } from "./model";
+import type { GraphView } from "./model";
 import { edgePath } from "./path";
 
-type Look = "past" | "now" | "ahead" | "won";
+type EdgeLook = "past" | "now" | "ahead" | "won";
 
 interface EdgesProps {
-  view: Picture;
+  view: GraphView;
   layout: Layout;
   selected: string | undefined;
 }
 
 export function Edges({ view, layout, selected }: EdgesProps) {
-  const depths = useMemo(() => [...grouped(layout.lines, (line) => line.depth)], [layout]);
+  const depths = useMemo(() => [...groupBy(layout.lines, (line) => line.depth)], [layout]);
   const looks = useMemo(() => looksOf(view, layout.lines), [view, layout]);
   const labels = useMemo(() => labelPlaces(layout), [layout]);
   return (
@@ -51,7 +51,7 @@ interface PathProps {
   from: Box | undefined;
   to: Box | undefined;
   across: boolean;
-  look: Look;
+  look: EdgeLook;
   /** Where its label stands, if it is shown. */
   label: Point | undefined;
   /** Leads to or from what is selected. */
@@ -73,11 +73,11 @@ const EdgePath = memo(function EdgePath({ line, from, to, across, look, label, n
   );
 });
 
-export function looksOf(view: Picture, lines: readonly Line[]): Map<Line, Look> {
+export function looksOf(view: GraphView, lines: readonly Line[]): Map<Line, EdgeLook> {
   const status = new Map(view.nodes.map((node) => [node.id, node.status]));
   const races = racesOf(view);
   return new Map(
-    lines.map((line): [Line, Look] => {
+    lines.map((line): [Line, EdgeLook] => {
       const target = status.get(line.target);
       if (target === "running" || target === "retrying") return [line, "now"];
       const race = races.get(wayOf(line));
@@ -90,11 +90,11 @@ export function looksOf(view: Picture, lines: readonly Line[]): Map<Line, Look> 
 }
 
 /** Where several bring the same to one node: who was first, and who only came too late. */
-function racesOf({ edges }: Picture): Map<string, "won" | "lost"> {
+function racesOf({ edges }: GraphView): Map<string, "won" | "lost"> {
   const goal = ({ target, label }: Edge) => `${target}\n${label}`;
   const raced = new Set(edges.filter(({ chosen }) => chosen).map(goal));
   const found = new Map<string, "won" | "lost">();
-  for (const [way, between] of grouped(edges, wayOf)) {
+  for (const [way, between] of groupBy(edges, wayOf)) {
     if (between.some(({ chosen }) => chosen)) found.set(way, "won");
     else if (between.every((edge) => raced.has(goal(edge)))) found.set(way, "lost");
   }

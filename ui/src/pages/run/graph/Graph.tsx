@@ -2,28 +2,28 @@
 
 import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import { type RefObject, useCallback, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { IconButton } from "../../../parts/Button";
-import { Empty } from "../../../parts/Empty";
+import { IconButton } from "../../../components/Button";
+import { Empty } from "../../../components/Empty";
 import { useKey } from "../../../shell/keys";
+import { type Arrow, nearest } from "./arrow-keys";
 import { READABLE, useCamera } from "./camera";
 import { ArrowHead, Edges } from "./Edges";
 import { flowNodes } from "./flow";
-import { useFolds } from "./folds";
 import { type Box, type Layout, layout, type Room } from "./layout";
-import { type Look, runLook } from "./look";
-import { buildTree, type Picture, structureKey, tally } from "./model";
+import { buildTree, type GraphView, structureKey, tally } from "./model";
 import { type CardNode, ScopeBox } from "./NodeCard";
-import { type Arrow, nearest } from "./walk";
+import { type NodeRenderer, runNodeRenderer } from "./node-renderer";
+import { useFolds } from "./use-folds";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
 export interface GraphProps {
-  view: Picture;
+  view: GraphView;
   selected: string | undefined;
   onSelect: (id: string | undefined) => void;
   /** What a click does beyond selecting. */
   onPick?: (id: string) => void;
-  look?: Look;
+  look?: NodeRenderer;
   label?: string;
 }
 
@@ -36,8 +36,8 @@ export default function Graph(props: GraphProps) {
   return (
     <section ref={box} className="graph" aria-label={props.label ?? "Graph of the run"}>
       {empty && (
-        <Empty icon="clock" title="Nothing has begun yet">
-          Nodes appear here as the run reaches them.
+        <Empty icon="clock" title="Not started yet">
+          Nodes appear here as they start.
         </Empty>
       )}
       {!empty && room && (
@@ -73,7 +73,7 @@ interface CanvasProps extends GraphProps {
   moving: (yes: boolean) => void;
 }
 
-function Canvas({ view, selected, onSelect, onPick, look = runLook, room, moving }: CanvasProps) {
+function Canvas({ view, selected, onSelect, onPick, look = runNodeRenderer, room, moving }: CanvasProps) {
   const nodeTypes = useMemo(() => ({ card: look.card, scope: ScopeBox }), [look]);
   const { folded, fold, foldAll } = useFolds(view, selected);
   const placed = useLayout(view, folded, room);
@@ -127,7 +127,7 @@ function Canvas({ view, selected, onSelect, onPick, look = runLook, room, moving
 }
 
 /** A new room alone moves nothing: people know where things stand. */
-function useLayout(view: Picture, folded: ReadonlySet<string>, room: Room): Layout {
+function useLayout(view: GraphView, folded: ReadonlySet<string>, room: Room): Layout {
   const key = structureKey(view, folded);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for what the layout depends on
   return useMemo(() => layout(buildTree(view, folded), room, READABLE), [key]);

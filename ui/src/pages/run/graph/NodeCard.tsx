@@ -3,9 +3,9 @@
 import { type Node as FlowNode, type NodeProps, type ReactFlowState, useStore } from "@xyflow/react";
 import { memo } from "react";
 import type { Node, NodeStatus } from "../../../api/types";
-import { Icon } from "../../../parts/Icon";
-import { StatusIcon } from "../../../parts/Status";
-import { Duration } from "../../../parts/Time";
+import { Icon } from "../../../components/Icon";
+import { StatusIcon } from "../../../components/Status";
+import { Duration } from "../../../components/Time";
 import { Link } from "../../../shell/router";
 
 export interface CardData extends Record<string, unknown> {

@@ -3,7 +3,7 @@
  * without edges are one part, the last.
  */
 
-import { grouped } from "../../../parts/grouped";
+import { groupBy } from "../../../components/group-by";
 import type { Scope } from "./model";
 
 interface Cluster<T> {
@@ -14,8 +14,8 @@ interface Cluster<T> {
 /** The parts, in the order of their first nodes, the big ones first. */
 export function clusters<T extends { id: string }>(items: readonly T[], scope: Scope): Cluster<T>[] {
   const root = roots(items, scope);
-  const found = grouped(items, ({ id }) => root(id));
-  const edges = grouped(scope.edges, ({ source }) => root(source));
+  const found = groupBy(items, ({ id }) => root(id));
+  const edges = groupBy(scope.edges, ({ source }) => root(source));
   const alone: T[] = [];
   const parts: Cluster<T>[] = [];
   for (const [id, members] of found) {

@@ -1,10 +1,10 @@
 /** The laid-out picture as what the canvas takes. Objects stay the same while what they show does. */
 
 import type { Node, View } from "../../../api/types";
-import { distinctNames } from "../names";
+import { distinctNames } from "../distinct-names";
 import type { Box, Layout } from "./layout";
-import type { Look } from "./look";
 import type { CardData, CardNode } from "./NodeCard";
+import type { NodeRenderer } from "./node-renderer";
 
 export interface FlowInput {
   view: Pick<View, "nodes">;
@@ -12,7 +12,7 @@ export interface FlowInput {
   selected: string | undefined;
   insides: ReadonlyMap<string, { [status: string]: number }>;
   onFold: (id: string) => void;
-  look: Look;
+  look: NodeRenderer;
 }
 
 export function flowNodes(
@@ -36,7 +36,7 @@ export function flowNodes(
   return nodes.sort((a, b) => (a.zIndex ?? 0) - (b.zIndex ?? 0));
 }
 
-function flowNode(node: Node, box: Box, data: CardData, selected: boolean, look: Look): CardNode {
+function flowNode(node: Node, box: Box, data: CardData, selected: boolean, look: NodeRenderer): CardNode {
   return {
     id: node.id,
     type: box.scope ? "scope" : "card",
@@ -54,7 +54,7 @@ function flowNode(node: Node, box: Box, data: CardData, selected: boolean, look:
   };
 }
 
-function looksSame(a: CardNode, b: CardNode, look: Look): boolean {
+function looksSame(a: CardNode, b: CardNode, look: NodeRenderer): boolean {
   return (
     a.selected === b.selected &&
     a.zIndex === b.zIndex &&
@@ -68,6 +68,6 @@ function sameBox(a: CardNode, b: CardNode): boolean {
   return a.position.x === b.position.x && a.position.y === b.position.y && a.width === b.width && a.height === b.height;
 }
 
-function drawn({ data }: CardNode, look: Look): string {
+function drawn({ data }: CardNode, look: NodeRenderer): string {
   return JSON.stringify([data.name, look.drawn(data.node), data.inside]);
 }

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import type { Edge, Node, NodeStatus } from "../../../api/types";
+import { nearest } from "./arrow-keys";
 import { bringIn } from "./camera";
 import { clusters } from "./clusters";
 import { looksOf } from "./Edges";
 import { labelPlaces } from "./labels";
+import { layers } from "./layers";
 import { type Box, layout } from "./layout";
 import { buildTree, FOLD_ABOVE, foldedByDefault, structureKey, tally } from "./model";
 import { edgePath } from "./path";
-import { layers } from "./swift";
-import { nearest } from "./walk";
 
 const node = (id: string, parent?: string, status: NodeStatus = "completed"): Node => ({
   id,

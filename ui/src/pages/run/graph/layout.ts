@@ -6,8 +6,8 @@
 
 import { layout as dagre, Graph } from "@dagrejs/dagre";
 import { clusters } from "./clusters";
+import { layers } from "./layers";
 import type { Item, Scope } from "./model";
-import { layers } from "./swift";
 
 export type Direction = "LR" | "TB";
 export interface Box {

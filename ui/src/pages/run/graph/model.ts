@@ -9,7 +9,7 @@ import type { Edge, Node, View } from "../../../api/types";
 /** Scopes with more children than this start folded. */
 export const FOLD_ABOVE = 30;
 
-export type Picture = Pick<View, "nodes" | "edges">;
+export type GraphView = Pick<View, "nodes" | "edges">;
 
 export interface Scope {
   id: string | undefined;
@@ -44,7 +44,7 @@ export function foldedByDefault(view: Pick<View, "nodes">): Set<string> {
   return folded;
 }
 
-export function buildTree(view: Picture, folded: ReadonlySet<string>): Scope {
+export function buildTree(view: GraphView, folded: ReadonlySet<string>): Scope {
   const children = childrenOf(view.nodes);
   const above = parents(view.nodes, children);
   const scopes = new Map<string | undefined, Scope>();
@@ -110,7 +110,7 @@ function lift(edge: Edge, above: ReadonlyMap<string, string[]>): [string | undef
 }
 
 /** Changes exactly when the picture must be laid out anew: not by statuses or times. */
-export function structureKey(view: Picture, folded: ReadonlySet<string>): string {
+export function structureKey(view: GraphView, folded: ReadonlySet<string>): string {
   const nodes = view.nodes.map((node) => `${node.id}\t${node.parent ?? ""}`);
   const edges = view.edges.map((edge) => `${edge.source}\t${edge.target}\t${edge.label ?? ""}`);
   return [nodes.join("\n"), edges.join("\n"), [...folded].sort().join("\n")].join("\n\n");

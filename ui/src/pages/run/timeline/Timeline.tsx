@@ -2,18 +2,18 @@
 
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from "react";
 import type { RunStatus, Timeline as TimelineData } from "../../../api/types";
-import { useResource } from "../../../api/use";
-import { Button, IconButton } from "../../../parts/Button";
-import { Empty } from "../../../parts/Empty";
-import { ErrorBox } from "../../../parts/ErrorBox";
-import { clock, span as spanWords } from "../../../parts/format";
-import { StatusIcon } from "../../../parts/Status";
-import { useNow } from "../../../parts/Time";
-import { Window, type WindowHandle } from "../../../parts/Window";
+import { useResource } from "../../../api/use-resource";
+import { Button, IconButton } from "../../../components/Button";
+import { Empty } from "../../../components/Empty";
+import { ErrorBox } from "../../../components/ErrorBox";
+import { clock, span as spanWords } from "../../../components/format";
+import { StatusIcon } from "../../../components/Status";
+import { useNow } from "../../../components/Time";
+import { VirtualList, type VirtualListHandle } from "../../../components/VirtualList";
+import { Loading } from "../../../shell/fallbacks";
 import { useKey } from "../../../shell/keys";
-import { Loading } from "../../../shell/plain";
-import { usePoll } from "../../../shell/poll";
-import { distinctNames } from "../names";
+import { usePoll } from "../../../shell/use-poll";
+import { distinctNames } from "../distinct-names";
 import { runPath } from "../use-run";
 import { extent, type Piece, percent, type Row, rows, type Span, ticks } from "./gantt";
 import "./timeline.css";
@@ -38,7 +38,7 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
   const names = useMemo(() => distinctNames((data?.bars ?? []).map((bar) => ({ ...bar, id: bar.node }))), [data]);
   const span = useMemo(() => extent(all, now, live), [all, now, live]);
   const [zoom, setZoom] = useState(1);
-  const list = useRef<WindowHandle>(null);
+  const list = useRef<VirtualListHandle>(null);
   const chosen = all.findIndex((row) => row.bar.node === selected);
   useKey("+", () => setZoom((old) => Math.min(old * 2, MOST_ZOOM)), { label: "Zoom in", group: "Timeline" });
   useKey("-", () => setZoom((old) => Math.max(old / 2, 1)), { label: "Zoom out", group: "Timeline" });
@@ -55,7 +55,7 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
   if (!data) return <Loading what="Loading the timeline" />;
   if (all.length === 0) {
     return (
-      <Empty icon="clock" title="Nothing has begun yet">
+      <Empty icon="clock" title="Not started yet">
         Each node gets a row here when it starts.
       </Empty>
     );
@@ -83,10 +83,10 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
           Fit
         </Button>
       </div>
-      <Window
+      <VirtualList
         ref={list}
         className="gantt-rows"
-        label="Timeline, a row a node"
+        label="Timeline by node"
         count={all.length}
         rowHeight={ROW}
         width={`calc(var(--names) + (100% - var(--names)) * ${zoom})`}
@@ -179,7 +179,7 @@ function PieceBar({ piece, span }: { piece: Piece; span: Span }) {
   );
 }
 
-const NAMES = { queue: "in the queue", backoff: "waiting to try again", wait: "waiting", scope: "" } as const;
+const NAMES = { queue: "queued", backoff: "waiting to retry", wait: "waiting", scope: "" } as const;
 
 function told(piece: Piece): string {
   const time = `${spanWords(piece.to - piece.from)}, ${clock(piece.from)} to ${"open" in piece && piece.open ? "now" : clock(piece.to)}`;
@@ -217,9 +217,9 @@ function Legend() {
   const kinds = [
     ["try completed", "attempt"],
     ["try failed", "failed attempt"],
-    ["backoff", "wait for the next"],
+    ["backoff", "waiting to retry"],
     ["queue", "queue"],
-    ["wait", "wait for others"],
+    ["wait", "waiting"],
     ["scope", "scope"],
   ] as const;
   return (

@@ -1,0 +1,54 @@
+"""Who calls, and what the role allows."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import msgspec
+
+Role = Literal["viewer", "operator", "editor", "approver", "worker", "admin"]
+ROLES: tuple[Role, ...] = get_args(Role)
+RequiredRole = Role | Literal["any", "public"]
+"""What a route asks for. `any`: every authenticated caller; `public`: no authentication."""
+Mode = Literal["open", "key", "token", "session"]
+"""How the caller was authenticated."""
+
+EVERYWHERE = "*"
+"""Stands for all namespaces."""
+
+_GRANTS: dict[Role, frozenset[Role]] = {
+    "viewer": frozenset({"viewer"}),
+    "operator": frozenset({"viewer", "operator"}),
+    "editor": frozenset({"viewer", "operator", "editor"}),
+    "approver": frozenset({"viewer", "approver"}),
+    "worker": frozenset({"worker"}),
+    "admin": frozenset({"viewer", "operator", "editor", "approver", "worker", "admin"}),
+}
+
+
+class Caller(msgspec.Struct, frozen=True, gc=False):
+    """An authenticated caller."""
+
+    name: str
+    role: Role
+    namespace: str
+    """The one namespace the caller can see, or `*` for all."""
+    mode: Mode
+    id: str = ""
+    """Of the credential: `key:…`, `token:…`, `link:…`. Never the secret itself. Empty: unknown."""
+    address: str = ""
+    """Where the request came from."""
+
+    def may(self, needed: RequiredRole) -> bool:
+        return needed in ("any", "public") or needed in _GRANTS[self.role]
+
+
+ANONYMOUS = Caller("anonymous", "admin", EVERYWHERE, "open")
+"""Everyone, when the server is open: on a loopback address only."""
+NOBODY = Caller("nobody", "worker", EVERYWHERE, "open")
+"""The caller of a public route: unknown, and without rights."""
+
+
+def stranger(address: str) -> Caller:
+    """A caller without a valid credential."""
+    return Caller("nobody", "worker", EVERYWHERE, "open", address=address)

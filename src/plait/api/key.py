@@ -1,0 +1,45 @@
+"""API keys."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from plait.kernel.ids import Millis
+
+from .caller import Role
+from .shape import Body, Shape
+
+_TEN_YEARS = 10 * 365 * 86_400
+
+
+class Key(Shape, frozen=True, kw_only=True):
+    """What may be shown of a key."""
+
+    id: str
+    name: str
+    role: Role
+    namespace: str
+    created_at: Millis
+    expires_at: Millis | None = None
+    revoked_at: Millis | None = None
+    last_used_at: Millis | None = None
+
+
+class CreatedKey(Key, frozen=True, kw_only=True):
+    key: str
+    """The key itself. It can't be shown again."""
+
+
+class KeyList(Shape, frozen=True, kw_only=True):
+    keys: list[Key]
+
+
+class NewKey(Body, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+    role: Role
+    namespace: Annotated[str, Meta(pattern=r"^([a-z0-9][a-z0-9_-]{0,62}|\*)\Z")] | None = None
+    """`*` for all; the caller's if left out."""
+    expires_in: Annotated[int, Meta(ge=1, le=_TEN_YEARS)] | None = None
+    """Seconds."""

@@ -1,0 +1,27 @@
+"""Errors as `application/problem+json` (RFC 9457), with our code and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from plait.kernel.errors import Flaw
+
+from .shape import Shape
+
+MEDIA_TYPE = "application/problem+json"
+
+
+class Problem(Shape, frozen=True, kw_only=True):
+    """Why a request was refused or failed."""
+
+    type: str
+    """`urn:plait:error:` and the code."""
+    title: str
+    status: int
+    detail: str
+    code: str
+    why: str = ""
+    fix: str = ""
+    errors: Sequence[Flaw] = ()
+    request_id: str = ""
+    """Finds the request in the server's log."""

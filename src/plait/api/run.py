@@ -1,0 +1,126 @@
+"""Runs: start one, list them, look at one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis
+from plait.kernel.view import Reason, RunStatus, RunView
+
+from .shape import (
+    Body,
+    Count,
+    DialectName,
+    Label,
+    Name,
+    NamespaceName,
+    Position,
+    RunIdText,
+    Scoped,
+    Shape,
+    Text,
+)
+
+Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind"]
+
+_STATUS = "(running|blocked|completed|failed|cancelled)"
+_MAX_DEADLINE_MS = 100 * 366 * 86_400_000
+
+
+class Run(Shape, frozen=True, kw_only=True):
+    """One execution of a definition. Times are milliseconds since 1970, UTC."""
+
+    id: str
+    namespace: str
+    dialect: str
+    definition: str
+    version: str | None = None
+    status: RunStatus
+    blocked: ErrorInfo | None = None
+    """Set: the run can't continue until someone acts, although its status is `running`."""
+    labels: dict[str, str] = {}
+    parent: str | None = None
+    """The run that started it."""
+    parent_node: str | None = None
+    """The node of the parent that started it."""
+    created_at: Millis
+    ended_at: Millis | None = None
+    deadline: Millis | None = None
+    error: ErrorInfo | None = None
+
+
+class RunDetail(Shape, frozen=True, kw_only=True):
+    run: Run
+    input: Any
+    output: Any = None
+    view: RunView
+    waiting: list[Reason]
+    """Why the run is not moving, in sentences."""
+    seq: int
+    """The number of its last event."""
+    at: int | None = None
+    """The event number it is shown at, if one was asked for."""
+    actions: list[Action]
+    """What the caller can do with the run now."""
+
+
+class RunRef(Shape, frozen=True, kw_only=True):
+    """A run by id, and its status."""
+
+    id: str
+    namespace: str
+    status: RunStatus
+
+
+class RunPage(Shape, frozen=True, kw_only=True):
+    runs: list[Run]
+    next: str | None = None
+    """The cursor of the next page, if there is one."""
+
+
+class RunChanges(Shape, frozen=True, kw_only=True):
+    """A frame of the live list: first the whole page (`snapshot`), then what changed (`changes`)."""
+
+    runs: list[Run]
+    gone: list[str] | None = None
+    """Runs that are no longer on the page."""
+
+
+class StartRun(Body, frozen=True, kw_only=True):
+    """What to start. The same id, definition and input again return the same run."""
+
+    definition: Name | dict[str, Any]
+    """`name`, `name@version` or `name@tag`; or the definition itself, where its dialect can be written as JSON."""
+    dialect: DialectName | None = None
+    """The server's default dialect if left out."""
+    input: Any = None
+    id: RunIdText | None = None
+    """Generated if left out."""
+    namespace: NamespaceName | None = None
+    deadline_ms: Annotated[int, Meta(ge=1, le=_MAX_DEADLINE_MS)] | None = None
+    """Milliseconds from now after which the run fails."""
+    labels: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Text], Meta(max_length=64)] = (
+        msgspec.field(default_factory=dict[str, str])
+    )
+
+
+class ListRuns(Scoped, frozen=True, kw_only=True):
+    q: Text | None = None
+    status: Annotated[str, Meta(pattern=rf"^{_STATUS}(,{_STATUS})*\Z")] | None = None
+    """One or more, separated by commas."""
+    dialect: Text | None = None
+    definition: Text | None = None
+    label: list[Label] = msgspec.field(default_factory=list[str])
+    parent: RunIdText | None = None
+    since: Count | None = None
+    until: Count | None = None
+    cursor: Text | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+class ShowRun(Scoped, frozen=True, kw_only=True):
+    at: Position | None = None

@@ -1,0 +1,49 @@
+"""Changing a run: cancel, retry, compensate, patch, send it a message, fork it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from plait.kernel.view import RunStatus
+
+from .shape import Body, NodeId, Position, RunIdText, Shape
+
+
+class RunState(Shape, frozen=True, kw_only=True):
+    """The status of a run after the request."""
+
+    id: str
+    status: RunStatus
+
+
+class CancelRun(Body, frozen=True, kw_only=True):
+    reason: Annotated[str, Meta(max_length=10_000)] = ""
+    compensate: bool = False
+    """Run the compensations of its steps first."""
+
+
+class RetryRun(Body, frozen=True, kw_only=True):
+    from_: NodeId | None = msgspec.field(name="from", default=None)
+    """The node to go back to. Without it, the run continues where it failed."""
+
+
+class PatchRun(Body, frozen=True, kw_only=True):
+    operations: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=1000)]
+
+
+class SendMessage(Body, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, max_length=1000)]
+    body: Any = None
+    id: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^~]")] | None = None
+    """The same id twice is one message."""
+
+
+class ForkRun(Body, frozen=True, kw_only=True):
+    at: Position | NodeId | None = None
+    """The last event that both runs share, or the node that is run again."""
+    edits: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    """Results that replace those of completed nodes, by node."""
+    id: RunIdText | None = None

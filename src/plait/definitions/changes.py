@@ -1,0 +1,54 @@
+"""What happens to the definitions of a namespace: the events of its stream."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.definitions import Description
+from plait.kernel.events import Event
+
+
+class VersionSaved(Event, frozen=True, tag="version.saved"):
+    """Its text is a document of its own: the stream stays small, and is read whole by every process."""
+
+    dialect: str
+    name: str
+    version: str
+    hash: str
+    about: Raw = values.NULL
+    """An `About`; folding need not look into it."""
+
+
+class TagMoved(Event, frozen=True, tag="tag.moved"):
+    """Also put on a version for the first time."""
+
+    name: str
+    tag: str
+    version: str
+
+
+class TagRemoved(Event, frozen=True, tag="tag.removed"):
+    name: str
+    tag: str
+
+
+Change = VersionSaved | TagMoved | TagRemoved
+
+
+class About(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a list of definitions shows of a version."""
+
+    doc: str = ""
+    input_schema: Any = None
+    output_schema: Any = None
+
+
+def saved(description: Description) -> VersionSaved:
+    about = About(description.doc, description.input_schema, description.output_schema)
+    return VersionSaved(
+        description.dialect, description.name, description.version, description.hash, values.encode(about)
+    )

@@ -1,0 +1,56 @@
+"""The text of each version: one record, written once, and read when someone asks for that version.
+
+records   definition  ""       code/order@v2/9f86d081…      code that was loaded by some process
+          definition  default  graph/orders@v1.0/2c26b46b…  saved in a namespace
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from plait.kernel import values
+from plait.kernel.definitions import Description
+from plait.kernel.errors import Conflict
+from plait.kernel.ids import Millis
+from plait.kernel.records import Record, Records
+
+KIND = "definition"
+
+_decoder = msgspec.json.Decoder(Description)
+
+
+async def put(records: Records, namespace: str, description: Description, at: Millis) -> None:
+    """Another process may have written the same: the id has the hash of its content."""
+    record = Record(KIND, namespace, id_of(description), values.encode(description), at)
+    await records.put(record, new=True)
+
+
+async def get(records: Records, namespace: str, id: str) -> Description:
+    record = await records.get(KIND, namespace, id)
+    if record is None:
+        raise damaged(KIND, id, "it is missing")
+    return read(record)
+
+
+def read(record: Record) -> Description:
+    try:
+        return _decoder.decode(record.body)
+    except msgspec.DecodeError as error:
+        raise damaged(KIND, record.id, str(error)) from None
+
+
+def id_of(description: Description) -> str:
+    return document_id(description.dialect, description.name, description.version, description.hash)
+
+
+def document_id(dialect: str, name: str, version: str, hash: str) -> str:
+    return f"{dialect}/{name}@{version}/{hash}"
+
+
+def damaged(kind: str, id: str, why: str) -> Conflict:
+    return Conflict(
+        "store.damaged",
+        f"the {kind} record `{id}` can't be read",
+        why=why,
+        fix="restore the database from a backup, or save the definition again under a new version",
+    )

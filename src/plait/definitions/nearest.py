@@ -1,0 +1,33 @@
+"""The name that someone probably meant."""
+
+from __future__ import annotations
+
+import difflib
+import heapq
+from collections.abc import Iterable
+
+_CLOSE = 0.6
+_LOOKED_AT = 24
+"""Candidates that are compared in full; a comparison is slow, and there may be thousands of names."""
+
+
+def nearest(wanted: str, known: Iterable[str]) -> str | None:
+    """The most similar name, if any is similar. Only those that share most pairs of letters are compared in full."""
+    pairs = {wanted[at : at + 2] for at in range(max(len(wanted) - 1, 1))}
+    scored = ((len(each) - 2 * sum([pair in each for pair in pairs]), each) for each in known)
+    ranked = [each for _, each in heapq.nsmallest(_LOOKED_AT, scored)]
+    found = difflib.get_close_matches(wanted, ranked, n=1, cutoff=_CLOSE)
+    return found[0] if found else None
+
+
+def did_you_mean(wanted: str, known: Iterable[str], otherwise: str) -> str:
+    """What to do about a name that nobody knows: the fix of an error."""
+    found = nearest(wanted, known)
+    return f"did you mean `{found}`?" if found is not None else otherwise
+
+
+def some_of(names: Iterable[str], most: int = 20) -> str:
+    """The names there are, for a message that must stay short."""
+    found = sorted(names)
+    more = f" and {len(found) - most:,} more" if len(found) > most else ""
+    return ", ".join(found[:most]) + more or "none"

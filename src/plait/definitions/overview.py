@@ -1,0 +1,103 @@
+"""All definitions that a namespace has at one moment: loaded, saved and remembered, seen as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from plait.api.definition import Definition
+from plait.kernel.definitions import Description
+from plait.kernel.errors import NotFound
+from plait.kernel.ids import Millis
+
+from .changes import About
+from .index import History, Index
+from .library import CODE
+from .nearest import did_you_mean, some_of
+from .versions import Known, choose, merged
+
+_SHOWN = 20
+"""Versions that an error names."""
+
+Loaded = Mapping[str, Sequence[Description]]
+"""By name, in the order of declaration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    namespace: str
+    loaded: Loaded
+    saved: Index
+    remembered: Index
+    now: Millis
+
+    def names(self) -> list[str]:
+        return sorted({*self.loaded, *self.saved.names(), *self.remembered.names()})
+
+    def versions(self, name: str) -> list[Known]:
+        """Oldest first."""
+        found = merged(self.loaded.get(name, ()), self._kept(name), self.now)
+        if not found:
+            raise self._unknown(name)
+        return found
+
+    def version(self, name: str, wanted: str | None) -> Known:
+        """By a tag, a label or a hash; None for the newest."""
+        versions = self.versions(name)
+        if wanted is None:
+            return _newest(versions)
+        found = choose(name, versions, self.tags(name).get(wanted, wanted))
+        if found is None:
+            raise self._no_version(name, wanted, versions)
+        return found
+
+    def tags(self, name: str) -> dict[str, str]:
+        return self.saved.history(name).tags
+
+    def definition(self, name: str) -> Definition:
+        versions = self.versions(name)
+        newest = _newest(versions)
+        about = self._about(name, newest)
+        return Definition(
+            name=name,
+            dialect=newest.entry.dialect,
+            version=newest.entry.version,
+            loaded=newest.startable,
+            doc=about.doc,
+            input_schema=about.input_schema,
+            output_schema=about.output_schema,
+            tags=dict(self.tags(name)),
+            versions=[known.version() for known in reversed(versions)],
+        )
+
+    def _kept(self, name: str) -> dict[str, History]:
+        return {CODE: self.remembered.history(name), self.namespace: self.saved.history(name)}
+
+    def _about(self, name: str, newest: Known) -> About:
+        found = newest.description
+        if found is not None:
+            return About(found.doc, found.input_schema, found.output_schema)
+        return self._kept(name)[newest.namespace].told()
+
+    def _unknown(self, name: str) -> NotFound:
+        names = self.names()
+        return NotFound(
+            "definitions.unknown",
+            f"there is no definition `{name}`",
+            why=f"known: {some_of(names)}",
+            fix=did_you_mean(name, names, "save it, or load its code: plait serve MODULE"),
+        )
+
+    def _no_version(self, name: str, wanted: str, versions: Sequence[Known]) -> NotFound:
+        labels = list(dict.fromkeys(known.entry.version for known in reversed(versions)))
+        return NotFound(
+            "definitions.no_version",
+            f"`{name}` has no version or tag `{wanted}`",
+            why=f"its versions: {', '.join(labels[:_SHOWN])}; its tags: {some_of(self.tags(name))}",
+            fix=did_you_mean(wanted, [*labels, *self.tags(name)], "`plait definitions` lists them"),
+        )
+
+
+def _newest(versions: Sequence[Known]) -> Known:
+    """The newest that can be started here, or else the newest."""
+    return next((known for known in reversed(versions) if known.startable), versions[-1])

@@ -1,0 +1,91 @@
+"""What operations and scopes may use of the replay that runs them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from msgspec import Raw
+
+from plait.kernel.effects import Effect
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis, RunId, TaskToken
+from plait.kernel.machine import RunInfo
+from plait.kernel.values import ABSENT
+
+from .definition import Workflow
+from .history import History, OpState
+from .registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a replay may use of the engine."""
+
+    info: RunInfo
+    registry: Registry
+    max_payload: int
+
+
+class Settling(Protocol):
+    """A join, a race or a loop: what the ends of its bodies mean is settled after the turn."""
+
+    at: str
+
+    def settle(self, state: OpState) -> None: ...
+
+
+class Operation(Protocol):
+    """What a scope needs to know of an operation."""
+
+    kind: ClassVar[Any]
+
+    @property
+    def future(self) -> asyncio.Future[Any] | None: ...
+    @property
+    def settled(self) -> bool: ...
+    @property
+    def line(self) -> str: ...
+
+
+class DeterministicLoop(Protocol):
+    """The event loop of the workflow's code, as far as operations use it."""
+
+    def spawn(self, coro: Any, context: contextvars.Context | None) -> asyncio.Task[Any]: ...
+
+
+class Host(Protocol):
+    definition: Workflow[Any, Any]
+    history: History
+    around: Surroundings
+    run_id: RunId
+    seed: int
+    max_payload: int
+    record: Callable[[Event], None]
+    effect: Callable[[Effect], None]
+    now: Millis
+    wall: Millis
+    after: str | None
+    collecting: bool
+    replaying: bool
+    evicted: bool
+    handlers: dict[str, tuple[Callable[..., Any], Any]]
+    unsettled: list[Settling]
+
+    @property
+    def loop(self) -> DeterministicLoop: ...
+
+    def open(self, op: Any) -> None: ...
+    def cancelled(self, op: Any) -> None: ...
+    def undecodable(self, op: Any, why: str) -> None: ...
+    def close(
+        self, at: str, *, output: Raw = ABSENT, error: ErrorInfo | None = None, winner: str | None = None
+    ) -> None: ...
+    def feed(self, state: OpState) -> bool: ...
+    def token(self, at: str) -> TaskToken: ...
+    def child_id(self, at: str) -> RunId: ...
+    def count_idle(self, what: str) -> None: ...

@@ -1,0 +1,118 @@
+"""The `goals` dialect, wired: its catalogs, what its steps may call, and how they are."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Sequence
+from typing import Any, TypeGuard
+
+from plait.dialects.goals.catalogs.catalogs import Catalogs
+from plait.dialects.goals.catalogs.checkups import Checker, Probe
+from plait.dialects.goals.catalogs.health import Alive, Health
+from plait.dialects.goals.dialect import GoalsDialect
+from plait.dialects.goals.executors import StepScriptsExecutor
+from plait.dialects.goals.memo import MemoExecutor
+from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
+from plait.dialects.goals.steps.handlers import Functions, Handlers
+from plait.dialects.goals.steps.step import Step
+from plait.kernel.clock import Clock
+from plait.kernel.errors import Unavailable
+from plait.kernel.records import Records
+from plait.kernel.subscriptions import Subscriptions
+from plait.kernel.task import Executor
+from plait.scripts.languages import Languages
+
+from .catalogs.catalog_changes import Declared
+from .catalogs.step_catalog import StepCatalog
+
+log = logging.getLogger("plait.goals")
+
+_PAUSE = 0.5
+"""Seconds between two looks at what others wrote."""
+
+
+class GoalsBundle(GoalsDialect):
+    """Made with the engine, opened and closed with it."""
+
+    def __init__(
+        self,
+        *,
+        records: Records,
+        clock: Clock,
+        subscriptions: Subscriptions,
+        alive: Alive,
+        watches: bool,
+        functions: Functions,
+        languages: Languages,
+        probe: Probe,
+        executors: Sequence[Executor],
+    ) -> None:
+        """`executors` do the work of steps, for the memo to ask; `functions` are those that they call."""
+        self._subscriptions = subscriptions
+        self._watches = watches
+        self._declared: list[Declared] = []
+        self.handlers = Handlers(functions)
+        self.executors = (StepScriptsExecutor(languages), MemoExecutor(executors, self.handlers))
+        self.catalogs = Catalogs(records, clock)
+        checker = Checker(languages, self._knows, probe, clock)
+        self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
+        self._reader: asyncio.Task[None] | None = None
+        self.catalog = StepCatalog(self.catalogs, self.health, languages, self.handlers)
+        super().__init__(self.catalogs, self.handlers, self._unhealthy_step)
+
+    def declare(self, definition: object) -> bool:
+        if not is_step(definition):
+            return False
+        self._declared.append(definition)
+        if isinstance(definition, PythonStep) and definition.definition.python is not None:
+            self.handlers.add(definition.definition.python.handler, definition)  # runs taken up at once call it
+        return True
+
+    async def open(self, *, working: bool) -> None:
+        """Reads the catalogs, puts in what the program declared, and begins to look how the steps are."""
+        try:
+            await self.catalogs.refresh_all()
+        except Unavailable as error:  # runs are being taken up already; a start reads its catalog again
+            log.warning("can't read the catalogs yet: %s", error)
+        if working and self._declared:
+            async with self.catalog.transaction() as changes:
+                for step in self._declared:
+                    changes.upsert(step)
+        if self._watches:
+            self.health.open()
+            self._reader = asyncio.get_running_loop().create_task(self._keep_up(), name="plait.catalogs")
+
+    async def drain(self) -> None:
+        await self.health.close()
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+
+    async def close(self) -> None:
+        await self.drain()
+
+    async def _keep_up(self) -> None:
+        """Reads what other processes registered: a run may want it as a child without asking first."""
+        with self._subscriptions.others() as bell:
+            while True:
+                await bell.wait()
+                bell.clear()
+                try:
+                    await self.catalogs.refresh_all()
+                    await self.health.refresh_all()
+                except Unavailable as error:
+                    log.warning("can't read the catalogs for now: %s", error)
+                await asyncio.sleep(_PAUSE)
+
+    def _knows(self, handler: str) -> bool:
+        return self.handlers.get(handler) is not None
+
+    def _unhealthy_step(self, namespace: str, step_id: str) -> str:
+        health = self.health.now(namespace, step_id)
+        return health.error if health.status == "unhealthy" else ""
+
+
+def is_step(definition: object) -> TypeGuard[Step | StepBuilder | PythonStep[..., Any]]:
+    return isinstance(definition, Step | StepBuilder | PythonStep)

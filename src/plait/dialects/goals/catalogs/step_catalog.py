@@ -1,0 +1,140 @@
+"""`engine.catalog`: the steps that goals are planned with.
+
+    await engine.catalog.register(catalog_step("greet").required("name", str).output("greeting", str).lua("return ..."))
+
+    async with engine.catalog.transaction() as changes:      # all or none
+        changes.upsert(charge)
+        changes.unregister("charge-old")
+
+A step is checked whole before it is let in: its shape, its scripts, then its place among the others. What another
+process changed is seen by the next call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, overload
+
+from plait.dialects.goals.catalogs.catalogs import Catalogs
+from plait.dialects.goals.catalogs.cluster import StepHealth
+from plait.dialects.goals.catalogs.health import Health, HealthReport
+from plait.dialects.goals.catalogs.registering import Removal
+from plait.dialects.goals.planning.plan import Links
+from plait.dialects.goals.steps.scripts import Compiler, check_scripts
+from plait.dialects.goals.steps.step import Step
+from plait.kernel.events import Recorded
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key
+
+from .catalog_changes import CatalogChanges, Declared, Handler
+
+
+class Handlers(Protocol):
+    """The functions that Python steps call."""
+
+    def add(self, name: str, handler: Callable[..., Any], /) -> object: ...
+
+
+class StepCatalog:
+    """Of one namespace; `of` gives that of another."""
+
+    def __init__(
+        self,
+        catalogs: Catalogs,
+        health: Health,
+        compiler: Compiler,
+        handlers: Handlers,
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> None:
+        run_key(namespace, "catalog")  # refuses what is no namespace
+        self._catalogs = catalogs
+        self._health = health
+        self._compiler = compiler
+        self._handlers = handlers
+        self.namespace = namespace
+
+    def of(self, namespace: str) -> StepCatalog:
+        return StepCatalog(self._catalogs, self._health, self._compiler, self._handlers, namespace)
+
+    # -- changing ------------------------------------------------------------------------------------------------
+
+    async def register(self, step: Declared, handler: Handler | None = None) -> Step:
+        """A new step; durable when this returns. The same again is fine, another with its id is refused."""
+        async with self.transaction() as changes:
+            return changes.register(step, handler)
+
+    async def update(self, step: Declared, handler: Handler | None = None) -> Step:
+        """Another version of a step that is there. Runs under way keep the one that they were planned with."""
+        async with self.transaction() as changes:
+            return changes.update(step, handler)
+
+    async def upsert(self, step: Declared, handler: Handler | None = None) -> Step:
+        """Registers the step, or updates it if it is there."""
+        async with self.transaction() as changes:
+            return changes.upsert(step, handler)
+
+    async def unregister(self, step_id: str) -> Removal:
+        """Takes a step out, and tells which others are left without a provider or a goal."""
+        async with self.transaction() as changes:
+            changes.unregister(step_id)
+        return changes.removals[step_id]
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[CatalogChanges]:
+        """Several changes that are made when the block ends: all of them, or none if one is refused or it raises."""
+        changes = CatalogChanges()
+        yield changes
+        await self._make(changes)
+
+    async def _make(self, changes: CatalogChanges) -> None:
+        for step in changes.steps:
+            await check_scripts(step, self._compiler)
+        await self._catalogs.change(self.namespace, changes.make)
+        for step, handler in changes.handlers:
+            if step.python is not None:
+                self._handlers.add(step.python.handler, handler)
+                self._health.look(self.namespace, [step.id])
+
+    # -- looking -------------------------------------------------------------------------------------------------
+
+    async def get(self, step_id: str) -> Step:
+        return (await self._catalogs.refresh(self.namespace)).get(step_id)
+
+    async def attributes(self) -> dict[str, Links]:
+        """Every name that steps share, with those that give it and those that take it."""
+        names = (await self._catalogs.refresh(self.namespace)).graph.names
+        return {name: Links(list(ties.providers), list(ties.consumers)) for name, ties in sorted(names.items())}
+
+    @overload
+    async def health(self, step_id: str) -> StepHealth: ...
+    @overload
+    async def health(self, step_id: None = None) -> HealthReport: ...
+    async def health(self, step_id: str | None = None) -> StepHealth | HealthReport:
+        """How one step is, as its worst node says; or all of them, also node by node."""
+        if step_id is None:
+            return await self._health.report(self.namespace)
+        return await self._health.get(self.namespace, step_id)
+
+    @property
+    def last_updated(self) -> Millis:
+        """When it changed, as far as this process has seen; 0 if never."""
+        return self._catalogs.get(self.namespace).last_updated
+
+    @property
+    def sequence(self) -> int:
+        """The number of its last event, as far as this process has seen."""
+        return self._catalogs.sequence(self.namespace)
+
+    async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
+        """What happened to the catalog, past event `after`."""
+        return await self._catalogs.events(self.namespace, after, limit)
+
+    async def health_events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
+        """How the health of its steps changed, node by node, past event `after`."""
+        return await self._health.events(self.namespace, after, limit)
+
+    async def list(self, labels: Mapping[str, str] | None = None) -> list[Step]:
+        """By id; with `labels`, those that have all of them."""
+        steps = (await self._catalogs.refresh(self.namespace)).steps
+        wanted = (labels or {}).items()
+        return [steps[step_id] for step_id in sorted(steps) if wanted <= steps[step_id].labels.items()]

@@ -1,0 +1,49 @@
+"""The Python functions that steps of type `python` name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, cast
+
+from plait.kernel.errors import InvalidInput
+
+from .builder import PythonStep
+
+
+class Functions(Protocol):
+    """The functions that this process can call for a task, of all dialects."""
+
+    def add(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+        result: Callable[[Any], Any] | None = None,
+    ) -> None: ...
+
+    def get(self, name: str) -> object | None: ...
+
+
+class Handlers:
+    """Registers functions as steps want them called: typed ones with arguments and outputs as they are annotated."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+
+    def add(self, name: str, function: Callable[..., Any] | PythonStep[..., Any]) -> None:
+        if not callable(function):
+            raise InvalidInput(
+                "goals.bad_handler", f"handler `{name}` is a {type(function).__name__}", fix="pass a function"
+            )
+        if not isinstance(function, PythonStep):
+            self._functions.add(name, function)
+            return
+        typed = cast("PythonStep[..., Any]", function)
+        self._functions.add(name, typed.fn, arguments=typed.arguments, result=typed.outputs)
+        if typed.undo is not None:
+            self._functions.add(typed.definition.compensate, typed.undo)
+
+    def get(self, name: str) -> object | None:
+        """The function that a name means now, or None: not here."""
+        return self._functions.get(name)

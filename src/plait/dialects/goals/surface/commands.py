@@ -1,0 +1,16 @@
+"""The commands by name. Read for `plait --help`, so nothing else is imported here."""
+
+from plait.cli.command import Command
+
+commands = (
+    Command(
+        "Inspect", "plan", "Show what a run towards goals would do.", "plait.dialects.goals.surface.plan_command:plan"
+    ),
+    Command(
+        "Inspect",
+        "catalog",
+        "Steps that goals are planned with: list, show, rm.",
+        "plait.dialects.goals.surface.catalog_command:catalog",
+    ),
+)
+extension = "plait.dialects.goals.surface.extension:GoalsExtension"

@@ -1,0 +1,19 @@
+"""A request that was found fit to be sent."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .body import Meter
+from .redirects import Hop
+
+
+class Sending(msgspec.Struct, frozen=True):
+    """What goes out, and what it may cost, over all its hops."""
+
+    first: Hop
+    follow: bool
+    seconds: float
+    max_bytes: int
+    began: float
+    meter: Meter

@@ -1,0 +1,44 @@
+"""What to say when an optional package is missing. `pip install plait` brings the kernel, SQLite and the `code`
+dialect; everything else is an extra, and is imported where it is used:
+
+    with extra("http", "HTTP steps"):
+        import httpcore
+
+A package that is not installed is then an error that says which one, and how to install it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Literal
+
+from plait.kernel.errors import PlaitError
+
+Extra = Literal["cli", "client", "http", "otel", "postgres", "scripts", "server"]
+
+
+class MissingExtra(PlaitError):
+    """An optional package is not installed; `fix` is the command that installs it."""
+
+    status = 501
+
+    def __init__(self, name: Extra, what: str, package: str, *, instead: str = "") -> None:
+        super().__init__(
+            "plait.missing_extra",
+            f"{what} needs the extra `{name}` of Plait",
+            why=f"the package {package} is not installed",
+            fix=f"pip install 'plait[{name}]'" + (f", or {instead}" if instead else ""),
+        )
+
+
+@contextmanager
+def extra(name: Extra, what: str, *, instead: str = "") -> Generator[None]:
+    """Around imports: `what` needs them, and the extra `name` brings them. `instead` is another way out."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "plait"):
+            raise
+        raise MissingExtra(name, what, package, instead=instead) from error

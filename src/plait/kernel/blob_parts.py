@@ -1,0 +1,30 @@
+"""A large value taken apart one level deep, so that each large part of it can be a blob of its own.
+
+Steps are given arguments as a list or by name. Content is addressed by hash, so a value that stands in many of them
+is stored once, if it is a blob by itself and not a part of another.
+"""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from . import values
+
+SEPARATOR = "/"
+"""Between the place of a value and the key of its part, in a row's list of blobs."""
+
+_list = msgspec.json.Decoder(list[Raw])
+_object = msgspec.json.Decoder(dict[str, Raw])
+
+
+def split(body: bytes) -> dict[str, Raw]:
+    """By index or name; empty if it has no parts."""
+    if body.startswith(b"["):
+        return {str(index): part for index, part in enumerate(_list.decode(body))}
+    return _object.decode(body) if body.startswith(b"{") else {}
+
+
+def join(like: bytes, parts: dict[str, Raw]) -> Raw:
+    """The value again, a list or an object as `like` is."""
+    return Raw(values.plain(list(parts.values()) if like.startswith(b"[") else parts))

@@ -1,0 +1,146 @@
+"""A dialect as the rest of Plait sees it: all that it brings, in one object.
+
+`resolve` is the one way from a definition to something that can be started, for `engine.start`, children, HTTP and
+the command line alike. It runs outside any decision, so it may read what other processes saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from .definitions import Description, Plan
+from .errors import ErrorInfo, RunBlocked
+from .events import Event
+from .ids import Millis
+from .inputs import Start
+from .machine import Machine, RunInfo
+from .task import Executor
+
+
+class Reference(msgspec.Struct, frozen=True, gc=False):
+    """A definition as JSON names it: `name`, `name@version-or-tag`, or the definition itself."""
+
+    dialect: str
+    definition: Any
+    label: str
+    """What people call it."""
+
+
+class Startable(Protocol):
+    """A Python object that is a definition and can say so in JSON."""
+
+    def reference(self) -> Reference: ...
+
+
+class Resolved(msgspec.Struct, frozen=True, gc=False):
+    """A definition ready to start: found, its input checked and encoded."""
+
+    definition: str
+    version: str | None
+    input: Raw
+    data: Any = None
+    """What the dialect wants to find in the `run.started` event."""
+    identity: bytes = b""
+    """What else, beside definition and input, makes a start the same as another."""
+    taken: str = "kernel.run_exists"
+    """The code of the refusal when a run of that id has another definition or input."""
+
+    def start(self, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str]) -> Start:
+        return Start(
+            dialect=dialect,
+            definition=self.definition,
+            version=self.version,
+            input=self.input,
+            seed=seed,
+            deadline=deadline,
+            labels=labels,
+            data=self.data,
+        )
+
+
+class ForkPlan(msgspec.Struct, frozen=True, gc=False):
+    """Where the log of a fork ends, and the event that says so."""
+
+    upto: int
+    event: Event
+
+
+class Bundle(Protocol):
+    name: str
+    events: Any
+    """The union of the dialect's own event types."""
+    rewinds: bool
+    """Whether its runs can be taken back to an earlier place."""
+    surface: str
+    """The module with its HTTP routes and commands; empty if it brings none. Imported by those who serve them."""
+
+    @property
+    def executors(self) -> Sequence[Executor]:
+        """For kinds of tasks that only this dialect has."""
+        ...
+
+    # Definitions
+    def declare(self, definition: object) -> bool:
+        """Takes what a program declares for this dialect; False if it is not of this dialect."""
+        ...
+
+    def accepts(self, definition: object) -> bool:
+        """Whether this Python object is a definition of this dialect."""
+        ...
+
+    def read(self, definition: str | dict[str, Any]) -> object:
+        """A definition that came as JSON; refuses with a `PlaitError`."""
+        ...
+
+    async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
+        """Finds and checks; refuses with a `PlaitError`."""
+        ...
+
+    async def plan(self, definition: object, input: object, namespace: str) -> Plan:
+        """What a run would do, as far as can be told before it is started."""
+        ...
+
+    def describe(self) -> list[Description]:
+        """The definitions that are loaded now."""
+        ...
+
+    def returns(self, definition: str, version: str | None) -> Any:
+        """The Python type of the output, where code says so; else `Any`."""
+        ...
+
+    # Errors, as Python callers see them
+    def failure(self, error: ErrorInfo) -> BaseException | None:
+        """The exception that the error of a failed run stands for, where there was one."""
+        ...
+
+    def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked: ...
+
+    # Runs
+    def machine(self, info: RunInfo) -> Machine:
+        """A machine at sequence number 0."""
+        ...
+
+    def restore(self, info: RunInfo, snapshot: Raw) -> Machine: ...
+
+    def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
+        """`machine` is the source, folded whole."""
+        ...
+
+    def rewind_point(self, machine: Machine, at: str | None) -> int:
+        """The sequence number before `at` happened."""
+        ...
+
+    # Life, together with the engine's
+    async def open(self, *, working: bool) -> None:
+        """`working`: the engine takes up runs, so what was declared is made known."""
+        ...
+
+    async def drain(self) -> None:
+        """Writes nothing any more; the engine is about to close."""
+        ...
+
+    async def close(self) -> None: ...

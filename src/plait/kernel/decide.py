@@ -1,0 +1,372 @@
+"""Deciding: what each input of a run comes to, as one unit of work.
+
+`advance` takes the inputs that wait and lets the machine decide on each. It does no I/O: the unit of work holds the
+events and rows to commit, and what to start once they are on disk.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import Any, assert_never
+
+import msgspec
+from msgspec import Raw
+
+from . import lifecycle, values
+from .apply_effects import RETRY, apply, drop_children, open_task, try_again
+from .effects import FailTask, Finish
+from .errors import Conflict, ErrorInfo, PlaitError
+from .events import RunStarted, TaskLate
+from .failures import describe
+from .ids import Millis, RunId, TaskToken, caller_id
+from .inputs import (
+    AnyInput,
+    AttemptFailed,
+    Cancel,
+    ChildFinished,
+    Continue,
+    Decided,
+    Loaded,
+    Message,
+    Patch,
+    Resume,
+    RetryDue,
+    Start,
+    TaskResult,
+    TimerFired,
+)
+from .limits import exceeded
+from .recovery import start_again
+from .replies import ASKED, refusal_reply
+from .run import Run, letter_id
+from .store import Settled, Taken
+from .task import Task
+from .tasks import Again, Final, Late
+from .unit_of_work import UnitOfWork
+
+log = logging.getLogger("plait.kernel")
+
+DEADLINE = TaskToken("~deadline")
+_INPUTS_AT_ONCE = 1000
+
+
+def advance(run: Run, now: Millis) -> UnitOfWork:
+    """All inputs that wait in the mailbox, decided one after the other."""
+    state = run.state
+    state.at = now = max(now, state.at)
+    run.was = state.status
+    if run.asked:
+        run.asked = []
+    unit = UnitOfWork(run.id, run.shard, run.epoch, state.seq + 1, now)
+    unit.create, run.create = run.create, None
+    mailbox = run.mailbox
+    if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
+        mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
+    for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
+        input, key = mailbox.popleft()
+        if key is None and type(input) is TaskResult:  # by far the most common, and never refused
+            _task_result(input, run, unit)
+        else:
+            _handle(input, key, run, unit)
+    _check_limits(run, unit)
+    run.close(unit)
+    return unit
+
+
+def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> None:
+    taken = None
+    if key is not None and isinstance(input, ASKED):
+        run.asked.append(key)
+    try:
+        answer = _route(input, run, unit)
+    except PlaitError as refusal:
+        taken = Taken(key or "", refusal_reply(refusal))
+    else:
+        if key is not None:
+            taken = Taken(key, None if answer is None else bytes(answer), later=answer is _LATER)
+    if key is not None and taken is not None:
+        unit.taken = [*(unit.taken or ()), taken]
+
+
+_LATER = Raw(b"")
+"""Stands for an answer that comes with a later decision."""
+
+
+def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
+    match input:
+        case TimerFired():
+            _timer(input, run, unit)
+        case TaskResult():
+            _task_result(input, run, unit)
+        case Start():
+            _start(input, run, unit)
+        case Cancel():
+            _cancel(input, run, unit)
+        case Resume():
+            return _resume(input, run, unit)
+        case Loaded():
+            _take_up(input, run, unit)
+        case Continue():
+            _continue(run, unit)
+        case Message() | Decided() | Patch():
+            if not (run.machine.accepts_late_results and isinstance(input, Message)):
+                _must_run(run)
+            return _hear(input, run, unit)
+        case ChildFinished():
+            # One that outlived its parent is heard for when that is reopened
+            if run.machine.accepts_late_results or not run.state.rolling_back:
+                _hear(input, run, unit)
+        case _:
+            assert_never(input)
+    return None
+
+
+# -- the machine -------------------------------------------------------------------------------------------------------
+
+
+def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
+    """Lets the machine decide, and takes what it decided into the unit of work."""
+    decision = run.machine.decide(input, unit.at)
+    if decision.reopen is not None:
+        lifecycle.reopen(decision.reopen, run, unit)
+        unit.settle([Settled(letter_id(run.id, token), "retried") for token in decision.retried])
+    unit.events += decision.events
+    run.state.seq += len(decision.events)
+    if decision.more:
+        unit.more = True
+    effects = decision.effects
+    if len(effects) > run.limits.max_effects:
+        unit.breach = exceeded("effects in one decision", len(effects), run.limits.max_effects)
+        return decision.reply
+    for effect in effects:
+        if type(effect) is Task:  # by far the most common
+            open_task(effect, run, unit)
+        elif type(effect) is Finish:
+            lifecycle.finish(effect, run, unit)
+        elif type(effect) is FailTask:
+            _fail_task(effect, run, unit)
+        else:
+            apply(effect, run, unit)
+    return _LATER if decision.replies_later else decision.reply
+
+
+def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
+    answer = _ask(input, run, unit)
+    lifecycle.undo_late(run, unit)
+    return answer
+
+
+def _must_run(run: Run) -> None:
+    if run.state.status != "running":
+        raise Conflict(
+            "RUN_FINISHED",
+            f"run {caller_id(run.id)} has {run.state.status}",
+            why="an ended run takes no inputs",
+            fix="start a new run, or fork or retry this one",
+        )
+    if run.state.rolling_back:
+        raise Conflict("kernel.rolling_back", f"run {caller_id(run.id)} is undoing its work, and ends after that")
+
+
+# -- start and end -----------------------------------------------------------------------------------------------------
+
+
+def _start(start: Start, run: Run, unit: UnitOfWork) -> None:
+    if run.state.started or run.state.status != "running":
+        return
+    event = RunStarted(
+        dialect=start.dialect,
+        definition=start.definition,
+        input=start.input,
+        version=start.version,
+        seed=start.seed,
+        parent=run.info.parent,
+        deadline=start.deadline,
+        labels=start.labels,
+        data=start.data,
+    )
+    run.emit(event, unit)
+    if start.deadline is not None:
+        unit.set_timer(DEADLINE, start.deadline)
+    try:
+        _ask(start, run, unit)
+    except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end
+        lifecycle.finish(Finish("failed", error=describe(refusal)), run, unit)
+
+
+def _cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
+    if not lifecycle.can_be_cancelled(request, run):
+        return
+    try:
+        _ask(request, run, unit)
+    except PlaitError:
+        raise
+    except Exception:
+        log.exception("the machine of run %s failed when it was cancelled; it ends all the same", run.id)
+    lifecycle.cancel(request, run, unit)
+
+
+def _resume(resume: Resume, run: Run, unit: UnitOfWork) -> Raw | None:
+    match resume.mode:
+        case "settle":
+            _settle_letter(resume, run, unit)
+        case "compensate":
+            lifecycle.compensate(run, unit)
+        case "retry" | "rewind":
+            if not lifecycle.retry_stopped(run, unit):
+                if run.state.rolling_back:
+                    _must_run(run)
+                return _ask(resume, run, unit)
+        case "continue":
+            _take_up(Loaded("fork"), run, unit)
+        case _:
+            assert_never(resume.mode)
+    return None
+
+
+def _settle_letter(resume: Resume, run: Run, unit: UnitOfWork) -> None:
+    """A person retries or discards a dead letter."""
+    if resume.token is None or resume.verdict is None:
+        raise Conflict("kernel.bad_resume", "a dead letter is settled by its token and a verdict")
+    verdict = "retried" if resume.verdict == "retry" else "discarded"
+    if lifecycle.has_failed(resume.token, run):
+        lifecycle.settle(resume.token, verdict, run, unit)
+        return
+    _ask(resume, run, unit)
+    unit.settle([Settled(letter_id(run.id, resume.token), verdict)])
+
+
+# -- going on ----------------------------------------------------------------------------------------------------------
+
+
+def _continue(run: Run, unit: UnitOfWork) -> None:
+    if run.state.started and run.state.status == "running" and not run.state.rolling_back:
+        _ask(Continue(), run, unit)
+
+
+def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
+    """After a load: what should be under way is started again."""
+    state = run.state
+    if not state.started:
+        return
+    if state.status != "running" or state.rolling_back:
+        if run.machine.accepts_late_results:
+            _ask(loaded, run, unit)
+        lifecycle.go_on(run, unit, again=True)
+        return
+    known, run.blocked = run.blocked, None  # what blocked it may be gone; else the machine says so again
+    _ask(loaded, run, unit)
+    if run.blocked != known:
+        run.row_is_stale()
+    for effect in run.machine.pending(unit.at, recovered=loaded.how == "recover"):
+        if not isinstance(effect, Task):
+            apply(effect, run, unit)
+        elif (interrupted := start_again(effect, run, unit)) is not None:
+            _ask(interrupted, run, unit)
+    if run.blocked is None:
+        state.tasks.forget_past()
+
+
+# -- tasks -------------------------------------------------------------------------------------------------------------
+
+
+def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
+    state = run.state
+    if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(result.token, run)):
+        _outlived(result, run, unit)
+        return
+    verdict = state.tasks.judge(result, unit.at, run.ids)
+    match verdict:
+        case Final():
+            _settle(verdict, run, unit)
+        case Again():
+            run.emit(verdict.event, unit)
+            unit.set_timer(TaskToken(RETRY + result.token), verdict.event.due)
+            if run.machine.gates_retries:
+                _ask(AttemptFailed(result.token), run, unit)
+        case Late():
+            _late(result, run, unit)
+        case _:
+            assert_never(verdict)
+
+
+def _outlived(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
+    """Work that was under way at the run's outcome has ended: it is not tried again."""
+    tasks = run.state.tasks
+    heard = run.machine.accepts_late_results and tasks.is_in(result.token, result.attempt)
+    tasks.close(result.token)
+    if heard:
+        _hear(result, run, unit)
+    else:
+        _late(result, run, unit)
+
+
+def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
+    result = verdict.result
+    if result.error is not None and (verdict.exhausted or run.state.rolling_back):
+        run.dead_letter(verdict.task, result.attempt, result.error, unit)
+    if run.state.rolling_back:
+        lifecycle.compensated(result, run, unit)
+    elif result.attempt == 1:
+        _ask(result, run, unit)
+    else:
+        _ask(msgspec.structs.replace(result, attempts=result.attempt), run, unit)
+
+
+def _fail_task(failed: FailTask, run: Run, unit: UnitOfWork) -> None:
+    run.state.tasks.take_back(failed.task, failed.attempt)
+    _task_result(TaskResult(failed.task.token, failed.attempt, error=failed.error), run, unit)
+
+
+def _late(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
+    run.emit(TaskLate(result.token, result.attempt, result.output or values.NULL, result.error), unit)
+
+
+# -- timers ------------------------------------------------------------------------------------------------------------
+
+
+def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
+    token, late = fired.token, run.machine.accepts_late_results
+    unit.clear_timer(token)
+    if run.state.status != "running":
+        if late and not token.startswith((DEADLINE, RETRY)):
+            _hear(fired, run, unit)
+    elif token == DEADLINE:
+        error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
+        _cancel(Cancel(cause="deadline", error=error), run, unit)
+    elif token.startswith(RETRY):
+        _retry(TaskToken(token[len(RETRY) :]), run, unit)
+    elif late or not run.state.rolling_back:
+        _hear(fired, run, unit)
+
+
+def _retry(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
+    waiting = run.state.tasks.get(token)
+    due = waiting is not None and waiting.retry_at is not None
+    if run.machine.gates_retries and not run.state.rolling_back and due:
+        _ask(RetryDue(token), run, unit)
+    else:
+        try_again(token, run, unit)
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def _check_limits(run: Run, unit: UnitOfWork) -> None:
+    state, limits = run.state, run.limits
+    if state.status != "running" or state.rolling_back:
+        return
+    unborn: set[RunId] = set()
+    if unit.breach is not None:
+        breach = unit.breach
+    elif state.seq > limits.max_events:
+        breach = exceeded("events", state.seq, limits.max_events)
+    elif (unit.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
+        breach = exceeded("levels of children", run.info.depth + 1, limits.max_depth)
+        unborn = drop_children(unit)
+    else:
+        return
+    _cancel(Cancel(cause="limit", error=breach), run, unit)
+    if unborn:  # nor are they told that their parent ended
+        unit.inbox = [row for row in unit.inbox or () if row.run_id not in unborn] or None

@@ -1,0 +1,84 @@
+"""Bringing an input to its run: to the live one, or to one that is read from the store for it."""
+
+from __future__ import annotations
+
+from .background import Background
+from .ids import RunId
+from .inputs import AnyInput, Loaded, TaskResult
+from .leases import Leases
+from .quarantine import Quarantine, unreadable
+from .ready_queue import ReadyQueue
+from .run import Run
+from .run_cache import RunCache, Unreadable
+from .sources import Sources
+from .store import RunRow
+from .task import Worker
+
+
+class Delivery:
+    def __init__(
+        self,
+        queue: ReadyQueue,
+        run_cache: RunCache,
+        leases: Leases,
+        quarantine: Quarantine,
+        sources: Sources,
+        worker: Worker,
+        background: Background,
+    ) -> None:
+        self._queue = queue
+        self._run_cache = run_cache
+        self._leases = leases
+        self._quarantine = quarantine
+        self._sources = sources
+        self._worker = worker
+        self._background = background
+
+    def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
+        run = self._run_cache.wake(run_id)
+        if run is not None:
+            self._queue.post(run, input, key)
+            return
+        if self._quarantine.holds(run_id):
+            return
+        loading = self._run_cache.is_loading(run_id)
+        self._run_cache.hold(run_id, input, key)
+        if not loading:
+            self._background.keep_trying(lambda: self._load(run_id))
+
+    def report(self, run_id: RunId, result: TaskResult) -> None:
+        """A worker says how an attempt ended."""
+        run = self._run_cache.get(run_id)
+        if run is not None:
+            self._queue.post(run, result)
+
+    async def take_over(self, row: RunRow, *, suspect: bool) -> None:
+        """Brings a run into memory that was under way when its last owner went; `suspect`: it may be why."""
+        await self._background.now_or_later(lambda: self._load(row.id, row, suspect=suspect))
+
+    async def _load(self, run_id: RunId, row: RunRow | None = None, *, suspect: bool = False) -> None:
+        try:
+            run, held = await self._run_cache.load(run_id, row)
+        except Unreadable as problem:
+            self._quarantine.add(run_id, unreadable(problem))
+            return
+        self._quarantine.discard(run_id)
+        if run is None:
+            if not self._leases.owns(run_id):
+                self._sources.forget(run_id)  # else nobody knows it: its inputs stay where they are
+            return
+        if suspect:
+            run.suspect()
+        for input, key in [(Loaded("wake" if row is None else "recover"), None), *held]:
+            self._queue.post(run, input, key)
+
+    def drop(self, run: Run) -> None:
+        """Out of memory; its inputs are delivered again by whoever owns it."""
+        self.stop(run)
+        self._sources.forget(run.id)
+
+    def stop(self, run: Run) -> None:
+        for token in run.state.tasks:
+            self._worker.cancel(run.id, token)
+        run.mailbox.clear()
+        self._run_cache.evict(run)

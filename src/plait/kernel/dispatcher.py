@@ -1,0 +1,157 @@
+"""After a commit: what a decision asked for is begun, and whoever waited is told. Or the commit was refused."""
+
+from __future__ import annotations
+
+import logging
+
+from .background import Background
+from .callers import Callers, outcome_of
+from .delivery import Delivery
+from .errors import LeaseLost, PlaitError, Unavailable
+from .ids import RunId
+from .inbox import Inbox
+from .inputs import Continue, Loaded
+from .leases import Leases
+from .observer import Observers
+from .ownership import Ownership
+from .quarantine import Quarantine
+from .ready_queue import ReadyQueue
+from .run import Run
+from .run_cache import RunCache
+from .store import Verdict, Write
+from .subscriptions import Subscriptions
+from .task import Attempt, Worker
+from .task_logs import TaskLogs
+from .timers import Timers
+from .unit_of_work import UnitOfWork
+
+log = logging.getLogger("plait.kernel")
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        *,
+        worker: Worker,
+        queue: ReadyQueue,
+        run_cache: RunCache,
+        delivery: Delivery,
+        inbox: Inbox,
+        timers: Timers,
+        callers: Callers,
+        subscriptions: Subscriptions,
+        task_logs: TaskLogs,
+        leases: Leases,
+        ownership: Ownership,
+        quarantine: Quarantine,
+        background: Background,
+        observers: Observers,
+    ) -> None:
+        self._worker = worker
+        self._queue = queue
+        self._run_cache = run_cache
+        self._delivery = delivery
+        self._inbox = inbox
+        self._timers = timers
+        self._callers = callers
+        self._subscriptions = subscriptions
+        self._task_logs = task_logs
+        self._leases = leases
+        self._ownership = ownership
+        self._quarantine = quarantine
+        self._background = background
+        self._observers = observers
+
+    # -- when a write is on disk ---------------------------------------------------------------------------------
+
+    def committed(self, run: Run, unit: UnitOfWork, write: Write) -> None:
+        if unit.create is not None:
+            self._callers.starts.came(run.id, "ok")
+        self._note_rows(write)
+        self._subscriptions.moved(run.id, listed=unit.create is not None or unit.patch is not None)
+        if unit.events:
+            self._observers.committed(run.info, unit.events, unit.at)
+        if unit.ended or run.blocked is not None:
+            self._callers.outcomes.notify(run.id, outcome_of(run))
+        if self._run_cache.has(run):  # else its shard was lost meanwhile: the new owner starts what follows
+            self._begin(run, unit)
+
+    def _begin(self, run: Run, unit: UnitOfWork) -> None:
+        for token in unit.revoked or ():
+            self._worker.cancel(run.id, token)
+        for task, number in unit.tasks:
+            current = run.state.tasks.get(task.token)
+            if current is not None and current.attempt == number and current.retry_at is None:
+                report, log_line = self._delivery.report, self._task_logs.note
+                self._worker.start(Attempt(run.id, task, number, current.progress, report, log_line))
+        if unit.more:
+            self._queue.post(run, Continue())
+        if not run.mailbox and not run.state.tasks.running:
+            self._run_cache.park(run)
+
+    def _note_rows(self, write: Write) -> None:
+        run_id = write.run_id
+        for taken in write.taken:
+            self._inbox.taken(run_id, taken.key)
+            self._callers.replies.came(run_id, taken)
+        for token in write.cleared:
+            self._timers.fired(run_id, token)
+        for timer in write.timers:
+            self._timers.note(timer.due)
+        for child in write.children:
+            if self._leases.owns(child.row.id):
+                self._inbox.came(child.start)
+        for row in write.inbox:
+            if row.fallback is not None:  # it may have become a dead letter
+                self._inbox.look_soon()
+            elif self._leases.owns(row.run_id):
+                self._inbox.came(row)
+
+    def appended(self, write: Write) -> None:
+        """A write from outside any run."""
+        self._subscriptions.moved(write.run_id, listed=write.create is not None or write.patch is not None)
+        if write.epoch is not None:  # of a run in quarantine
+            self._note_rows(write)
+            self._callers.outcomes.notify(write.run_id, None)
+            self._quarantine.written(write.run_id)
+        elif write.inbox and self._leases.owns(write.run_id):
+            self._inbox.look_soon()
+
+    # -- when a commit is refused --------------------------------------------------------------------------------
+
+    def refused(self, run: Run, unit: UnitOfWork, verdict: Verdict) -> None:
+        self._delivery.drop(run)
+        if verdict == "fenced":
+            self._ownership.forget(run.shard, run.epoch)
+            self._callers.starts.failed(run.id, LeaseLost())
+            return
+        if unit.create is None:
+            log.warning("the log of run %s has moved on; reading it again", run.id)
+            self._look_again(run.id)
+        self._callers.starts.came(run.id, verdict)
+
+    def failed(self, run: Run, error: PlaitError) -> None:
+        self._delivery.drop(run)
+        if isinstance(error, Unavailable):
+            self._look_again(run.id)
+        self._callers.starts.failed(run.id, error)
+
+    def broken(self, run: Run, error: Exception) -> None:
+        """Nothing of its round is kept. Who starts it is told; else it is blocked, until something new comes for it."""
+        unborn = PlaitError("kernel.machine_error", "the run can't be started", why=str(error))
+        if self._callers.starts.failed(run.id, unborn):
+            self._delivery.drop(run)
+            return
+        self._quarantine.add(run.id, run.broken(error))
+        self._delivery.stop(run)
+
+    def abandon(self, error: PlaitError) -> None:
+        self._callers.abandon(error)
+
+    def _look_again(self, run_id: RunId) -> None:
+        """A write of ours may be on disk although its answer was lost: nothing that came with it must be missed."""
+        self._delivery.deliver(run_id, Loaded("wake"), None)
+        self._callers.outcomes.notify(run_id, None)
+        self._background.keep_trying(self._callers.replies.look)
+        self._inbox.look_soon()
+        self._timers.look_soon()

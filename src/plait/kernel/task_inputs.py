@@ -1,0 +1,74 @@
+"""What the tasks of the common kinds take. A dialect asks with these, an executor of that kind reads them.
+
+They are plain data: a task may be done by another process than the one whose decision asked for it. A field that
+holds JSON is `Raw`, so that a value passes through a decision without being read.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+import msgspec
+from msgspec import Raw
+
+from .values import ABSENT
+
+PYTHON: Final = "python"
+HTTP: Final = "http"
+SCRIPT: Final = "script"
+
+EMPTY: Final = Raw(b"{}")
+
+
+class Callback(msgspec.Struct, frozen=True, gc=False):
+    """An address at which the result may be reported later. Who does the task knows it; here is only where it goes."""
+
+    token: str
+    """Whose result it is: mostly the task's own token, but a compensator may tell the address of what it undoes."""
+    headers: tuple[str, ...] = ()
+    """Of an HTTP request."""
+    fields: tuple[str, ...] = ()
+    """JSON pointers into the arguments, the body or the document."""
+
+
+class PythonInput(msgspec.Struct, frozen=True, gc=False):
+    """A call of a registered function."""
+
+    handler: str
+    arguments: Raw = EMPTY
+    """An object, by parameter name."""
+    callback: Callback | None = None
+    discard: bool = False
+    """Nobody wants what it returns."""
+
+
+class HttpInput(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One request. The idempotency key is the task's."""
+
+    url: str
+    """May hold `{name}`: filled in from `params`, escaped so that a value can't change what the address means."""
+    method: str = "POST"
+    params: Raw = EMPTY
+    headers: dict[str, str] = {}
+    body: Raw = ABSENT
+    timeout: float | None = None
+    retry_statuses: tuple[int, ...] = ()
+    """Tried again, beside those from 500 on."""
+    max_bytes: int | None = None
+    """Of the response's body."""
+    expects: Literal["json", "object", "nothing", "callback"] = "json"
+    """object: nothing and null count as an empty one. callback: the result comes later, the response says nothing."""
+    callback: Callback | None = None
+
+
+class ScriptInput(msgspec.Struct, frozen=True, gc=False):
+    language: str
+    script: str
+    names: tuple[str, ...]
+    """Its parameters, in order."""
+    document: Raw
+    mode: Literal["call", "holds"] = "call"
+    """holds: whether the result counts as true in that language."""
+    seed: str = ""
+    """Decides its random numbers."""
+    callback: Callback | None = None

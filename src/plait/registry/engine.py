@@ -1,0 +1,83 @@
+"""The engine with all dialects: what they bring, and what it adds by name."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable
+from datetime import timedelta
+from typing import Any, TypeVar, cast, overload
+
+from plait import engine
+from plait.dialects.code.bundle import CodeBundle
+from plait.dialects.code.definition import Workflow
+from plait.dialects.goals.bundle import GoalsBundle
+from plait.dialects.goals.catalogs.step_catalog import StepCatalog
+from plait.engine.engine import Services
+from plait.engine.handle import Handle
+from plait.kernel.bundle import Bundle, Startable
+from plait.kernel.ids import DEFAULT_NAMESPACE
+
+T = TypeVar("T")
+
+
+def bundles(services: Services) -> Iterable[Bundle]:
+    """The first one is the dialect of a definition that is only a name."""
+    yield CodeBundle(max_payload=services.limits.max_payload)
+    executors = services.executors
+    yield GoalsBundle(
+        records=services.records,
+        clock=services.clock,
+        subscriptions=services.subscriptions,
+        alive=services.alive,
+        watches=services.watches,
+        functions=executors.functions,
+        languages=executors.languages,
+        probe=executors.probe,
+        executors=executors.all,
+    )
+
+
+class Engine(engine.Engine):
+    __doc__ = engine.Engine.__doc__
+
+    def make_bundles(self, services: Services) -> Iterable[Bundle]:
+        return bundles(services)
+
+    @property
+    def code(self) -> CodeBundle:
+        """The `code` dialect with the workflows it has loaded."""
+        return cast("CodeBundle", self.bundle("code"))
+
+    @property
+    def goals(self) -> GoalsBundle:
+        """The `goals` dialect with its catalogs."""
+        return cast("GoalsBundle", self.bundle("goals"))
+
+    @property
+    def catalog(self) -> StepCatalog:
+        """The steps that goals are planned with, of the namespace `default`; `.of(...)` gives another's."""
+        return self.goals.catalog
+
+    @overload
+    async def start(
+        self,
+        definition: Workflow[..., Coroutine[Any, Any, T]],
+        input: Any = None,
+        *,
+        id: str | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+        deadline: float | timedelta | None = None,
+        labels: dict[str, str] | None = None,
+    ) -> Handle[T]: ...
+    @overload
+    async def start(
+        self,
+        definition: str | Startable,
+        input: Any = None,
+        *,
+        id: str | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+        deadline: float | timedelta | None = None,
+        labels: dict[str, str] | None = None,
+    ) -> Handle[Any]: ...
+    async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]:
+        return await super().start(definition, input, **options)

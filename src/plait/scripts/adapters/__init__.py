@@ -1,0 +1,1 @@
+"""The languages, each behind the same three calls: check, call, holds."""

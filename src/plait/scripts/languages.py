@@ -1,0 +1,69 @@
+"""All script languages behind one interface: a script is checked when it is registered, called when it runs.
+
+A document is what a script works on, as JSON: for Ale and Lua an object of arguments by name, for jpath any value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+from msgspec import Raw
+
+from .adapters.lua import Lua
+from .offloading import Offloading
+
+Language = Literal["ale", "lua", "jpath"]
+
+
+class _Interpreter(Protocol):
+    async def check(self, script: str, names: Sequence[str]) -> None: ...
+
+    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any: ...
+
+    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool: ...
+
+
+class Languages:
+    """All of them, for one event loop. Costs nothing until the first script; `close` leaves no process behind."""
+
+    def __init__(self) -> None:
+        self._offloading = Offloading()
+        self._lua = Lua()
+        self._known: dict[Language, _Interpreter] = {}
+
+    def _interpreter(self, language: Language) -> _Interpreter:
+        found = self._known.get(language)
+        if found is None:
+            found = self._known[language] = self._made(language)
+        return found
+
+    def _made(self, language: Language) -> _Interpreter:
+        """Imported when it is needed: a program that uses none should start as quickly as before."""
+        match language:
+            case "ale":
+                from .adapters.ale import Ale
+
+                return Ale(self._offloading)
+            case "jpath":
+                from .adapters.jpath import JPath
+
+                return JPath(self._offloading)
+            case "lua":
+                return self._lua
+
+    async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
+        """Raises `CompileError` if the script does not compile, uses an unknown name, or a name can't be bound."""
+        await self._interpreter(language).check(script, names)
+
+    async def call(self, language: Language, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
+        """The result as JSON data. `seed` decides the random numbers of Lua. Raises `ScriptError`."""
+        return await self._interpreter(language).call(script, names, document, seed)
+
+    async def holds(self, language: Language, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
+        """Whether the result counts as true, by the rules of the language."""
+        return await self._interpreter(language).holds(script, names, document, seed)
+
+    async def close(self) -> None:
+        self._offloading.close()
+        await self._lua.close()

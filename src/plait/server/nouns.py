@@ -1,0 +1,23 @@
+"""What the ids in the server's own paths name, and what is answered when there is no such thing."""
+
+from __future__ import annotations
+
+from plait.api.noun import Noun
+
+RUN = Noun(
+    "run",
+    "kernel.no_run",
+    "there is no run {}",
+    fix="`plait runs` lists them",
+    character=r"[^/\x00-\x1f\x7f]",
+    max_length=200,
+)
+DEFINITION = Noun(
+    "definition", "definitions.unknown", "there is no definition `{}`", fix="GET /api/v1/definitions lists them"
+)
+APPROVAL = Noun(
+    "approval", "kernel.no_approval", "there is no open approval {}", why="it is unknown or has been decided"
+)
+DEAD_LETTER = Noun("dead_letter", "kernel.no_dead_letter", "there is no dead letter {}", fix="`plait dlq` lists them")
+KEY = Noun("key", "auth.no_such_key", "there is no key {}", fix="GET /api/v1/keys lists them")
+LINK = Noun("link", "auth.bad_link", "invalid link", fix="copy the whole link, or ask for a new one")

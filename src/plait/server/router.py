@@ -1,0 +1,90 @@
+"""Finds the route of a path.
+
+Paths are split before they are decoded: an id may hold a slash, sent as `%2F`, without becoming two parts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from starlette.types import Scope
+
+
+class Routable(Protocol):
+    """What can be found by path and method."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def full_path(self) -> str: ...
+
+
+R = TypeVar("R", bound=Routable)
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Generic[R]):
+    routes: Mapping[str, R]
+    """By method."""
+    params: Mapping[str, str]
+
+    @property
+    def methods(self) -> list[str]:
+        """Those that are allowed."""
+        return [*self.routes, *(["HEAD"] if "GET" in self.routes else []), "OPTIONS"]
+
+
+class Router(Generic[R]):
+    def __init__(self, routes: Iterable[R]) -> None:
+        self._exact: dict[bytes, dict[str, R]] = defaultdict(dict)
+        self._patterns: dict[tuple[str, ...], dict[str, R]] = defaultdict(dict)
+        for route in routes:
+            target = self._patterns[_parts(route.full_path)] if "{" in route.full_path else None
+            methods = self._exact[route.full_path.encode()] if target is None else target
+            if route.method in methods:
+                raise ValueError(f"two routes for {route.method} {route.full_path}")
+            methods[route.method] = route
+
+    def match(self, raw_path: bytes) -> Match[R] | None:
+        """None if no route has that path, whatever the method. A path that is not UTF-8 has no route."""
+        exact = self._exact.get(raw_path)
+        if exact is not None:
+            return Match(exact, {})
+        parts = raw_path.split(b"/")[1:]
+        for pattern, methods in self._patterns.items():
+            params = _fit(pattern, parts)
+            if params is not None:
+                return Match(methods, params)
+        return None
+
+
+def raw_path(scope: Scope) -> bytes:
+    """The path as it was sent, without the query."""
+    raw: bytes | None = scope.get("raw_path")
+    return scope["path"].encode() if raw is None else raw.partition(b"?")[0]
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(path.split("/")[1:])
+
+
+def _fit(pattern: tuple[str, ...], parts: list[bytes]) -> dict[str, str] | None:
+    if len(pattern) != len(parts):
+        return None
+    found: dict[str, str] = {}
+    for wanted, part in zip(pattern, parts, strict=True):
+        if not wanted.startswith("{"):
+            if wanted.encode() != part:
+                return None
+            continue
+        try:
+            found[wanted[1:-1]] = unquote_to_bytes(part).decode()
+        except UnicodeDecodeError:
+            return None
+        if not part:
+            return None
+    return found

@@ -1,0 +1,44 @@
+"""Where the result of a task may be reported by whoever was asked to do it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.ids import RunId, caller_id
+from plait.kernel.task import Attempt
+from plait.kernel.task_inputs import Callback
+
+CallbackUrls = Callable[[RunId, str, str], str]
+"""The address for a run, a node and a token. A server has one that signs."""
+
+
+def local_url(run_id: RunId, node: str, token: str) -> str:
+    """Where a server on this machine listens by default."""
+    parts = (quote(part, safe="") for part in (caller_id(run_id), node, token))
+    return f"http://127.0.0.1:8080/webhook/{'/'.join(parts)}"
+
+
+def url_of(callback: Callback, attempt: Attempt, urls: CallbackUrls) -> str:
+    return urls(attempt.run_id, attempt.task.node, callback.token)
+
+
+def filled(document: Raw, callback: Callback | None, attempt: Attempt, urls: CallbackUrls) -> Raw:
+    """The document with the address in the fields that want it."""
+    if callback is None or not callback.fields:
+        return document
+    url, found = url_of(callback, attempt, urls), values.decode(document)
+    for pointer in callback.fields:
+        _put(found, pointer, url)
+    return Raw(values.plain(found))
+
+
+def _put(document: Any, pointer: str, value: str) -> None:
+    *way, last = (part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
+    for part in way:
+        document = document[part]
+    document[last] = value

@@ -1,0 +1,43 @@
+"""The executors that every process has, whatever its dialects: `python`, `http` and `script`."""
+
+from __future__ import annotations
+
+from plait.egress import Egress, EgressSettings, Request, Response
+from plait.kernel.ids import RunId
+from plait.kernel.task import Executor
+from plait.scripts.languages import Languages
+
+from .callbacks import CallbackUrls, local_url
+from .http import HttpExecutor, HttpProbe, Send
+from .python import Functions, PythonExecutor
+from .script import ScriptExecutor
+
+
+class CommonExecutors:
+    """And what they share. It costs nothing until the first task."""
+
+    def __init__(self, egress: EgressSettings) -> None:
+        self.functions = Functions()
+        self.languages = Languages()
+        self._egress = Egress(egress)
+        self.send: Send = self._egress.send
+        """How HTTP goes out; a simulation puts a world of its own here."""
+        self.callbacks: CallbackUrls = local_url
+        """Where results may be reported; a server puts its own address here."""
+        self.probe = HttpProbe(self._send)
+        self.all: tuple[Executor, ...] = (
+            PythonExecutor(self.functions, self._callback),
+            HttpExecutor(self._send, self._callback),
+            ScriptExecutor(self.languages, self._callback),
+        )
+
+    async def close(self) -> None:
+        """Leaves no process and no connection behind."""
+        await self.languages.close()
+        await self._egress.aclose()
+
+    async def _send(self, request: Request) -> Response:
+        return await self.send(request)
+
+    def _callback(self, run_id: RunId, node: str, token: str) -> str:
+        return self.callbacks(run_id, node, token)

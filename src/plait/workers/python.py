@@ -1,0 +1,109 @@
+"""Tasks of the kind `python`: registered functions, async ones on the event loop, plain ones in a thread.
+
+Most steps are of this kind: so there is little here between the worker and the function.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast
+
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
+from plait.kernel.task import Attempt, Task, TaskError
+from plait.kernel.task_inputs import PYTHON, PythonInput
+
+from .callbacks import CallbackUrls, filled, local_url
+
+Function = Callable[..., Any]
+Arguments = Callable[[dict[str, Any]], dict[str, Any]]
+"""From JSON to what the function wants; an `InvalidInput` is wrong on every attempt."""
+Result = Callable[[Any], Any]
+"""From what the function returned to JSON."""
+
+
+class Functions:
+    """All functions that this process can call for a task, by name. A name that is given again means the new one."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, RegisteredFunction] = {}
+
+    def add(
+        self, name: str, function: Function, *, arguments: Arguments | None = None, result: Result | None = None
+    ) -> None:
+        self._known[name] = RegisteredFunction(name, function, arguments, result or _plain)
+
+    def get(self, name: str) -> RegisteredFunction | None:
+        return self._known.get(name)
+
+
+class RegisteredFunction:
+    """What can be known of a function before it is called is found out once."""
+
+    __slots__ = ("_arguments", "_fn", "name", "result", "threaded")
+
+    def __init__(self, name: str, fn: Function, arguments: Arguments | None, result: Result) -> None:
+        self.name = name
+        self._fn = fn
+        self._arguments = arguments
+        self.result = result
+        self.threaded = not _is_async(fn)
+        """A plain function, which may block."""
+
+    def call(self, given: dict[str, Any]) -> Any | Awaitable[Any]:
+        """Calls it with arguments by name. Arguments that don't fit are wrong on every attempt."""
+        try:
+            arguments = given if self._arguments is None else self._arguments(given)
+        except InvalidInput as error:
+            raise TaskError(f"{error.what}: {error.why}", retryable=False) from None
+        try:
+            return self._fn(**arguments)
+        except TypeError as error:
+            trace = error.__traceback__
+            if trace is not None and trace.tb_next is None:  # raised by the call itself, not inside
+                raise TaskError(f"handler `{self.name}` can't take these inputs: {error}", retryable=False) from None
+            raise
+
+
+class PythonExecutor:
+    kinds = (PYTHON,)
+
+    def __init__(self, functions: Functions, callbacks: CallbackUrls = local_url) -> None:
+        self._functions = functions
+        self._callbacks = callbacks
+
+    async def execute(self, task: Task, attempt: Attempt) -> Any:
+        wanted: PythonInput = task.input
+        function = self._functions.get(wanted.handler)
+        if function is None:  # another process may have it, or this one later
+            raise TaskError(f"no handler `{wanted.handler}`", retryable=True)
+        given = values.decode(filled(wanted.arguments, wanted.callback, attempt, self._callbacks))
+        result = await _in_thread(function, given, attempt) if function.threaded else function.call(given)
+        if hasattr(result, "__await__"):
+            result = await result
+        return None if wanted.discard else function.result(result)
+
+
+def _in_thread(function: RegisteredFunction, given: dict[str, Any], attempt: Attempt) -> Awaitable[Any]:
+    if attempt.in_thread is None:
+        raise RuntimeError("the worker of this attempt has no threads")
+    return attempt.in_thread(lambda: function.call(given))
+
+
+def _plain(result: Any) -> Any:
+    """A record's fields by name, which JSON would otherwise number."""
+    if type(result) is dict:
+        return cast("dict[str, Any]", result)
+    if isinstance(result, tuple) and hasattr(cast("Any", result), "_asdict"):
+        return cast("Any", result)._asdict()
+    if isinstance(result, Mapping):
+        return dict(cast("Mapping[str, Any]", result))
+    return cast("Any", result)
+
+
+def _is_async(function: Function) -> bool:
+    while isinstance(function, functools.partial):
+        function = function.func
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)

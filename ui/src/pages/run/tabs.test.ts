@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { detailsOf } from "./details/details";
+import { hasTab, tabOf } from "./tabs";
+
+test("every run has the tabs that need nothing of its dialect", () => {
+  const details = detailsOf({});
+  expect(["graph", "timeline", "events", "logs", "io"].every((tab) => hasTab(tabOf(tab), details))).toBe(true);
+  expect(["attributes", "plan", "details"].some((tab) => hasTab(tabOf(tab), details))).toBe(false);
+});
+
+test("what a view brings along has a tab, whatever the dialect", () => {
+  const details = detailsOf({
+    details: { attributes: { email: [{ value: "a", set_at: 1 }] }, plan: { goals: ["a"] } },
+  });
+  expect(hasTab("attributes", details)).toBe(true);
+  expect(hasTab("plan", details)).toBe(true);
+  expect(hasTab("details", details)).toBe(false);
+});
+
+test("what the page has no view for is shown as it is", () => {
+  const details = detailsOf({ details: { tally: 3, plan: "not a plan" } });
+  expect(details.other).toEqual({ tally: 3 });
+  expect(hasTab("details", details)).toBe(true);
+  expect(hasTab("plan", details)).toBe(false);
+});
