@@ -32,7 +32,6 @@ from rich.table import Table
 import plait
 from plait import Context, Engine, workflow
 from plait import step as code_step
-from plait.catalog import catalog_step
 from plait.egress import EgressSettings
 from plait.observe.metrics import Metrics
 from plait.server.app import make_app
@@ -77,10 +76,10 @@ async def one_step(ctx: Context, i: int) -> int:
 
 
 class Recorder:
-    """The files of the functions that were called, in order."""
+    """The functions that were called, in order: file and name."""
 
     def __init__(self) -> None:
-        self.calls: list[str] = []
+        self.calls: list[tuple[str, str]] = []
 
     @contextlib.contextmanager
     def recording(self) -> Generator[None]:
@@ -96,39 +95,38 @@ class Recorder:
             return
         file = code.co_filename.removeprefix(ROOT)
         if not file.startswith(LEFT_OUT):
-            self.calls.append(file)
+            self.calls.append((file, code.co_qualname))
 
     def hops(self) -> Hops:
-        packages = [file.split("/")[0] for file in self.calls]
-        changes = sum(one != next for one, next in pairwise(packages))
-        return Hops(len(self.calls), len(set(self.calls)), changes)
+        files = [file for file, _ in self.calls]
+        changes = sum(one != next for one, next in pairwise(file.split("/")[0] for file in files))
+        return Hops(len(files), len(set(files)), changes)
 
 
-async def measure() -> dict[str, Hops]:
+async def measure() -> dict[str, Recorder]:
     async with _step_service() as endpoint, _client(endpoint) as client:
         return {name: await _lowest(client, request) for name, request in REQUESTS.items()}
 
 
-async def _lowest(client: httpx.AsyncClient, request: dict[str, Any]) -> Hops:
+async def _lowest(client: httpx.AsyncClient, request: dict[str, Any]) -> Recorder:
     for _ in range(WARM_UP):
         await _one_run(client, request)
     found = [await _one_run(client, request) for _ in range(SAMPLES)]
-    return min(found, key=lambda hops: hops.calls)
+    return min(found, key=lambda recorder: len(recorder.calls))
 
 
-async def _one_run(client: httpx.AsyncClient, request: dict[str, Any]) -> Hops:
+async def _one_run(client: httpx.AsyncClient, request: dict[str, Any]) -> Recorder:
     recorder = Recorder()
     with recorder.recording():
         answer = await client.post("/api/v1/runs", json=request)
         seen = -1
         while seen != (seen := len(recorder.calls)):
             await asyncio.sleep(STILL_SECONDS)
-    hops = recorder.hops()
     answer.raise_for_status()
     run = (await client.get(f"/api/v1/runs/{answer.json()['id']}")).json()["run"]
     if run["status"] != "completed":
         raise AssertionError(f"the run is {run['status']}: {run}")
-    return hops
+    return recorder
 
 
 @contextlib.asynccontextmanager
@@ -139,10 +137,21 @@ async def _client(endpoint: str) -> AsyncGenerator[httpx.AsyncClient]:
         Engine("memory:", definitions=[one_step], observers=[metrics], egress=EgressSettings(private=True)) as engine,
         site_of(engine, Settings(), None, metrics) as site,
     ):
-        await engine.catalog.register(catalog_step("remote").required("x", int).output("y", int).sync(endpoint))
         transport = httpx.ASGITransport(make_app(site), client=("127.0.0.1", 1))  # type: ignore[arg-type]
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+            saved = await client.post("/api/v1/definitions", json={"dialect": "goals", "definition": _step(endpoint)})
+            saved.raise_for_status()
             yield client
+
+
+def _step(endpoint: str) -> dict[str, Any]:
+    return {
+        "id": "remote",
+        "name": "Remote",
+        "type": "sync",
+        "attributes": {"x": {"role": "required", "type": "number"}, "y": {"role": "output", "type": "number"}},
+        "http": {"endpoint": endpoint},
+    }
 
 
 @contextlib.asynccontextmanager
@@ -176,9 +185,13 @@ def show(console: Console, found: dict[str, Hops]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.hops", description="How far one run travels through plait.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--calls", choices=list(REQUESTS), help="print the calls of this run, one a line")
     options = parser.parse_args()
-    found = asyncio.run(measure())
-    if options.json:
+    recorded = asyncio.run(measure())
+    found = {name: recorder.hops() for name, recorder in recorded.items()}
+    if options.calls:
+        print("\n".join(f"{file}  {name}" for file, name in recorded[options.calls].calls))
+    elif options.json:
         parts = {"now": found, "before": BEFORE}
         print(json.dumps({k: {n: dataclasses.asdict(h) for n, h in part.items()} for k, part in parts.items()}))
     else:

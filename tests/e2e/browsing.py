@@ -1,4 +1,4 @@
-"""Chromium for the tests: one a worker, a fresh context a test, and a watch that nothing went wrong unseen.
+"""Chromium for the tests: one a worker, a page that they use in turn, and a watch that nothing went wrong unseen.
 
 Playwright's sync API keeps an event loop in its thread, which the `asyncio` tests of the same worker would trip over.
 So it has a thread of its own, and the tests that use it run there.
@@ -14,7 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Playwright, Request, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Playwright,
+    Request,
+    sync_playwright,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,6 +52,7 @@ class Desk:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "browser")
         self._playwright, self._browser = self.do(_launch)
+        self._pages: dict[str, Page] = {}
 
     def do(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._thread.submit(call, *args, **kwargs).result()
@@ -61,6 +71,12 @@ class Desk:
         context.set_default_timeout(PATIENCE_MS)
         return context
 
+    def page(self, url: str) -> Page:
+        """The one that the tests of a server use in turn: another needs a process of its own, and a second to start."""
+        if url not in self._pages:
+            self._pages[url] = self.context(url).new_page()
+        return self._pages[url]
+
     def close(self) -> None:
         self.do(self._browser.close)
         self.do(self._playwright.stop)
@@ -73,6 +89,16 @@ def _launch() -> tuple[Playwright, Browser]:
     return playwright, playwright.chromium.launch(executable_path=path, args=ARGS)
 
 
+def leave(page: Page, url: str) -> None:
+    """As if nobody had been on this server: for the next test."""
+    page.goto("about:blank")
+    storage = {"origin": url, "storageTypes": "local_storage,cookies"}
+    page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)
+    page.set_viewport_size({"width": WIDE[0], "height": WIDE[1]})
+    page.emulate_media(color_scheme="light")
+    page.mouse.move(0, 0)
+
+
 @dataclass
 class Watch:
     """Collects what must not happen: words on the console, failed requests, refused content, executed HTML."""
@@ -82,9 +108,14 @@ class Watch:
 
     def over(self, page: Page) -> Page:
         page.on("console", self._console)
-        page.on("pageerror", lambda error: self.seen.append(f"page error: {error}"))
+        page.on("pageerror", self._broken)
         page.on("requestfailed", self._failed)
         return page
+
+    def off(self, page: Page) -> None:
+        page.remove_listener("console", self._console)
+        page.remove_listener("pageerror", self._broken)
+        page.remove_listener("requestfailed", self._failed)
 
     def allow(self, pattern: str) -> None:
         """This test provokes it: it must happen, and is no fault."""
@@ -102,6 +133,9 @@ class Watch:
     def _console(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             self.seen.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
+
+    def _broken(self, error: Error) -> None:
+        self.seen.append(f"page error: {error}")
 
     def _failed(self, request: Request) -> None:
         # A page that is left, or no longer needs an answer, breaks off by itself.

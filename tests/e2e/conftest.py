@@ -12,7 +12,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from plait.server.ui import STATIC
 
-from .browsing import PATIENCE_MS, Desk, Watch
+from .browsing import PATIENCE_MS, Desk, Watch, leave
 from .gallery import fill
 from .serving import Server, make_key
 
@@ -75,23 +75,40 @@ def watch() -> Watch:
 
 
 @pytest.fixture
+def page(desk: Desk, server: Server, watch: Watch) -> Iterator[Page]:
+    """A page that nobody has used, as far as one can see."""
+    page = desk.do(lambda: watch.over(desk.page(server.url)))
+    yield page
+    desk.do(_hand_on, page, server.url, watch)
+
+
+@pytest.fixture
+def keyed_page(desk: Desk, keyed: Server, watch: Watch) -> Iterator[Page]:
+    """One that has not signed in yet."""
+    page = desk.do(lambda: watch.over(desk.page(keyed.url)))
+    yield page
+    desk.do(_hand_on, page, keyed.url, watch)
+
+
+@pytest.fixture
 def context(desk: Desk, server: Server, watch: Watch) -> Iterator[BrowserContext]:
+    """A browser for this test alone: for several pages, and for what can't be undone, as a clock."""
     context = desk.do(desk.context, server.url)
     yield context
     desk.do(_end, context, watch)
 
 
 @pytest.fixture
-def page(desk: Desk, context: BrowserContext, watch: Watch) -> Page:
+def own_page(desk: Desk, context: BrowserContext, watch: Watch) -> Page:
     return desk.do(lambda: watch.over(context.new_page()))
 
 
-@pytest.fixture
-def keyed_page(desk: Desk, keyed: Server, watch: Watch) -> Iterator[Page]:
-    """A browser that has not signed in yet."""
-    context = desk.do(desk.context, keyed.url)
-    yield desk.do(lambda: watch.over(context.new_page()))
-    desk.do(_end, context, watch)
+def _hand_on(page: Page, url: str, watch: Watch) -> None:
+    try:
+        watch.check(page.context)
+    finally:
+        watch.off(page)
+        leave(page, url)
 
 
 def _end(context: BrowserContext, watch: Watch) -> None:

@@ -9,6 +9,9 @@ from .acting import copy_as, dialog, open_run, ready, toast
 from .browsing import Watch, copied
 from .serving import Server
 
+A_WHILE_MS = 10_000
+"""Longer than the page waits before it looks again."""
+
 
 @pytest.fixture
 def asked(server: Server, name: str) -> str:
@@ -90,12 +93,17 @@ def test_what_was_decided_elsewhere_is_said(page: Page, server: Server, watch: W
     expect(page.get_by_role("heading", level=1, name="ask-1")).to_be_visible()
 
 
-def test_a_question_arrives_and_leaves_by_itself(page: Page, server: Server, name: str) -> None:
+def test_a_question_arrives_and_leaves_by_itself(own_page: Page, server: Server, name: str) -> None:
+    page = own_page
+    page.clock.install()
     page.goto(f"/approvals?ns={name}")
     expect(page.get_by_role("heading", name="No open approvals")).to_be_visible()
     server.begin("asking", "Tea?", id="tea", namespace=name)
+    server.asked("tea", namespace=name)
+    page.clock.fast_forward(A_WHILE_MS)
     expect(page.get_by_role("heading", name="Tea?")).to_be_visible()
     server.decide("tea", namespace=name)
+    page.clock.fast_forward(A_WHILE_MS)
     expect(page.get_by_text("No longer open.")).to_be_visible()
 
 

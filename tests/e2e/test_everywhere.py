@@ -223,12 +223,12 @@ def test_comparing_with_a_missing_run_says_so(page: Page, watch: Watch, waiting:
 
 
 def test_a_lost_connection_is_told_and_made_good(
-    page: Page, context: BrowserContext, own: Server, watch: Watch
+    own_page: Page, context: BrowserContext, own: Server, watch: Watch
 ) -> None:
     watch.allow("ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_NETWORK")
     own.start().begin("steady", {"customer": "Ada"}, id="lost-1")
     own.waits("lost-1", "message")
-    events, runs = page, watch.over(context.new_page())
+    events, runs = own_page, watch.over(context.new_page())
     events.goto(f"{own.url}/runs/lost-1?tab=events")
     runs.goto(f"{own.url}/runs")
     expect(events.locator(".event-seq").last).to_have_text("5")
@@ -264,8 +264,8 @@ def _needed(name: str, seen: set[str]) -> set[str]:
     return seen
 
 
-def test_the_first_load_is_small(page: Page, ordered: str) -> None:
-    loaded: set[str] = set()
+def test_the_first_load_is_small(own_page: Page, ordered: str) -> None:
+    page, loaded = own_page, set[str]()
     page.on("request", lambda request: loaded.add(request.url.partition(page.url.split("/runs")[0])[2]))
     open_run(page, ordered)
     expect(node(page, "reserve, step, completed")).to_be_visible()

@@ -171,13 +171,19 @@ def test_a_goal_that_is_gone_is_told(page: Page, order: str, watch: Watch) -> No
 def test_a_copied_run_and_a_copied_plan_work(page: Page, server: Server, order: str) -> None:
     _plan(page, order, "&goal=greet&in=name=" + quote("D'Artagnan & Ada"))
     expect(page.get_by_text("1 step would run")).to_be_visible()
-    panel = page.get_by_role("complementary", name="Plan")
-    server.shell(copy_as(page, panel, "curl"))
-    server.shell(copy_as(page, panel, "Command line"))
+    server.shell(_copy(page, "curl"))
+    server.shell(_copy(page, "Command line"))
     runs = server.soon(lambda: server.get("/runs", namespace=order)["runs"], lambda found: len(found) == 2)
     for run in runs:
         assert server.ended(run["id"], namespace=order)["output"] == {"greeting": "hello D'Artagnan & Ada"}
-    assert "greet" in server.shell(copy_as(page, panel, "Plan only: curl"))
-    assert "greet" in server.shell(copy_as(page, panel, "Plan only: Command line"))
-    python = copy_as(page, panel, "Python")
+    assert "greet" in server.shell(_copy(page, "Plan only: curl"))
+    assert "greet" in server.shell(_copy(page, "Plan only: Command line"))
+    python = _copy(page, "Python")
     assert python.startswith('handle = await engine.start(goals("greet"), {"name": "D\'Artagnan & Ada"}')
+
+
+def _copy(page: Page, kind: str) -> str:
+    """The note that something was copied lies over the button for some seconds: it is closed, as a person would."""
+    text = copy_as(page, page.get_by_role("complementary", name="Plan"), kind)
+    page.get_by_role("button", name="Dismiss").click()
+    return text

@@ -6,7 +6,7 @@ import pytest
 
 from plait.testing.sim.flows.seeds import simulate_flows
 
-SEEDS = 60
+SEEDS = 100
 AT_ONCE = 10
 
 
