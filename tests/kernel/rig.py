@@ -93,7 +93,7 @@ class Rig:
         )
 
     async def _resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
-        return await self.dialect.resolve(definition, input, namespace)
+        return await self.dialect.resolve(self.dialect.read(definition), input, namespace)
 
     async def start(self, *program: Move, id: str = "run", namespace: str = DEFAULT_NAMESPACE, **more: Any) -> RunId:
         run_id = run_key(namespace, id)

@@ -425,16 +425,18 @@ class ToyBundle:
         return isinstance(definition, list)
 
     def read(self, definition: str | dict[str, Any]) -> object:
-        return definition
+        """`{"program": [...]}`"""
+        if isinstance(definition, str) or not isinstance(definition.get("program"), list):
+            raise InvalidInput("toy.no_program", "a toy is a program", fix='send {"program": [...]}')
+        return definition["program"]
 
     def declare(self, definition: object) -> bool:
         return False
 
     async def resolve(self, definition: object, input: object, namespace: str = "default") -> Resolved:
-        program = definition["program"] if isinstance(definition, dict) else definition
-        if any(move == "unknown" for move in cast("list[Any]", program)):
+        if any(move == "unknown" for move in cast("list[Any]", definition)):
             raise InvalidInput("toy.unknown_move", "there is no such move")
-        return Resolved("toy", None, values.encode(input), msgspec.to_builtins({"program": program}))
+        return Resolved("toy", None, values.encode(input), msgspec.to_builtins({"program": definition}))
 
     def returns(self, definition: str, version: str | None) -> Any:
         return Any
