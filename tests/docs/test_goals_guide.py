@@ -40,6 +40,7 @@ def module() -> Iterator[types.ModuleType]:
     del sys.modules[made.__name__]
 
 
+@pytest.mark.costly
 async def test_every_snippet_runs(module: types.ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     try:

@@ -69,6 +69,7 @@ def urls(draw: st.DrawFn) -> str:
     return f"{scheme}{host}{draw(st.sampled_from([':{port}', ':{port}', ':０{port}', '']))}/path"
 
 
+@pytest.mark.costly
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(urls(), min_size=1, max_size=20))
 async def test_no_spelling_reaches_this_machine(spellings: list[str]):

@@ -37,6 +37,7 @@ async def test_runs_wake_by_timer_whether_they_are_in_memory_or_not(code_cache: 
             assert await s.result(run) == "rested"
 
 
+@pytest.mark.costly
 async def test_two_thousand_sleeping_runs_take_no_memory_to_speak_of():
     store = MemoryStore()
     async with Engine(store=store, definitions=[sleeper], code_cache=100) as engine:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.test_snippets import BLOCK
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.costly, pytest.mark.timeout(300)]
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = BLOCK.findall((ROOT / "README.md").read_text())[0]

@@ -171,6 +171,7 @@ async def test_after_the_close_nothing_runs_any_more() -> None:
             await found.call(language, script, (), values.encode({}), "token")  # type: ignore[arg-type]
 
 
+@pytest.mark.costly
 async def test_an_endless_script_ends_at_its_limit() -> None:
     with pytest.raises(ScriptError, match="limit exceeded"):
         await call("ale", "(let-rec [go (lambda () (go))] (go))")

@@ -1,6 +1,7 @@
 """Which tests run: with `--pure` those that need nothing but this process, with `--long` those that take long.
 
-With neither: all but the long ones, which is what a release needs.
+With neither: all but the long ones, which is what a release needs. A test that is marked `costly` is not run with
+`--pure` either: it needs more than this process, or takes more than a second, in a folder of others that don't.
 """
 
 from __future__ import annotations
@@ -9,9 +10,13 @@ from pathlib import Path
 
 import pytest
 
-REAL_FOLDERS = ("cli", "client", "contract/stores", "e2e", "faults", "server", "sim", "stores", "support")
-"""Below `tests`: what is here starts processes, listens on sockets, writes databases, or tries many seeds."""
-REAL_FIXTURES = frozenset({"postgres_url", "postgres_server", "own_postgres"})
+REAL_FOLDERS = (
+    *("cli", "client", "contract", "e2e", "faults", "scripts/lua"),
+    *("server", "sim", "stores", "support", "testing"),
+)
+"""Below `tests`: what is here starts processes, listens on sockets, writes databases, or tries every crash."""
+POSTGRES = frozenset({"postgres_url", "postgres_server", "own_postgres"})
+"""Fixtures."""
 _TESTS = Path(__file__).parents[1]
 
 
@@ -37,9 +42,15 @@ def _is_wanted(item: pytest.Item, config: pytest.Config) -> bool:
     is_long = item.get_closest_marker("long") is not None
     if config.getoption("long"):
         return is_long
-    return not is_long and not (config.getoption("pure") and _is_real(item))
+    return not is_long and not (config.getoption("pure") and _is_costly(item))
 
 
-def _is_real(item: pytest.Item) -> bool:
+def _is_costly(item: pytest.Item) -> bool:
+    return item.get_closest_marker("costly") is not None or _needs_postgres(item)
+
+
+def _needs_postgres(item: pytest.Item) -> bool:
+    """It asks for a fixture, or is the case of a test of all stores."""
     fixtures: list[str] = getattr(item, "fixturenames", [])
-    return item.get_closest_marker("real") is not None or not REAL_FIXTURES.isdisjoint(fixtures)
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    return not POSTGRES.isdisjoint(fixtures) or "postgres" in parameters.values()

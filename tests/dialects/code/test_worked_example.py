@@ -12,6 +12,8 @@ from plait.testing import Sim, SimRun, survives_every_crash
 
 from .support import Ledger
 
+pytestmark = pytest.mark.costly
+
 world = Ledger()
 
 

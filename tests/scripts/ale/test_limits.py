@@ -72,16 +72,19 @@ def test_the_default_limits_are_those_of_the_language():
     )
 
 
+@pytest.mark.costly
 def test_an_endless_loop_ends_at_the_default_limits():
     with pytest.raises(AleLimitError, match=r"step limit exceeded|time limit exceeded"):
         Script("(define (f n) (f (inc n))) (f 0)").call()
 
 
+@pytest.mark.costly
 def test_a_million_tail_calls_need_no_stack():
     loop = "(define (loop n) (if (= n 0) :done (loop (dec n)))) (loop 1000000)"
     assert Script(loop, limits=Limits(seconds=50, depth=3)).call() == "done"
 
 
+@pytest.mark.costly
 def test_a_million_mutual_tail_calls_need_no_stack():
     text = """
     (let-rec ([even (lambda (n) (cond [(= n 0) #t] [:else (odd (dec n))]))]
@@ -102,6 +105,7 @@ def test_recursion_that_is_no_tail_call_may_be_ten_thousand_deep_but_not_deeper(
         Script(text, ["depth"], PATIENT).call({"depth": 10_001})
 
 
+@pytest.mark.costly
 def test_deep_data_can_be_built_compared_printed_and_dropped():
     assert Script(f"{NESTED} (eq (nest [] 50000) (nest [] 50000))", limits=PATIENT).call() is True
     assert Script(f"{NESTED} (length (str (nest [] 50000)))", limits=PATIENT).call() == 100_002
@@ -181,6 +185,7 @@ def test_texts_may_nest_500_levels(opening: str, inner: str, closing: str):
         Script(opening * 501 + inner + closing * 501)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "text",
     [

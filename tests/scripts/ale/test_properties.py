@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,6 +130,7 @@ def attempt(text: str) -> tuple[str, str]:
         return error.code, str(error)
 
 
+@pytest.mark.costly
 @settings(max_examples=300)
 @given(programs())
 def test_a_random_script_ends_with_a_value_or_an_error_of_ours_and_always_the_same(text: str):

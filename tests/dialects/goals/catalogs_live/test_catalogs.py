@@ -248,6 +248,7 @@ async def test_a_refresh_reads_only_what_is_new() -> None:
         assert "one-more" in reader.get(HERE).steps
 
 
+@pytest.mark.costly
 async def test_one_more_step_in_a_catalog_of_10_000_costs_less_than_5_ms_of_cpu() -> None:
     """A median of many, as a busy machine may be slow once; the bench measures it with care."""
     async with records_of(Memory()) as records:

@@ -55,6 +55,7 @@ STEPS = [
 ]
 
 
+@pytest.mark.costly
 @settings(max_examples=COUNT, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
 @given(
     acts=st.lists(st.tuples(st.sampled_from([*ACTS, *ACTS, *ENDS]), st.integers(0, 3)), min_size=3, max_size=40),

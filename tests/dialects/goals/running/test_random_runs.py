@@ -127,6 +127,7 @@ class Lucky(Bench):
         }
 
 
+@pytest.mark.costly
 @settings(max_examples=COUNT, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large], deadline=None)
 @given(case=cases())
 @pytest.mark.timeout(max(120, COUNT))

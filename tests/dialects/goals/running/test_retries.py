@@ -57,6 +57,7 @@ async def test_an_exhausted_item_fails_and_is_a_dead_letter():
         assert (letter.attempts, letter.error.message) == (2, "still not")
 
 
+@pytest.mark.costly
 async def test_minus_one_is_tried_for_ever():
     async with bench(work("a", "", "x").retries(-1, first=1, cap=1, backoff="fixed")) as b:
         b.plays("a", boom())
