@@ -17,7 +17,7 @@ export function Filters({ filter, onFilter }: FiltersProps) {
   const definitions = useResource<{ definitions: Definition[] }>("/definitions");
   const names = new Set(definitions.data?.definitions.map((one) => one.name));
   if (filter.definition) names.add(filter.definition);
-  const { dialects } = useMe();
+  const { dialects = [] } = useMe();
   return (
     <search className="filters">
       <Search filter={filter} onFilter={onFilter} />
