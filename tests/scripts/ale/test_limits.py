@@ -7,7 +7,7 @@ from plait.scripts.ale.limits import MAX_TEXT
 
 PATIENT = Limits(seconds=50)
 """The steps are what should end a script here, also on a slow machine."""
-TIGHT = Limits(steps=50_000, seconds=50, memory=16 * 1024 * 1024)
+TIGHT = Limits(steps=300_000, seconds=50, memory=64 * 1024 * 1024)
 
 DOUBLED = "(define (double v n) (if (= n 0) v (double [v v] (dec n)))) "
 NESTED = "(define (nest v n) (if (= n 0) v (nest [v] (dec n)))) "

@@ -8,7 +8,7 @@ import pytest
 from plait.scripts.lua import LuaError, LuaLimits, LuaPool
 from tests.scripts.lua.corpus import Attack, attacks
 
-_TIGHT = LuaLimits(seconds=2, instructions=4_000_000)
+_TIGHT = LuaLimits(seconds=2, instructions=20_000_000)
 _ALL = [*attacks("escapes"), *attacks("bombs")]
 
 
