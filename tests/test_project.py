@@ -2,8 +2,10 @@
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
+import plait
 from tests.support.lockfile import LOCKFILE, private_origins
 
 ROOT = Path(__file__).parents[1]
@@ -42,3 +44,8 @@ def test_source_files_stay_short_enough_to_be_read_in_one_go():
     sources = [path for path in project_files() if path.is_relative_to(ROOT / "src") and path.suffix == ".py"]
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources}
     assert {name: lines for name, lines in lengths.items() if lines > MAX_LINES} == {}
+
+
+def test_the_version_is_the_packages():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert plait.__version__ == project["version"]

@@ -7,8 +7,6 @@ A name is loaded when it is first used: importing `plait` alone imports nothing 
 
 from typing import TYPE_CHECKING
 
-from plait.kernel.version import VERSION
-
 if TYPE_CHECKING:
     from plait.dialects.code.context import Context
     from plait.dialects.code.definition import step, workflow
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from plait.kernel.errors import PlaitError
     from plait.kernel.limits import Limits
     from plait.kernel.retry import Retry
+    from plait.kernel.version import __version__ as __version__
     from plait.registry.engine import Engine
 else:  # a type checker would take a `__getattr__` for the promise that every name exists
 
@@ -31,8 +30,6 @@ else:  # a type checker would take a `__getattr__` for the promise that every na
         found = globals()[name] = getattr(import_module(_PLACES[name]), name)
         return found
 
-
-__version__ = VERSION
 
 __all__ = [
     "Context",
@@ -54,6 +51,7 @@ __all__ = [
 ]
 
 _PLACES = {
+    "__version__": "plait.kernel.version",
     "Context": "plait.dialects.code.context",
     "CriticalError": "plait.dialects.code.errors",
     "Engine": "plait.registry.engine",

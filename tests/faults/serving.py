@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from plait import Engine
@@ -64,9 +64,10 @@ class Serving:
 
     def _listen(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self.said.append(line)
-            self._lines.put(line)
+        with suppress(ValueError):  # it was closed while this thread read: the process is gone
+            for line in self._process.stdout:
+                self.said.append(line)
+                self._lines.put(line)
         self._lines.put(None)
 
 

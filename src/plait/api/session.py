@@ -21,9 +21,9 @@ class Me(Shape, frozen=True, kw_only=True):
     version: str
     """Of the server."""
     namespaces: list[str]
-    dialects: list[str]
-    """What this server can run."""
     """Those the caller can see."""
+    dialects: list[str] = []
+    """What this server can run."""
 
 
 class SignIn(Body, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunRow
-from plait.kernel.view import Reason
+from plait.kernel.view import Reason, RunView
 
 from . import words
 from .extensions import extension_of
@@ -46,6 +46,12 @@ def hints(row: RunRow, waiting: list[Reason], *, working: bool | None) -> list[s
     return found
 
 
+def compensation_hints(view: RunView) -> list[str]:
+    """What could not be undone does not keep a run from ending, so its reasons don't say it."""
+    failed = [node.label for node in view.nodes if node.kind == "rollback" and node.status == "failed"]
+    return [f"{label} failed; to retry or skip it: plait dlq" for label in failed]
+
+
 def _for_reasons(run: str, waiting: list[Reason]) -> list[str]:
     found: list[str] = []
     kinds = {reason.kind for reason in waiting}
@@ -55,8 +61,6 @@ def _for_reasons(run: str, waiting: list[Reason]) -> list[str]:
         found.append(f"to decide: plait approve {run}  (or with --reject)")
     if "callback" in kinds:
         found.append(f"its step server answers at its webhook; or: plait message {run} work:TOKEN JSON")
-    if any(reason.kind == "rollback" and reason.node is not None for reason in waiting):
-        found.append("to retry or skip the failed compensation: plait dlq")
     return found
 
 

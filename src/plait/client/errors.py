@@ -19,7 +19,7 @@ from plait.kernel.errors import (
     TooLarge,
     Unavailable,
 )
-from plait.kernel.version import VERSION
+from plait.kernel.version import __version__
 
 _GATEWAY = (502, 503, 504)
 _LATER = (429, 503)
@@ -114,7 +114,7 @@ def _other_version(why: str) -> NoAnswer:
         "client.other_version",
         "the server runs another version of Plait",
         why=why,
-        fix=f"this is Plait {VERSION}: install the server's version here (`plait doctor` shows it)",
+        fix=f"this is Plait {__version__}: install the server's version here (`plait doctor` shows it)",
     )
 
 

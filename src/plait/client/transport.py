@@ -13,7 +13,7 @@ import msgspec
 
 from plait.api.transport import Parameters
 from plait.kernel.errors import InvalidInput, PlaitError
-from plait.kernel.version import VERSION
+from plait.kernel.version import __version__
 
 from .address import Address
 from .errors import error_of, is_transient, not_plait, unreachable, unreadable
@@ -128,7 +128,7 @@ def _decoder(shape: type[T]) -> msgspec.json.Decoder[T]:
 
 
 def _headers(key: str | None) -> dict[str, str]:
-    found = {"accept": "application/json", "user-agent": f"plait/{VERSION}"}
+    found = {"accept": "application/json", "user-agent": f"plait/{__version__}"}
     if key:
         if not key.isascii() or not key.isprintable() or " " in key:
             raise InvalidInput("client.bad_key", "the key contains invalid characters", fix="copy the whole key")

@@ -1,3 +1,3 @@
 """Of Plait; a test compares it with the package's."""
 
-VERSION = "0.1.0"
+__version__ = "0.1.0"
