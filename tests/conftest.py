@@ -21,10 +21,6 @@ pytest_plugins = ["tests.support.tiers"]
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# A busy machine is slow, not wrong.
-hypothesis.settings.register_profile("plait", hypothesis.settings(), deadline=None)
-hypothesis.settings.load_profile("plait")
-
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:

@@ -38,6 +38,7 @@ def assert_every_step_ran_under_one_key(ledger: Path, runs: int) -> None:
     assert len(set.union(*keys.values())) == len(expected)
 
 
+@pytest.mark.chance(again=True)
 @pytest.mark.timeout(150)
 async def test_killed_again_and_again_under_load_nothing_is_lost(database: str, ledger: Path):
     async with Engine(database, definitions=DEFINITIONS, work=False) as client:
@@ -54,6 +55,7 @@ async def test_killed_again_and_again_under_load_nothing_is_lost(database: str, 
     assert len({entry.pid for entry in entries(ledger)}) > 1
 
 
+@pytest.mark.chance(again=True)
 @pytest.mark.timeout(150)
 async def test_a_process_killed_while_it_starts_runs_itself_loses_none_that_it_acknowledged(
     database: str, ledger: Path

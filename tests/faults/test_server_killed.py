@@ -36,6 +36,7 @@ def assert_every_step_ran_under_one_key(ledger: Path, numbers: list[int]) -> Non
     assert all(len(found) == 1 for found in keys.values())
 
 
+@pytest.mark.chance(again=True)
 @pytest.mark.timeout(120)
 async def test_killed_under_load_and_started_again_nothing_acknowledged_is_lost(database: str, ledger: Path):
     acknowledged: list[int] = []

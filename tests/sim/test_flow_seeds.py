@@ -5,11 +5,13 @@ import asyncio
 import pytest
 
 from plait.testing.sim.flows.seeds import simulate_flows
+from tests.support.effort import tries
 
-SEEDS = 100
+SEEDS = tries(100)
 AT_ONCE = 10
 
 
+@pytest.mark.chance
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
 def test_every_promise_is_kept_whatever_happens(first: int):
     for seed in range(first, first + AT_ONCE):

@@ -12,11 +12,13 @@ import sys
 import pytest
 
 from plait.testing.sim.seeds import simulate
+from tests.support.effort import tries
 
-SEEDS = 100
+SEEDS = tries(100)
 AT_ONCE = 10
 
 
+@pytest.mark.chance
 @pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
 def test_every_promise_is_kept_whatever_happens(first: int):
     for seed in range(first, first + AT_ONCE):

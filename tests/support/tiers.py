@@ -1,14 +1,21 @@
-"""Which tests run: with `--pure` those that need nothing but this process, with `--long` those that take long.
+"""Which tests run.
 
-With neither: all but the long ones, which is what a release needs. A test that is marked `costly` is not run with
-`--pure` either: it needs more than this process, or takes more than a second, in a folder of others that don't.
+- with `--pure`: those that need nothing but this process. Not those that are marked `costly`: they need more, or take
+  more than a second, in a folder of others that don't
+- with `--long`: those that leave something to chance, ten times as hard: property tests, and what is marked `chance`;
+  with `chance(again=True)` a test is repeated
+- with neither: all of them, as a release needs
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+from tests.support import effort
 
 REAL_FOLDERS = (
     *("cli", "client", "contract", "e2e", "faults", "scripts/lua"),
@@ -23,13 +30,28 @@ _TESTS = Path(__file__).parents[1]
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tiers")
     group.addoption("--pure", action="store_true", help="only tests that need nothing but this process")
-    group.addoption("--long", action="store_true", help="only tests that take long")
+    group.addoption("--long", action="store_true", help="only tests that leave something to chance, and harder")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("long"):
+        os.environ.setdefault(effort.VARIABLE, str(effort.LONG))  # test modules read it, in the workers too
+    hypothesis.settings.register_profile("plait", max_examples=effort.tries(100), deadline=None)
+    hypothesis.settings.load_profile("plait")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A folder of real tests is not even imported when pure ones are wanted."""
     is_real = any(collection_path == _TESTS / folder for folder in REAL_FOLDERS)
     return True if is_real and config.getoption("pure") else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    marker = metafunc.definition.get_closest_marker("chance")
+    if metafunc.config.getoption("long") and marker is not None and marker.kwargs.get("again"):
+        metafunc.fixturenames.append("_round")
+        metafunc.parametrize("_round", range(effort.tries(1)))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -39,10 +61,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_wanted(item: pytest.Item, config: pytest.Config) -> bool:
-    is_long = item.get_closest_marker("long") is not None
     if config.getoption("long"):
-        return is_long
-    return not is_long and not (config.getoption("pure") and _is_costly(item))
+        return _leaves_to_chance(item)
+    return not (config.getoption("pure") and _is_costly(item))
+
+
+def _leaves_to_chance(item: pytest.Item) -> bool:
+    is_property = isinstance(item, pytest.Function) and hypothesis.is_hypothesis_test(item.obj)
+    return is_property or item.get_closest_marker("chance") is not None
 
 
 def _is_costly(item: pytest.Item) -> bool:

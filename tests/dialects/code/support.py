@@ -2,13 +2,36 @@
 
 import contextlib
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
 from plait.code import Workflow
 from plait.errors import ErrorInfo, PlaitError, RunFailed
-from plait.testing import History, Sim, SimRun, sim
+from plait.kernel.view import Reason, RunStatus, RunView
+from plait.testing import History, Sim, SimRun, VirtualClock, sim
+
+
+class Stage(Protocol):
+    """What runs can be played on: an engine in `simulate`, none in `deciding`."""
+
+    _definitions: list[object]
+
+    @property
+    def clock(self) -> VirtualClock: ...
+    async def start(self, definition: Any, input: Any = None, *, id: str = "run") -> Any: ...
+    async def run(self, definition: Any, input: Any = None) -> Any: ...
+    async def result(self, run: Any) -> Any: ...
+    async def settle(self) -> None: ...
+    async def crash(self) -> None: ...
+
+
+class StagedRun(Protocol):
+    async def message(self, name: str, body: Any = None, id: str | None = None) -> object: ...
+    async def history(self) -> History: ...
+    async def view(self) -> RunView: ...
+    async def waiting(self) -> list[Reason]: ...
+    async def status(self) -> RunStatus: ...
 
 
 class Ledger(list[Any]):
@@ -39,14 +62,14 @@ class Ledger(list[Any]):
         return write
 
 
-async def failure(s: Sim, run: SimRun) -> ErrorInfo:
+async def failure(s: Stage, run: StagedRun) -> ErrorInfo:
     """How a run failed."""
     with pytest.raises(RunFailed) as caught:
         await s.result(run)
     return caught.value.error
 
 
-async def deploy(s: Sim, *definitions: object) -> None:
+async def deploy(s: Stage, *definitions: object) -> None:
     """The process is killed, and starts again with other code."""
     s._definitions[:] = definitions
     await s.crash()

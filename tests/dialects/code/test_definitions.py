@@ -12,6 +12,7 @@ from plait import Context, Engine, workflow
 from plait.errors import InvalidInput, NotFound
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import refused
 
 
@@ -121,7 +122,7 @@ def test_versions_of_one_name_stand_side_by_side() -> None:
     assert engine.code.registry.get("order@2024") is old
 
 
-async def test_a_run_keeps_its_version_label(simulate: Simulate) -> None:
+async def test_a_run_keeps_its_version_label() -> None:
     @workflow(name="greet", version="1")
     async def one(ctx: Context) -> str:
         await ctx.sleep("nap", 10)
@@ -131,7 +132,7 @@ async def test_a_run_keeps_its_version_label(simulate: Simulate) -> None:
     async def two(ctx: Context) -> str:
         return "two"
 
-    async with simulate([one, two]) as s:
+    async with deciding([one, two]) as s:
         run = await s.start("greet@1")
         await s.crash()
         assert await s.result(run) == "one"
@@ -170,16 +171,16 @@ async def test_what_is_no_definition_is_refused(definition: Any, simulate: Simul
             await s.engine.start(definition)
 
 
-async def test_a_workflow_that_was_not_loaded_is_loaded_by_starting_it(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_workflow_that_was_not_loaded_is_loaded_by_starting_it() -> None:
+    async with deciding() as s:
         assert await s.run(order, Order("tea")) == "1 x tea"
 
 
 # -- the input -------------------------------------------------------------------------------------------------------
 
 
-async def test_the_input_comes_as_its_type(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_the_input_comes_as_its_type() -> None:
+    async with deciding() as s:
         assert await s.run(order, Order("tea", 3)) == "3 x tea"
         assert await s.run(order, {"sku": "tea", "amount": 2}) == "2 x tea"
 
@@ -204,12 +205,12 @@ async def test_a_missing_input_is_refused_by_a_workflow_that_needs_one(simulate:
             await s.engine.start(order)
 
 
-async def test_an_input_with_a_default_may_be_left_out(simulate: Simulate) -> None:
+async def test_an_input_with_a_default_may_be_left_out() -> None:
     @workflow
     async def greet(ctx: Context, name: str = "world") -> str:
         return f"hello {name}"
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(greet) == "hello world"
         assert await s.run(greet, "you") == "hello you"
 
@@ -228,7 +229,7 @@ async def test_an_input_that_is_not_json_is_refused(bad: Any, simulate: Simulate
             await s.engine.get("o-1")
 
 
-async def test_the_input_is_pinned_at_the_start(simulate: Simulate) -> None:
+async def test_the_input_is_pinned_at_the_start() -> None:
     @workflow
     async def last(ctx: Context, items: list[int]) -> list[int]:
         items.append(3)
@@ -236,7 +237,7 @@ async def test_the_input_is_pinned_at_the_start(simulate: Simulate) -> None:
         return items
 
     given = [1, 2]
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(last, given)
         given.append(99)
         await s.crash()
@@ -244,7 +245,7 @@ async def test_the_input_is_pinned_at_the_start(simulate: Simulate) -> None:
     assert given == [1, 2, 99]
 
 
-async def test_an_annotation_that_only_type_checkers_can_read_costs_no_other(simulate: Simulate) -> None:
+async def test_an_annotation_that_only_type_checkers_can_read_costs_no_other() -> None:
     async def fn(ctx, input, flag=None):  # type: ignore[no-untyped-def]
         return input.sku
 
@@ -252,11 +253,11 @@ async def test_an_annotation_that_only_type_checkers_can_read_costs_no_other(sim
         return input.sku
 
     typed.__annotations__ = {"ctx": "OnlyForTypeCheckers", "input": "Order", "return": "str"}
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(workflow(typed), {"sku": "tea"}) == "tea"
 
 
-async def test_types_made_inside_a_function_are_found(simulate: Simulate) -> None:
+async def test_types_made_inside_a_function_are_found() -> None:
     T = TypeVar("T")
 
     def make(type: type[T]) -> Callable[..., Any]:
@@ -265,7 +266,7 @@ async def test_types_made_inside_a_function_are_found(simulate: Simulate) -> Non
 
         return f
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(workflow(name="ints")(make(int)), 5) == [5, "int"]
         assert (await s.run(workflow(name="orders")(make(Order)), {"sku": "a"}))[1] == "Order"
 
@@ -291,7 +292,7 @@ async def test_one_id_with_another_input_is_a_conflict(simulate: Simulate) -> No
             await s.engine.start(no_input, id="o-1")
 
 
-async def test_partials_and_callables_are_steps_too(simulate: Simulate) -> None:
+async def test_partials_and_callables_are_steps_too() -> None:
     class Adder:
         async def __call__(self, a: int, b: int) -> int:
             return a + b
@@ -304,5 +305,5 @@ async def test_partials_and_callables_are_steps_too(simulate: Simulate) -> None:
             await ctx.step("builtin", max, 5, 6),
         ]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [3, 7, 6]

@@ -8,13 +8,13 @@ import pytest
 
 from plait import Context, Loop, workflow
 from plait.errors import WorkflowCodeError
-from plait.testing import Sim
 
 from .conftest import Simulate
-from .support import same_log
+from .decided import deciding
+from .support import Stage, same_log
 
 
-async def surviving(s: Sim, definition: Any, input: Any = None) -> Any:
+async def surviving(s: Stage, definition: Any, input: Any = None) -> Any:
     """The result of a run whose process is killed at every pause on the way."""
     run = await s.start(definition, input)
     await s.settle()
@@ -28,7 +28,7 @@ async def surviving(s: Sim, definition: Any, input: Any = None) -> Any:
     return await s.result(run)
 
 
-async def test_gather_keeps_the_order_of_its_arguments(simulate: Simulate) -> None:
+async def test_gather_keeps_the_order_of_its_arguments() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         async def nap(n: int) -> int:
@@ -37,20 +37,20 @@ async def test_gather_keeps_the_order_of_its_arguments(simulate: Simulate) -> No
 
         return await asyncio.gather(nap(3), nap(1), nap(2))
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == [3, 1, 2]
 
 
-async def test_gather_takes_operations_themselves(simulate: Simulate) -> None:
+async def test_gather_takes_operations_themselves() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         return await asyncio.gather(ctx.step("a", lambda: 1), ctx.sleep("b", 1), ctx.step("c", lambda: 3))
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == [1, None, 3]
 
 
-async def test_gather_can_return_failures(simulate: Simulate) -> None:
+async def test_gather_can_return_failures() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found = await asyncio.gather(
@@ -58,11 +58,11 @@ async def test_gather_can_return_failures(simulate: Simulate) -> None:
         )
         return [type(item).__name__ for item in found]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == ["StepExhaustedError", "NoneType"]
 
 
-async def test_wait_gives_the_first_to_complete_in_order(simulate: Simulate) -> None:
+async def test_wait_gives_the_first_to_complete_in_order() -> None:
     @workflow
     async def w(ctx: Context) -> list[int]:
         pending = {asyncio.create_task(ctx.sleep(f"nap:{n}", n), name=str(n)) for n in (4, 2, 3, 1)}
@@ -72,11 +72,11 @@ async def test_wait_gives_the_first_to_complete_in_order(simulate: Simulate) -> 
             order += [int(task.get_name()) for task in done]
         return order
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == [1, 2, 3, 4]
 
 
-async def test_wait_with_a_timeout_is_durable(simulate: Simulate) -> None:
+async def test_wait_with_a_timeout_is_durable() -> None:
     @workflow
     async def w(ctx: Context) -> list[int]:
         tasks = [asyncio.create_task(ctx.sleep(f"nap:{n}", n)) for n in (10, 30)]
@@ -85,11 +85,11 @@ async def test_wait_with_a_timeout_is_durable(simulate: Simulate) -> None:
             task.cancel()
         return [len(done), len(pending)]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == [1, 1]
 
 
-async def test_as_completed_gives_results_as_they_come(simulate: Simulate) -> None:
+async def test_as_completed_gives_results_as_they_come() -> None:
     @workflow
     async def w(ctx: Context) -> list[int]:
         async def nap(n: int) -> int:
@@ -98,11 +98,11 @@ async def test_as_completed_gives_results_as_they_come(simulate: Simulate) -> No
 
         return [await found for found in asyncio.as_completed([nap(3), nap(1), nap(2)])]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == [1, 2, 3]
 
 
-async def test_a_task_group_waits_for_its_tasks(simulate: Simulate) -> None:
+async def test_a_task_group_waits_for_its_tasks() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         async with asyncio.TaskGroup() as group:
@@ -110,7 +110,7 @@ async def test_a_task_group_waits_for_its_tasks(simulate: Simulate) -> None:
             b = group.create_task(ctx.sleep("b", 5))
         return [a.result(), b.done()]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == [1, True]
 
 
@@ -139,7 +139,7 @@ async def test_a_failure_in_a_task_group_cancels_the_others(simulate: Simulate) 
         assert sorted(cancelled) == ["long", "never"]
 
 
-async def test_asyncio_sleep_is_a_durable_timer(simulate: Simulate) -> None:
+async def test_asyncio_sleep_is_a_durable_timer() -> None:
     @workflow
     async def w(ctx: Context) -> float:
         start = ctx.now()
@@ -147,7 +147,7 @@ async def test_asyncio_sleep_is_a_durable_timer(simulate: Simulate) -> None:
         await asyncio.sleep(60, result="x")
         return (ctx.now() - start).total_seconds()
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.crash()
         assert await s.result(run) == 3660
@@ -155,7 +155,7 @@ async def test_asyncio_sleep_is_a_durable_timer(simulate: Simulate) -> None:
         assert [(event["at"], event["kind"]) for event in opened] == [("~timer.0", "timer"), ("~timer.1", "timer")]
 
 
-async def test_timers_are_counted_in_each_scope(simulate: Simulate) -> None:
+async def test_timers_are_counted_in_each_scope() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         async def branch(c: Context) -> None:
@@ -170,7 +170,7 @@ async def test_timers_are_counted_in_each_scope(simulate: Simulate) -> None:
         await ctx.join("j", x=branch, y=branch)
         await ctx.loop("l", body, state=0)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.result(run)
         timers = [event["at"] for event in (await run.history()).of("op.opened") if event["kind"] == "timer"]
@@ -185,18 +185,18 @@ async def test_timers_are_counted_in_each_scope(simulate: Simulate) -> None:
         ]
 
 
-async def test_asyncio_sleep_of_zero_records_nothing(simulate: Simulate) -> None:
+async def test_asyncio_sleep_of_zero_records_nothing() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await asyncio.sleep(0)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.result(run)
         assert (await run.history()).of("op.opened") == []
 
 
-async def test_asyncio_timeout_is_durable(simulate: Simulate) -> None:
+async def test_asyncio_timeout_is_durable() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         try:
@@ -206,11 +206,11 @@ async def test_asyncio_timeout_is_durable(simulate: Simulate) -> None:
             return f"too late: {ctx.now():%H:%M:%S}"
         return "answered"
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == "too late: 00:01:00"
 
 
-async def test_wait_for_is_durable(simulate: Simulate) -> None:
+async def test_wait_for_is_durable() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         try:
@@ -219,11 +219,11 @@ async def test_wait_for_is_durable(simulate: Simulate) -> None:
             return await asyncio.wait_for(ctx.step("a", lambda: "in time"), 60)
         return "answered"
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == "in time"
 
 
-async def test_ctx_timeout_raises_timeout_error_and_has_a_stable_name(simulate: Simulate) -> None:
+async def test_ctx_timeout_raises_timeout_error_and_has_a_stable_name() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found: list[str] = []
@@ -237,7 +237,7 @@ async def test_ctx_timeout_raises_timeout_error_and_has_a_stable_name(simulate: 
             found.append("in time")
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.crash()
         assert await s.result(run) == ["`limit` is over", "in time"]
@@ -247,7 +247,7 @@ async def test_ctx_timeout_raises_timeout_error_and_has_a_stable_name(simulate: 
         assert [event["at"] for event in history.of("op.closed")] == ["limit", "answer", "short", "enough"]
 
 
-async def test_timeouts_nest(simulate: Simulate) -> None:
+async def test_timeouts_nest() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found: list[str] = []
@@ -263,11 +263,11 @@ async def test_timeouts_nest(simulate: Simulate) -> None:
             found.append("outer")
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == ["inner", "outer"]
 
 
-async def test_a_timeout_lets_other_cancellations_pass(simulate: Simulate) -> None:
+async def test_a_timeout_lets_other_cancellations_pass() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def limited() -> None:
@@ -283,11 +283,11 @@ async def test_a_timeout_lets_other_cancellations_pass(simulate: Simulate) -> No
             return "cancelled"
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "cancelled"
 
 
-async def test_a_timeout_that_is_over_cancels_a_whole_join(simulate: Simulate) -> None:
+async def test_a_timeout_that_is_over_cancels_a_whole_join() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         try:
@@ -297,7 +297,7 @@ async def test_a_timeout_that_is_over_cancels_a_whole_join(simulate: Simulate) -
             return await ctx.step("after", lambda: "late")
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == "late"
         closed = {event["at"]: event.get("status") for event in (await run.history()).of("op.closed")}
@@ -310,7 +310,7 @@ async def test_a_timeout_that_is_over_cancels_a_whole_join(simulate: Simulate) -
         }
 
 
-async def test_locks_events_queues_and_semaphores_work(simulate: Simulate) -> None:
+async def test_locks_events_queues_and_semaphores_work() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         lock, event, queue = asyncio.Lock(), asyncio.Event(), asyncio.Queue[int]()
@@ -338,14 +338,14 @@ async def test_locks_events_queues_and_semaphores_work(simulate: Simulate) -> No
         await asyncio.gather(*tasks)
         return [*order, total]
 
-    async with simulate() as s:
+    async with deciding() as s:
         first = await s.run(w)
         assert sorted(map(str, first[:-1])) == ["0", "1", "2", "3", "event"]
         assert first[-1] == 6
         assert await surviving(s, w) == first
 
 
-async def test_sets_of_tasks_iterate_alike_on_replay(simulate: Simulate) -> None:
+async def test_sets_of_tasks_iterate_alike_on_replay() -> None:
     """Also when a finished join is not entered again, and so makes no tasks of its own on replay."""
 
     @workflow
@@ -362,7 +362,7 @@ async def test_sets_of_tasks_iterate_alike_on_replay(simulate: Simulate) -> None
             task.cancel()
         return [*before, "|", *after]
 
-    async with simulate() as s:
+    async with deciding() as s:
         for inner in range(1, 5):
             found = await surviving(s, w, inner)
             assert found[:12] == found[13:]
@@ -384,7 +384,7 @@ async def test_a_task_group_cancels_in_the_same_order_on_replay() -> None:
     await same_log(w)
 
 
-async def test_time_in_the_loop_is_the_time_of_the_run(simulate: Simulate) -> None:
+async def test_time_in_the_loop_is_the_time_of_the_run() -> None:
     @workflow
     async def w(ctx: Context) -> bool:
         loop = asyncio.get_running_loop()
@@ -393,11 +393,11 @@ async def test_time_in_the_loop_is_the_time_of_the_run(simulate: Simulate) -> No
         same.append(loop.time() == ctx.now().timestamp())
         return all(same)
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) is True
 
 
-async def test_now_is_the_time_of_the_last_delivery_also_on_replay(simulate: Simulate) -> None:
+async def test_now_is_the_time_of_the_last_delivery_also_on_replay() -> None:
     @workflow
     async def w(ctx: Context) -> list[int]:
         start = ctx.now()
@@ -407,7 +407,7 @@ async def test_now_is_the_time_of_the_last_delivery_also_on_replay(simulate: Sim
             times.append(round((ctx.now() - start).total_seconds()))
         return times
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for _ in range(3):
             await s.clock.advance(7)
@@ -415,7 +415,7 @@ async def test_now_is_the_time_of_the_last_delivery_also_on_replay(simulate: Sim
         assert await s.result(run) == [0, 10, 20, 30]
 
 
-async def test_callbacks_run_first_in_first_out(simulate: Simulate) -> None:
+async def test_callbacks_run_first_in_first_out() -> None:
     @workflow
     async def w(ctx: Context) -> list[int]:
         order: list[int] = []
@@ -427,11 +427,11 @@ async def test_callbacks_run_first_in_first_out(simulate: Simulate) -> None:
         await asyncio.sleep(0)
         return order
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [0, 1, 2, 3, 4]
 
 
-async def test_call_later_is_a_timer_that_can_be_cancelled(simulate: Simulate) -> None:
+async def test_call_later_is_a_timer_that_can_be_cancelled() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found: list[str] = []
@@ -444,11 +444,11 @@ async def test_call_later_is_a_timer_that_can_be_cancelled(simulate: Simulate) -
         await ctx.sleep("nap", 20)
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == ["later", "at"]
 
 
-async def test_shielded_work_goes_on(simulate: Simulate) -> None:
+async def test_shielded_work_goes_on() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         inner = asyncio.create_task(ctx.sleep("inner", 10))
@@ -460,7 +460,7 @@ async def test_shielded_work_goes_on(simulate: Simulate) -> None:
             return "finished anyway"
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await surviving(s, w) == "finished anyway"
 
 
@@ -506,7 +506,7 @@ async def test_cancelling_a_task_cancels_its_operation(simulate: Simulate) -> No
         }
 
 
-async def test_an_operation_cancelled_before_it_opened_leaves_nothing(simulate: Simulate) -> None:
+async def test_an_operation_cancelled_before_it_opened_leaves_nothing() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         task = asyncio.create_task(ctx.step("never", lambda: 1))
@@ -514,13 +514,13 @@ async def test_an_operation_cancelled_before_it_opened_leaves_nothing(simulate: 
         await ctx.sleep("nap", 1)
         return "done"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == "done"
         assert [event["at"] for event in (await run.history()).of("op.opened")] == ["nap"]
 
 
-async def test_async_generators_work(simulate: Simulate) -> None:
+async def test_async_generators_work() -> None:
     closed: list[str] = []
 
     @workflow
@@ -540,7 +540,7 @@ async def test_async_generators_work(simulate: Simulate) -> None:
                 break
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [0, 1, 2]
     assert "closed" in closed
 
@@ -583,7 +583,7 @@ async def test_a_workflow_that_cancels_itself_fails(simulate: Simulate) -> None:
 
 
 @pytest.mark.parametrize("where", ["join", "loop"])
-async def test_a_branch_or_body_that_cancels_itself_fails(where: str, simulate: Simulate) -> None:
+async def test_a_branch_or_body_that_cancels_itself_fails(where: str) -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def suicidal(c: Context) -> None:
@@ -598,17 +598,17 @@ async def test_a_branch_or_body_that_cancels_itself_fails(where: str, simulate: 
             return "cancelled by its own code" if "cancelled by its own code" in repr(error) else repr(error)
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "cancelled by its own code"
 
 
-async def test_waiting_for_what_nobody_will_do_is_said(simulate: Simulate) -> None:
+async def test_waiting_for_what_nobody_will_do_is_said() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.step("a", lambda: 1)
         await asyncio.Event().wait()
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         (reason,) = await run.waiting()
@@ -616,7 +616,7 @@ async def test_waiting_for_what_nobody_will_do_is_said(simulate: Simulate) -> No
         assert "no operation is open" in reason.text
 
 
-async def test_the_event_loop_outside_is_untouched(simulate: Simulate) -> None:
+async def test_the_event_loop_outside_is_untouched() -> None:
     seen: list[Any] = []
 
     @workflow
@@ -625,7 +625,7 @@ async def test_the_event_loop_outside_is_untouched(simulate: Simulate) -> None:
         await ctx.step("a", lambda: seen.append("step"))
 
     outside = asyncio.get_running_loop()
-    async with simulate() as s:
+    async with deciding() as s:
         task = asyncio.current_task()
         await s.run(w)
         assert asyncio.get_running_loop() is outside
@@ -650,13 +650,13 @@ async def test_many_timers_at_once_fire_in_order() -> None:
     assert history.events[-1].data["output"] == closed
 
 
-async def test_an_operation_may_be_awaited_twice(simulate: Simulate) -> None:
+async def test_an_operation_may_be_awaited_twice() -> None:
     @workflow
     async def w(ctx: Context) -> list[int]:
         op = ctx.step("a", lambda: 5)
         return [await op, await op]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [5, 5]
 
 

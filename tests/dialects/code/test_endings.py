@@ -21,6 +21,7 @@ from plait.errors import (
 from plait.testing import SimRun
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import Ledger, deploy, failure
 
 ledger = Ledger()
@@ -83,12 +84,12 @@ async def test_a_cancelled_run_stops_at_once_and_for_good(simulate: Simulate) ->
     assert ledger == ["step stopped"]
 
 
-async def test_a_cancelled_run_is_not_recovered(simulate: Simulate) -> None:
+async def test_a_cancelled_run_is_not_recovered() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.listen("never")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await run.cancel()
@@ -99,12 +100,12 @@ async def test_a_cancelled_run_is_not_recovered(simulate: Simulate) -> None:
         assert str(await run.history()) == before
 
 
-async def test_cancelling_what_has_ended_changes_nothing(simulate: Simulate) -> None:
+async def test_cancelling_what_has_ended_changes_nothing() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         return "done"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.result(run)
         await run.cancel()
@@ -112,13 +113,13 @@ async def test_cancelling_what_has_ended_changes_nothing(simulate: Simulate) -> 
         assert await s.result(run) == "done"
 
 
-async def test_a_late_result_of_a_cancelled_step_is_recorded_and_changes_nothing(simulate: Simulate) -> None:
+async def test_a_late_result_of_a_cancelled_step_is_recorded_and_changes_nothing() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.step("thread", lambda: None)
         await ctx.listen("never")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await run.cancel()
         await s.settle()
@@ -172,8 +173,8 @@ async def chain(ctx: Context) -> list[str]:
 
 
 @pytest.mark.parametrize("restart", [False, True], ids=["live", "restarted"])
-async def test_a_failed_run_goes_on_where_it_failed(restart: bool, simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_failed_run_goes_on_where_it_failed(restart: bool) -> None:
+    async with deciding() as s:
         broken.add("b")
         run = await s.start(chain)
         await failure(s, run)
@@ -256,13 +257,13 @@ async def test_a_dead_letter_whose_run_went_on_can_only_be_discarded(simulate: S
 
 
 @pytest.mark.parametrize("ended", ["completed", "running"])
-async def test_recovering_a_run_that_has_not_failed_changes_nothing(ended: str, simulate: Simulate) -> None:
+async def test_recovering_a_run_that_has_not_failed_changes_nothing(ended: str) -> None:
     @workflow
     async def w(ctx: Context) -> str:
         await ctx.listen("go")
         return "done"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         if ended == "completed":
@@ -277,7 +278,7 @@ async def test_recovering_a_run_that_has_not_failed_changes_nothing(ended: str, 
         assert str(await run.history()) == before
 
 
-async def test_failed_branches_are_opened_again_and_the_others_kept(simulate: Simulate) -> None:
+async def test_failed_branches_are_opened_again_and_the_others_kept() -> None:
     @workflow
     async def w(ctx: Context) -> dict[str, str]:
         found = await ctx.join(
@@ -288,7 +289,7 @@ async def test_failed_branches_are_opened_again_and_the_others_kept(simulate: Si
         )
         return {"a": found.a, "b": found.b, **found.c}
 
-    async with simulate() as s:
+    async with deciding() as s:
         broken.update({"b", "y"})
         run = await s.start(w)
         await failure(s, run)
@@ -300,7 +301,7 @@ async def test_failed_branches_are_opened_again_and_the_others_kept(simulate: Si
     assert sorted(ledger) == ["a", "b", "b", "x", "y", "y"]
 
 
-async def test_a_failed_race_and_a_failed_loop_are_opened_again(simulate: Simulate) -> None:
+async def test_a_failed_race_and_a_failed_loop_are_opened_again() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         won = await ctx.race("r", x=lambda c: c.step("s", works("x")), y=lambda c: c.step("s", works("y")))
@@ -311,7 +312,7 @@ async def test_a_failed_race_and_a_failed_loop_are_opened_again(simulate: Simula
 
         return [won.winner in ("x", "y"), await ctx.loop("l", body, state=0)]
 
-    async with simulate() as s:
+    async with deciding() as s:
         broken.update({"x", "y", "l2"})
         run = await s.start(w)
         await failure(s, run)
@@ -326,7 +327,7 @@ async def test_a_failed_race_and_a_failed_loop_are_opened_again(simulate: Simula
     assert ledger.count("l2") == 2
 
 
-async def test_what_was_open_when_it_failed_is_started_again(simulate: Simulate) -> None:
+async def test_what_was_open_when_it_failed_is_started_again() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         async def slow() -> str:
@@ -341,7 +342,7 @@ async def test_what_was_open_when_it_failed_is_started_again(simulate: Simulate)
             ctx.listen("m", timeout=40),
         )
 
-    async with simulate() as s:
+    async with deciding() as s:
         broken.add("bad")
         run = await s.start(w)
         await failure(s, run)
@@ -353,7 +354,7 @@ async def test_what_was_open_when_it_failed_is_started_again(simulate: Simulate)
     assert ledger.count("slow") == 2
 
 
-async def test_a_failure_of_the_code_itself_goes_on_with_better_code(simulate: Simulate) -> None:
+async def test_a_failure_of_the_code_itself_goes_on_with_better_code() -> None:
     def code(divisor: int) -> Any:
         @workflow(name="w")
         async def w(ctx: Context) -> float:
@@ -362,7 +363,7 @@ async def test_a_failure_of_the_code_itself_goes_on_with_better_code(simulate: S
 
         return w
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(code(0))
         assert (await failure(s, run)).message == "division by zero"
         await deploy(s, code(5))
@@ -371,8 +372,8 @@ async def test_a_failure_of_the_code_itself_goes_on_with_better_code(simulate: S
     assert ledger == ["a"]
 
 
-async def test_a_run_that_fails_again_can_be_recovered_again(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_run_that_fails_again_can_be_recovered_again() -> None:
+    async with deciding() as s:
         broken.update({"a", "c"})
         run = await s.start(chain)
         await failure(s, run)
@@ -954,7 +955,7 @@ async def test_a_fork_of_a_fork(simulate: Simulate) -> None:
         assert output == ["1", "2", "c"]
 
 
-async def test_a_join_error_keeps_the_causes_for_a_retry(simulate: Simulate) -> None:
+async def test_a_join_error_keeps_the_causes_for_a_retry() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         try:
@@ -963,7 +964,7 @@ async def test_a_join_error_keeps_the_causes_for_a_retry(simulate: Simulate) -> 
             raise ValueError("wrapped") from error
         return "done"
 
-    async with simulate() as s:
+    async with deciding() as s:
         broken.add("x")
         run = await s.start(w)
         assert (await failure(s, run)).message == "wrapped"
@@ -972,7 +973,7 @@ async def test_a_join_error_keeps_the_causes_for_a_retry(simulate: Simulate) -> 
         assert await s.result(run) == "done"
 
 
-async def test_a_failure_that_was_handled_stays_handled_on_a_retry(simulate: Simulate) -> None:
+async def test_a_failure_that_was_handled_stays_handled_on_a_retry() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         try:
@@ -981,7 +982,7 @@ async def test_a_failure_that_was_handled_stays_handled_on_a_retry(simulate: Sim
             ledger.append("handled it")
         return await ctx.step("other", works("other"))
 
-    async with simulate() as s:
+    async with deciding() as s:
         broken.update({"handled", "other"})
         run = await s.start(w)
         await failure(s, run)

@@ -10,6 +10,7 @@ from plait.code import Results
 from plait.errors import JoinError, StepExhaustedError
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import Ledger, failure
 
 
@@ -29,7 +30,7 @@ def failing(seconds: float, error: BaseException) -> Any:
     return branch
 
 
-async def test_a_join_waits_for_all_and_gives_results_by_key_and_attribute(simulate: Simulate) -> None:
+async def test_a_join_waits_for_all_and_gives_results_by_key_and_attribute() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         found = await ctx.join("j", {"with space": sleeper(3, "c")}, a=sleeper(2, "a"), b=sleeper(1, "b"))
@@ -38,19 +39,19 @@ async def test_a_join_waits_for_all_and_gives_results_by_key_and_attribute(simul
             _ = found.nobody
         return [found.a, found["b"], found["with space"], list(found), f"{ctx.now():%S}"]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(1.5)
         await s.crash()
         assert await s.result(run) == ["a", "b", "c", ["with space", "a", "b"], "03"]
 
 
-async def test_branches_are_recorded_before_any_of_them_runs(simulate: Simulate) -> None:
+async def test_branches_are_recorded_before_any_of_them_runs() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.join("j", a=lambda c: c.step("s", lambda: 1), b=sleeper(1))
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.result(run)
         opened = (await run.history()).of("op.opened")
@@ -58,21 +59,21 @@ async def test_branches_are_recorded_before_any_of_them_runs(simulate: Simulate)
         assert opened[0]["branches"] == ["a", "b"]
 
 
-async def test_no_branches_give_an_empty_result(simulate: Simulate) -> None:
+async def test_no_branches_give_an_empty_result() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         found = await ctx.join("j")
         await ctx.sleep("nap", 1)
         return len(found)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()
         assert await s.result(run) == 0
 
 
-async def test_a_join_waits_for_the_others_after_a_failure(simulate: Simulate) -> None:
+async def test_a_join_waits_for_the_others_after_a_failure() -> None:
     ledger = Ledger()
 
     @workflow
@@ -87,7 +88,7 @@ async def test_a_join_waits_for_the_others_after_a_failure(simulate: Simulate) -
             return [f"{ctx.now():%S}", sorted(error.errors), str(error.errors["bad"]), repr(error.errors["worse"])]
         return []
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(5)
         await s.crash()
@@ -102,7 +103,7 @@ def test_a_join_error_is_an_exception_group() -> None:
     assert issubclass(JoinError, ExceptionGroup)
 
 
-async def test_a_join_error_is_a_group_for_except_star(simulate: Simulate) -> None:
+async def test_a_join_error_is_a_group_for_except_star() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found: list[str] = []
@@ -114,11 +115,11 @@ async def test_a_join_error_is_a_group_for_except_star(simulate: Simulate) -> No
             found += [repr(error) for error in group.exceptions]
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == ["a", "KeyError('b')"]
 
 
-async def test_a_join_error_is_the_same_on_replay(simulate: Simulate) -> None:
+async def test_a_join_error_is_the_same_on_replay() -> None:
     seen: list[Any] = []
 
     @workflow
@@ -139,7 +140,7 @@ async def test_a_join_error_is_the_same_on_replay(simulate: Simulate) -> None:
             seen.append([str(error), repr(error.errors["a"]), repr(exhausted.last_error), repr(inner.errors["x"])])
         await ctx.sleep("nap", 1)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(1)
         await s.crash()
@@ -149,12 +150,12 @@ async def test_a_join_error_is_the_same_on_replay(simulate: Simulate) -> None:
     assert seen[0][1:] == ["ValueError('a')", "OSError(5, 'io')", "KeyError('deep')"]
 
 
-async def test_an_uncaught_join_error_names_the_branches(simulate: Simulate) -> None:
+async def test_an_uncaught_join_error_names_the_branches() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.join("lookup", tax=failing(1, ValueError("no tax")), risk=sleeper(1))
 
-    async with simulate() as s:
+    async with deciding() as s:
         info = await failure(s, await s.start(w))
         assert info.code == "join.failed"
         assert "join `lookup`" in info.message
@@ -186,7 +187,7 @@ async def test_a_rollback_error_waits_for_no_sibling(simulate: Simulate) -> None
     assert ledger == ["reserve", "cancelled", "release"] or ledger == ["reserve", "release"]
 
 
-async def test_joins_nest(simulate: Simulate) -> None:
+async def test_joins_nest() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         async def outer(c: Context) -> Any:
@@ -195,7 +196,7 @@ async def test_joins_nest(simulate: Simulate) -> None:
 
         return dict(await ctx.join("outer", a=outer, b=outer))
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(1.5)
         await s.crash()
@@ -225,7 +226,7 @@ async def test_a_finished_join_is_not_entered_again(simulate: Simulate) -> None:
     assert entered == ["j/a", "j/b"]
 
 
-async def test_a_finished_branch_of_an_open_join_is_not_entered_again(simulate: Simulate) -> None:
+async def test_a_finished_branch_of_an_open_join_is_not_entered_again() -> None:
     entered: list[str] = []
 
     @workflow
@@ -241,7 +242,7 @@ async def test_a_finished_branch_of_an_open_join_is_not_entered_again(simulate: 
         found = await ctx.join("j", quick=branch(1), slow=branch(10))
         return list(found.values())
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(5)
         entered.clear()
@@ -250,7 +251,7 @@ async def test_a_finished_branch_of_an_open_join_is_not_entered_again(simulate: 
     assert set(entered) == {"j/slow"}
 
 
-async def test_a_branch_that_fails_leaves_nothing_running(simulate: Simulate) -> None:
+async def test_a_branch_that_fails_leaves_nothing_running() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def careless(c: Context) -> None:
@@ -265,7 +266,7 @@ async def test_a_branch_that_fails_leaves_nothing_running(simulate: Simulate) ->
             return f"{ctx.now():%S}"
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(2)
         statuses = {event["at"]: event.get("status") for event in (await run.history()).of("op.closed")}
@@ -273,16 +274,16 @@ async def test_a_branch_that_fails_leaves_nothing_running(simulate: Simulate) ->
         assert await s.result(run) == "05"
 
 
-async def test_branches_made_in_a_loop_keep_their_own_values(simulate: Simulate) -> None:
+async def test_branches_made_in_a_loop_keep_their_own_values() -> None:
     @workflow
     async def w(ctx: Context) -> dict[str, int]:
         return dict(await ctx.join("j", {f"b{n}": lambda c, n=n: c.step("s", lambda: n) for n in range(20)}))
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == {f"b{n}": n for n in range(20)}
 
 
-async def test_data_leaves_a_body_only_by_its_result(simulate: Simulate) -> None:
+async def test_data_leaves_a_body_only_by_its_result() -> None:
     """What a branch puts into an outer variable is gone after a replay; this is why it must return it."""
 
     @workflow
@@ -298,7 +299,7 @@ async def test_data_leaves_a_body_only_by_its_result(simulate: Simulate) -> None
         await ctx.sleep("nap", 1)
         return [*outer, joined.x]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()

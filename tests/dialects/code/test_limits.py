@@ -11,6 +11,7 @@ from plait.errors import WorkflowCodeError
 from plait.testing import sim
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import failure, same_log
 
 KINDS: dict[str, Callable[[Context, int], Any]] = {
@@ -98,7 +99,7 @@ async def test_a_long_run_of_immediate_results_survives_a_crash(simulate: Simula
         assert await s.result(run) == 2500
 
 
-async def test_names_nest_sixty_four_levels_deep(simulate: Simulate) -> None:
+async def test_names_nest_sixty_four_levels_deep() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         async def deeper(c: Context, level: int) -> int:
@@ -110,7 +111,7 @@ async def test_names_nest_sixty_four_levels_deep(simulate: Simulate) -> None:
 
         return await deeper(ctx, 0)
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == 64
 
 

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from plait import Context, Loop, RollbackError, Undo, step, workflow
-from plait.testing import SimRun
 
-from .conftest import Simulate
-from .support import Ledger, failure, same_log
+from .decided import deciding
+from .support import Ledger, StagedRun, failure, same_log
 
 ledger = Ledger()
 
@@ -39,18 +38,18 @@ def counting(until: int, **options: Any) -> Any:
     return w
 
 
-async def iterations(run: SimRun) -> list[int]:
+async def iterations(run: StagedRun) -> list[int]:
     """Which iterations the history still has."""
     paths = [node.id for node in (await run.view()).nodes]
     return sorted({int(path.split("/")[1][1:]) for path in paths if path.startswith("count/~")})
 
 
-async def test_a_loop_goes_on_until_it_breaks(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_loop_goes_on_until_it_breaks() -> None:
+    async with deciding() as s:
         assert await s.run(counting(7)) == "broke at 7"
 
 
-async def test_a_body_without_state_may_return_nothing(simulate: Simulate) -> None:
+async def test_a_body_without_state_may_return_nothing() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         async def body(c: Context) -> Any:
@@ -60,7 +59,7 @@ async def test_a_body_without_state_may_return_nothing(simulate: Simulate) -> No
 
         return await ctx.loop("l", body)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for n in range(4):
             if await run.status() == "running":
@@ -70,7 +69,7 @@ async def test_a_body_without_state_may_return_nothing(simulate: Simulate) -> No
         assert await s.result(run) == 2
 
 
-async def test_a_body_without_state_may_say_continue(simulate: Simulate) -> None:
+async def test_a_body_without_state_may_say_continue() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         async def body(c: Context) -> Any:
@@ -79,12 +78,12 @@ async def test_a_body_without_state_may_say_continue(simulate: Simulate) -> None
 
         return await ctx.loop("l", body)
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) is None
 
 
 @pytest.mark.parametrize("state", [None, 0, "", [], {}, False], ids=repr)
-async def test_any_state_is_a_state_also_an_empty_one(state: Any, simulate: Simulate) -> None:
+async def test_any_state_is_a_state_also_an_empty_one(state: Any) -> None:
     @workflow
     async def w(ctx: Context, given: Any) -> Any:
         async def body(c: Context, found: Any) -> Any:
@@ -93,14 +92,14 @@ async def test_any_state_is_a_state_also_an_empty_one(state: Any, simulate: Simu
 
         return await ctx.loop("l", body, state=given)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w, state)
         await s.settle()
         await s.crash()
         assert await s.result(run) == [state]
 
 
-async def test_each_iteration_gets_a_copy_of_the_state(simulate: Simulate) -> None:
+async def test_each_iteration_gets_a_copy_of_the_state() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         first: list[int] = []
@@ -116,7 +115,7 @@ async def test_each_iteration_gets_a_copy_of_the_state(simulate: Simulate) -> No
         found = await ctx.loop("l", body, state=first)
         return [first, found]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [[], [[], [0], [0, 1]]]
 
 
@@ -126,7 +125,7 @@ class State:
     total: int = 0
 
 
-async def test_state_may_be_a_dataclass(simulate: Simulate) -> None:
+async def test_state_may_be_a_dataclass() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         async def body(c: Context, state: State) -> Any:
@@ -137,7 +136,7 @@ async def test_state_may_be_a_dataclass(simulate: Simulate) -> None:
 
         return await ctx.loop("l", body, state=State([1, 2, 3]))
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == 6
 
 
@@ -153,8 +152,8 @@ async def test_it_commits_every_twenty_iterations_and_at_the_break() -> None:
     ]
 
 
-async def test_after_twenty_iterations_the_first_ten_go(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_after_twenty_iterations_the_first_ten_go() -> None:
+    async with deciding() as s:
         run = await s.start(counting(100, history_every=10, history_keep=10))
         await s.clock.advance(19.5)
         assert await iterations(run) == list(range(20))
@@ -166,8 +165,8 @@ async def test_after_twenty_iterations_the_first_ten_go(simulate: Simulate) -> N
         assert committed == [20]
 
 
-async def test_a_trim_commits_first(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_trim_commits_first() -> None:
+    async with deciding() as s:
         run = await s.start(counting(30, commit_interval=1000, history_every=7, history_keep=3))
         await s.clock.advance(7)
         types = [event.type for event in (await run.history()) if event.type.startswith("loop")]
@@ -176,8 +175,8 @@ async def test_a_trim_commits_first(simulate: Simulate) -> None:
         assert await s.result(run) == "broke at 30"
 
 
-async def test_history_keep_may_be_nothing(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_history_keep_may_be_nothing() -> None:
+    async with deciding() as s:
         run = await s.start(counting(30, history_every=5, history_keep=0))
         await s.clock.advance(5)
         assert await iterations(run) == [5]
@@ -185,8 +184,8 @@ async def test_history_keep_may_be_nothing(simulate: Simulate) -> None:
         assert await s.result(run) == "broke at 30"
 
 
-async def test_a_break_trims_too(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_break_trims_too() -> None:
+    async with deciding() as s:
         run = await s.start(counting(30, history_keep=4))
         await s.result(run)
         assert await iterations(run) == [27, 28, 29]  # the last one, ~30, opened nothing
@@ -194,7 +193,7 @@ async def test_a_break_trims_too(simulate: Simulate) -> None:
         assert history.of("loop.trimmed")[-1]["below"] == 27
 
 
-async def test_a_rebuild_starts_at_the_last_commit(simulate: Simulate) -> None:
+async def test_a_rebuild_starts_at_the_last_commit() -> None:
     entered: list[int] = []
 
     @workflow
@@ -208,7 +207,7 @@ async def test_a_rebuild_starts_at_the_last_commit(simulate: Simulate) -> None:
 
         return await ctx.loop("count", body, state=0, commit_interval=5)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(12)
         await s.settle()
@@ -222,7 +221,7 @@ async def test_a_rebuild_starts_at_the_last_commit(simulate: Simulate) -> None:
         assert await s.result(run) == 17
 
 
-async def test_a_changed_interval_does_no_harm(simulate: Simulate) -> None:
+async def test_a_changed_interval_does_no_harm() -> None:
     from .support import deploy
 
     def version(**options: Any) -> Any:
@@ -230,7 +229,7 @@ async def test_a_changed_interval_does_no_harm(simulate: Simulate) -> None:
         definition.name = "w"
         return definition
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(version(commit_interval=20))
         await s.clock.advance(13)
         await deploy(s, version(commit_interval=5, history_keep=2))
@@ -239,7 +238,7 @@ async def test_a_changed_interval_does_no_harm(simulate: Simulate) -> None:
         assert await s.result(run) == "broke at 40"
 
 
-async def test_a_long_loop_keeps_a_short_history(simulate: Simulate) -> None:
+async def test_a_long_loop_keeps_a_short_history() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         async def body(c: Context, n: int) -> Any:
@@ -250,13 +249,13 @@ async def test_a_long_loop_keeps_a_short_history(simulate: Simulate) -> None:
 
         return await ctx.loop("count", body, state=0)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == 500
         assert len((await run.view()).nodes) <= 45
 
 
-async def test_loops_nest(simulate: Simulate) -> None:
+async def test_loops_nest() -> None:
     @workflow
     async def w(ctx: Context) -> list[list[int]]:
         async def outer(c: Context, rows: list[list[int]]) -> Any:
@@ -269,7 +268,7 @@ async def test_loops_nest(simulate: Simulate) -> None:
 
         return await ctx.loop("outer", outer, state=[], commit_interval=2, history_keep=0)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         while await run.status() == "running":
@@ -280,7 +279,7 @@ async def test_loops_nest(simulate: Simulate) -> None:
         assert "outer/~1/inner/~2/tick" in paths
 
 
-async def test_a_failure_in_a_body_is_the_loops_failure(simulate: Simulate) -> None:
+async def test_a_failure_in_a_body_is_the_loops_failure() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def body(c: Context, n: int) -> Any:
@@ -296,14 +295,14 @@ async def test_a_failure_in_a_body_is_the_loops_failure(simulate: Simulate) -> N
             return str(error)
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(4)
         await s.crash()
         assert await s.result(run) == "three"
 
 
-async def test_a_lambda_may_be_a_body(simulate: Simulate) -> None:
+async def test_a_lambda_may_be_a_body() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         try:
@@ -313,7 +312,7 @@ async def test_a_lambda_may_be_a_body(simulate: Simulate) -> None:
             return f"{ctx.now():%S}"
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "10"
 
 
@@ -342,8 +341,8 @@ def inline(c: Context, n: int) -> Any:
     return undo
 
 
-async def test_a_trimmed_step_with_a_named_handler_leaves_its_record(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_trimmed_step_with_a_named_handler_leaves_its_record() -> None:
+    async with deciding() as s:
         run = await s.start(reserving(6, lambda c, n: release, history_every=2, history_keep=0))
         await s.clock.advance(6)
         assert await iterations(run) == []
@@ -353,11 +352,9 @@ async def test_a_trimmed_step_with_a_named_handler_leaves_its_record(simulate: S
     assert undone == [["named", f"count/~{n}/reserve", n] for n in reversed(range(6))]
 
 
-async def test_iterations_with_inline_handlers_are_kept_whole_with_a_warning(
-    simulate: Simulate, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_iterations_with_inline_handlers_are_kept_whole_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "plait.code"):
-        async with simulate() as s:
+        async with deciding() as s:
             run = await s.start(reserving(6, inline, history_every=2, history_keep=0))
             await s.clock.advance(6)
             assert await iterations(run) == list(range(6))
@@ -368,8 +365,8 @@ async def test_iterations_with_inline_handlers_are_kept_whole_with_a_warning(
     assert undone == [["inline", f"count/~{n}/reserve", n, n] for n in reversed(range(6))]
 
 
-async def test_inline_handlers_are_found_again_after_a_restart_in_the_middle(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_inline_handlers_are_found_again_after_a_restart_in_the_middle() -> None:
+    async with deciding() as s:
         run = await s.start(reserving(9, inline, commit_interval=4, history_keep=0))
         await s.clock.advance(5.5)
         await s.crash()
@@ -381,8 +378,8 @@ async def test_inline_handlers_are_found_again_after_a_restart_in_the_middle(sim
     assert undone == [5, 4, 3, 2, 1, 0]
 
 
-async def test_only_some_iterations_may_have_inline_handlers(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_only_some_iterations_may_have_inline_handlers() -> None:
+    async with deciding() as s:
         handler = lambda c, n: inline(c, n) if n % 3 == 0 else release  # noqa: E731
         run = await s.start(reserving(8, handler, history_every=2, history_keep=1))
         await s.clock.advance(8)

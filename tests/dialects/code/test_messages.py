@@ -11,6 +11,7 @@ from plait import Context, Limits, Loop, workflow
 from plait.errors import Busy, Conflict, MessageBodyError, NotFound
 
 from .conftest import Simulate
+from .decided import deciding
 
 
 @dataclass
@@ -33,13 +34,13 @@ async def test_a_message_is_what_was_sent(simulate: Simulate) -> None:
         assert await s.result(run) == ["m-1", "go", {"a": [1, None]}, "2030-01-01T00:00:05+00:00"]
 
 
-async def test_messages_are_taken_in_order_of_arrival(simulate: Simulate) -> None:
+async def test_messages_are_taken_in_order_of_arrival() -> None:
     @workflow
     async def w(ctx: Context) -> list[int]:
         await ctx.sleep("nap", 10)
         return [(await ctx.listen(f"l{n}", "m")).body for n in range(3)]  # type: ignore[union-attr]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for n in range(3):
             await run.message("m", n)
@@ -47,19 +48,19 @@ async def test_messages_are_taken_in_order_of_arrival(simulate: Simulate) -> Non
         assert await s.result(run) == [0, 1, 2]
 
 
-async def test_the_name_of_the_operation_is_the_default_name(simulate: Simulate) -> None:
+async def test_the_name_of_the_operation_is_the_default_name() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         return (await ctx.listen("approve")).body  # type: ignore[union-attr]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await run.message("other", 1)
         await run.message("approve", 2)
         assert await s.result(run) == 2
 
 
-async def test_a_list_means_any_of_the_names_first_come_first_served(simulate: Simulate) -> None:
+async def test_a_list_means_any_of_the_names_first_come_first_served() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         await ctx.sleep("nap", 1)
@@ -67,14 +68,14 @@ async def test_a_list_means_any_of_the_names_first_come_first_served(simulate: S
         rest = await ctx.listen("maybe")
         return [message.name for message in (*found, rest) if message is not None]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for name in ("maybe", "no", "yes"):
             await run.message(name)
         assert await s.result(run) == ["no", "yes", "maybe"]
 
 
-async def test_the_first_to_listen_is_the_first_to_be_served(simulate: Simulate) -> None:
+async def test_the_first_to_listen_is_the_first_to_be_served() -> None:
     @workflow
     async def w(ctx: Context) -> dict[str, Any]:
         found = await ctx.join(
@@ -85,7 +86,7 @@ async def test_the_first_to_listen_is_the_first_to_be_served(simulate: Simulate)
         )
         return {key: message.body for key, message in found.items()}
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         for n in range(3):
@@ -93,21 +94,21 @@ async def test_the_first_to_listen_is_the_first_to_be_served(simulate: Simulate)
         assert await s.result(run) == {"a": 0, "b": 1, "c": 2}
 
 
-async def test_messages_that_nobody_wants_stay_in_the_queue(simulate: Simulate) -> None:
+async def test_messages_that_nobody_wants_stay_in_the_queue() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         first = await ctx.listen("b")
         second = await ctx.listen("a")
         return [first.body, second.body]  # type: ignore[union-attr]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await run.message("a", 1)
         await run.message("b", 2)
         assert await s.result(run) == [2, 1]
 
 
-async def test_listen_n_takes_what_is_there_up_to_its_limit(simulate: Simulate) -> None:
+async def test_listen_n_takes_what_is_there_up_to_its_limit() -> None:
     @workflow
     async def w(ctx: Context) -> list[list[int]]:
         await ctx.sleep("nap", 1)
@@ -117,7 +118,7 @@ async def test_listen_n_takes_what_is_there_up_to_its_limit(simulate: Simulate) 
             found.append([message.body for message in batch])
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for n in range(5):
             await run.message("m", n)
@@ -128,7 +129,7 @@ async def test_listen_n_takes_what_is_there_up_to_its_limit(simulate: Simulate) 
         assert await s.result(run) == [[0, 1, 2], [3, 4], [5]]
 
 
-async def test_when_the_time_is_up_there_is_nothing(simulate: Simulate) -> None:
+async def test_when_the_time_is_up_there_is_nothing() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         start = ctx.now()
@@ -143,11 +144,11 @@ async def test_when_the_time_is_up_there_is_nothing(simulate: Simulate) -> None:
         ]
         return [*found, (ctx.now() - start).total_seconds()]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [None, None, None, [], None, None, None, 40]
 
 
-async def test_a_message_that_is_there_wins_over_a_time_that_is_up(simulate: Simulate) -> None:
+async def test_a_message_that_is_there_wins_over_a_time_that_is_up() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         await ctx.sleep("nap", 10)
@@ -155,7 +156,7 @@ async def test_a_message_that_is_there_wins_over_a_time_that_is_up(simulate: Sim
         second = await ctx.listen("b", "m", timeout=0)
         return [first and first.body, second]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await run.message("m", 1)
         assert await s.result(run) == [1, None]
@@ -181,28 +182,28 @@ async def test_a_message_that_came_before_its_deadline_was_handled_wins(simulate
         assert await s.result(run) == "just in time"
 
 
-async def test_a_message_clears_the_deadline(simulate: Simulate) -> None:
+async def test_a_message_clears_the_deadline() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         await ctx.listen("m", timeout=10)
         await ctx.sleep("long", 100)
         return f"{ctx.now():%M:%S}"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(5)
         await run.message("m")
         assert await s.result(run) == "01:45"
 
 
-async def test_the_same_id_twice_is_one_message(simulate: Simulate) -> None:
+async def test_the_same_id_twice_is_one_message() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         first = await ctx.listen("a", "m")
         second = await ctx.listen("b", "m", timeout=10)
         return [first.body, second]  # type: ignore[union-attr]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await run.message("m", 1, id="x")
         await s.settle()
@@ -211,7 +212,7 @@ async def test_the_same_id_twice_is_one_message(simulate: Simulate) -> None:
         assert await s.result(run) == [1, None]
 
 
-async def test_a_body_comes_as_the_type_asked_for(simulate: Simulate) -> None:
+async def test_a_body_comes_as_the_type_asked_for() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         one = await ctx.listen("a", "m", type=Answer)
@@ -220,7 +221,7 @@ async def test_a_body_comes_as_the_type_asked_for(simulate: Simulate) -> None:
         assert one is not None
         return [one.body.yes, [type(message.body).__name__ for message in many], type(raced.value.body).__name__]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for _ in range(3):
             await run.message("m", {"yes": True})
@@ -228,7 +229,7 @@ async def test_a_body_comes_as_the_type_asked_for(simulate: Simulate) -> None:
         assert await s.result(run) == [True, ["Answer"], "Answer"]
 
 
-async def test_a_body_that_misfits_is_consumed_and_raises(simulate: Simulate) -> None:
+async def test_a_body_that_misfits_is_consumed_and_raises() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found: list[str] = []
@@ -241,7 +242,7 @@ async def test_a_body_that_misfits_is_consumed_and_raises(simulate: Simulate) ->
         await ctx.sleep("nap", 1)
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await run.message("m", {"yes": "perhaps"}, id="m-1")
         await run.message("m", {"yes": True})
@@ -253,7 +254,7 @@ async def test_a_body_that_misfits_is_consumed_and_raises(simulate: Simulate) ->
     assert found[1] == "True"
 
 
-async def test_one_misfit_in_a_batch_does_not_hide_the_others(simulate: Simulate) -> None:
+async def test_one_misfit_in_a_batch_does_not_hide_the_others() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         await ctx.sleep("nap", 1)
@@ -263,7 +264,7 @@ async def test_one_misfit_in_a_batch_does_not_hide_the_others(simulate: Simulate
             return [message.body for message in error.received]
         return []
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for body in ({"yes": True}, {"yes": 5}, {"yes": False}):
             await run.message("m", body)

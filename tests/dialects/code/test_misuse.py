@@ -10,15 +10,15 @@ import pytest
 
 from plait import Context, Loop, Retry, step, step_info, workflow
 from plait.errors import InvalidInput, JoinError, PlaitError, StepExhaustedError, WorkflowCodeError
-from plait.testing import SimRun
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import failure, refused
 
 Body = Callable[[Context], Awaitable[Any]]
 
 
-async def caught(simulate: Simulate, body: Body) -> WorkflowCodeError:
+async def caught(body: Body) -> WorkflowCodeError:
     """What a workflow with this body fails with. First it is caught inside, which shows where it is raised."""
     inside: list[WorkflowCodeError] = []
 
@@ -30,7 +30,7 @@ async def caught(simulate: Simulate, body: Body) -> WorkflowCodeError:
             inside.append(error)
             raise
 
-    async with simulate() as s:
+    async with deciding() as s:
         info = await failure(s, await s.start(w, id="run"))
     assert len(inside) >= 1, f"nothing was raised at the call: {info.message}"
     assert info.code == inside[0].code
@@ -46,27 +46,27 @@ def says(error: PlaitError, code: str, *parts: str) -> None:
 # -- names -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_name_must_not_be_empty(simulate: Simulate) -> None:
-    says(await caught(simulate, lambda ctx: ctx.step("", lambda: 1)), "CODE_BAD_NAME", "step name is empty")
+async def test_a_name_must_not_be_empty() -> None:
+    says(await caught(lambda ctx: ctx.step("", lambda: 1)), "CODE_BAD_NAME", "step name is empty")
 
 
 @pytest.mark.parametrize(("name", "why"), [("x" * 501, "501 characters"), ("a\0b", "NUL"), (5, "5"), (None, "None")])
-async def test_a_name_must_be_a_short_string(name: Any, why: str, simulate: Simulate) -> None:
-    says(await caught(simulate, lambda ctx: ctx.sleep(name, 1)), "CODE_BAD_NAME", "sleep name", why)
+async def test_a_name_must_be_a_short_string(name: Any, why: str) -> None:
+    says(await caught(lambda ctx: ctx.sleep(name, 1)), "CODE_BAD_NAME", "sleep name", why)
 
 
-async def test_a_name_with_a_lone_surrogate_is_refused(simulate: Simulate) -> None:
-    says(await caught(simulate, lambda ctx: ctx.sleep("\ud800", 1)), "CODE_BAD_NAME", "sleep name")
+async def test_a_name_with_a_lone_surrogate_is_refused() -> None:
+    says(await caught(lambda ctx: ctx.sleep("\ud800", 1)), "CODE_BAD_NAME", "sleep name")
 
 
-async def test_a_name_may_have_500_characters_and_any_marks(simulate: Simulate) -> None:
+async def test_a_name_may_have_500_characters_and_any_marks() -> None:
     names = ["x" * 500, "a/b", "50%", "~0", "~timer.0", "order#5", "ünï", "a b", "%2F", "a:b#c/d", "line\nbreak"]
 
     @workflow
     async def w(ctx: Context) -> list[str]:
         return [await ctx.step(name, lambda name=name: name) for name in names]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == names
         paths = [node.id for node in (await run.view()).nodes]
@@ -75,7 +75,7 @@ async def test_a_name_may_have_500_characters_and_any_marks(simulate: Simulate) 
 
 
 @pytest.mark.parametrize("kind", ["step", "sleep", "listen", "join", "race", "loop", "timeout", "version", "send"])
-async def test_a_name_is_used_once_in_a_scope(kind: str, simulate: Simulate) -> None:
+async def test_a_name_is_used_once_in_a_scope(kind: str) -> None:
     async def body(ctx: Context) -> None:
         again: dict[str, Callable[[], Any]] = {
             "step": lambda: ctx.step("charge", lambda: 2),
@@ -91,11 +91,11 @@ async def test_a_name_is_used_once_in_a_scope(kind: str, simulate: Simulate) -> 
         await ctx.step("charge", lambda: 1)
         again[kind]()
 
-    error = await caught(simulate, body)
+    error = await caught(body)
     says(error, "CODE_DUPLICATE_NAME", "`charge` is used twice in the workflow", 'write f"charge:{i}", or use ctx.loop')
 
 
-async def test_a_name_may_be_used_again_in_another_scope(simulate: Simulate) -> None:
+async def test_a_name_may_be_used_again_in_another_scope() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         async def branch(c: Context) -> str:
@@ -108,11 +108,11 @@ async def test_a_name_may_be_used_again_in_another_scope(simulate: Simulate) -> 
         both = await ctx.join("parallel", x=branch, y=branch)
         return [await ctx.step("work", lambda: ctx.path), both.x, both.y, await ctx.loop("outer", body, state=0)]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == ["", "parallel/x", "parallel/y", "outer/~1"]
 
 
-async def test_a_duplicate_in_a_branch_names_the_branch(simulate: Simulate) -> None:
+async def test_a_duplicate_in_a_branch_names_the_branch() -> None:
     async def branch(c: Context) -> None:
         await c.step("a", lambda: 1)
         await c.step("a", lambda: 1)
@@ -125,14 +125,14 @@ async def test_a_duplicate_in_a_branch_names_the_branch(simulate: Simulate) -> N
             return str(error.errors["x"])
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert "`a` is used twice in `j/x`" in await s.run(w)
 
 
 # -- the right ctx ---------------------------------------------------------------------------------------------------
 
 
-async def test_a_branch_must_use_its_own_ctx(simulate: Simulate) -> None:
+async def test_a_branch_must_use_its_own_ctx() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def wrong(c: Context) -> None:
@@ -144,24 +144,24 @@ async def test_a_branch_must_use_its_own_ctx(simulate: Simulate) -> None:
             return str(error.errors["x"])
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         text = await s.run(w)
     assert "CODE_WRONG_CTX" in text
     assert "`j/x`" in text
     assert "use the ctx that" in text
 
 
-async def test_a_loop_body_must_use_its_own_ctx(simulate: Simulate) -> None:
+async def test_a_loop_body_must_use_its_own_ctx() -> None:
     async def body(ctx: Context) -> None:
         async def wrong(c: Context) -> None:
             await ctx.step("a", lambda: 1)
 
         await ctx.loop("l", wrong)
 
-    says(await caught(simulate, body), "CODE_WRONG_CTX", "step `a`")
+    says(await caught(body), "CODE_WRONG_CTX", "step `a`")
 
 
-async def test_random_numbers_of_an_outer_ctx_are_refused_too(simulate: Simulate) -> None:
+async def test_random_numbers_of_an_outer_ctx_are_refused_too() -> None:
     """The count of draws would differ on a replay that does not enter the branch."""
 
     async def body(ctx: Context) -> None:
@@ -170,10 +170,10 @@ async def test_random_numbers_of_an_outer_ctx_are_refused_too(simulate: Simulate
 
         await ctx.loop("l", wrong)
 
-    says(await caught(simulate, body), "CODE_WRONG_CTX")
+    says(await caught(body), "CODE_WRONG_CTX")
 
 
-async def test_an_operation_is_awaited_in_the_scope_that_made_it(simulate: Simulate) -> None:
+async def test_an_operation_is_awaited_in_the_scope_that_made_it() -> None:
     async def body(ctx: Context) -> None:
         op = ctx.step("a", lambda: 1)
 
@@ -185,11 +185,11 @@ async def test_an_operation_is_awaited_in_the_scope_that_made_it(simulate: Simul
         finally:
             op.close()
 
-    says(await caught(simulate, body), "CODE_WRONG_CTX", "step `a`")
+    says(await caught(body), "CODE_WRONG_CTX", "step `a`")
 
 
 @pytest.mark.parametrize("threaded", [True, False])
-async def test_a_step_must_not_use_the_ctx(threaded: bool, simulate: Simulate) -> None:
+async def test_a_step_must_not_use_the_ctx(threaded: bool) -> None:
     calls: list[int] = []
 
     async def body(ctx: Context) -> None:
@@ -202,7 +202,7 @@ async def test_a_step_must_not_use_the_ctx(threaded: bool, simulate: Simulate) -
 
         await ctx.step("outer", plain if threaded else coroutine)
 
-    says(await caught(simulate, body), "CODE_WRONG_CTX", "sleep `inner`", "a step")
+    says(await caught(body), "CODE_WRONG_CTX", "sleep `inner`", "a step")
     assert calls == [1]  # trying again could not help
 
 
@@ -275,24 +275,24 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("body", REFUSED, ids=lambda fn: fn.__name__)
-async def test_io_threads_processes_and_signals_are_refused(body: Body, simulate: Simulate) -> None:
-    says(await caught(simulate, body), "CODE_FOREIGN_AWAIT", 'put it in `ctx.step("name", fn)`')
+async def test_io_threads_processes_and_signals_are_refused(body: Body) -> None:
+    says(await caught(body), "CODE_FOREIGN_AWAIT", 'put it in `ctx.step("name", fn)`')
 
 
-async def test_a_future_of_another_loop_is_refused(simulate: Simulate) -> None:
+async def test_a_future_of_another_loop_is_refused() -> None:
     foreign = asyncio.get_running_loop().create_future()
 
     @workflow
     async def w(ctx: Context) -> None:
         await foreign
 
-    async with simulate() as s:
+    async with deciding() as s:
         info = await failure(s, await s.start(w))
         assert info.code == "CODE_FOREIGN_AWAIT"
         assert "ctx.step" in info.message
 
 
-async def test_a_future_of_another_loop_is_refused_in_branches_and_bodies_too(simulate: Simulate) -> None:
+async def test_a_future_of_another_loop_is_refused_in_branches_and_bodies_too() -> None:
     foreign = asyncio.get_running_loop().create_future()
 
     @workflow
@@ -311,11 +311,11 @@ async def test_a_future_of_another_loop_is_refused_in_branches_and_bodies_too(si
             codes.append(error.code)
         return codes
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == ["CODE_FOREIGN_AWAIT", "CODE_FOREIGN_AWAIT"]
 
 
-async def test_a_bare_yield_of_another_framework_is_refused(simulate: Simulate) -> None:
+async def test_a_bare_yield_of_another_framework_is_refused() -> None:
     class Trap:
         def __await__(self) -> Any:
             yield "a trap of another framework"
@@ -324,7 +324,7 @@ async def test_a_bare_yield_of_another_framework_is_refused(simulate: Simulate) 
     async def w(ctx: Context) -> None:
         await Trap()
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert (await failure(s, await s.start(w))).code == "CODE_FOREIGN_AWAIT"
 
 
@@ -348,12 +348,12 @@ OPERATIONS: dict[str, Callable[[Context], Any]] = {
 
 
 @pytest.mark.parametrize("kind", OPERATIONS)
-async def test_an_operation_that_is_not_awaited_is_named_with_its_line(kind: str, simulate: Simulate) -> None:
+async def test_an_operation_that_is_not_awaited_is_named_with_its_line(kind: str) -> None:
     @workflow
     async def w(ctx: Context) -> None:
         OPERATIONS[kind](ctx)
 
-    async with simulate([w]) as s:
+    async with deciding([w]) as s:
         info = await failure(s, await s.start(w))
         assert info.code == "CODE_NOT_AWAITED"
         line = OPERATIONS[kind].__code__.co_firstlineno
@@ -361,20 +361,20 @@ async def test_an_operation_that_is_not_awaited_is_named_with_its_line(kind: str
         assert f"test_misuse.py:{line}" in info.message
 
 
-async def test_an_operation_that_is_still_open_when_the_workflow_returns_is_an_error(simulate: Simulate) -> None:
+async def test_an_operation_that_is_still_open_when_the_workflow_returns_is_an_error() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         task = asyncio.create_task(ctx.sleep("nap", 100))
         await ctx.sleep("short", 1)
         del task
 
-    async with simulate() as s:
+    async with deciding() as s:
         info = await failure(s, await s.start(w))
         assert info.code == "CODE_NOT_AWAITED"
         assert "sleep `nap`" in info.message
 
 
-async def test_a_branch_and_an_iteration_must_await_what_they_open(simulate: Simulate) -> None:
+async def test_a_branch_and_an_iteration_must_await_what_they_open() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         async def careless(c: Context) -> None:
@@ -391,34 +391,34 @@ async def test_a_branch_and_an_iteration_must_await_what_they_open(simulate: Sim
             found.append(str(error))
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         branch, iteration = await s.run(w)
     assert "`j/x` ended while step `a` was not awaited" in branch
     assert "`l/~0` ended while step `a` was not awaited" in iteration
 
 
-async def test_going_round_without_an_operation_is_noticed(simulate: Simulate) -> None:
+async def test_going_round_without_an_operation_is_noticed() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         while True:  # noqa: ASYNC110
             await asyncio.sleep(0)
 
-    async with simulate() as s:
+    async with deciding() as s:
         info = await failure(s, await s.start(w))
         assert info.code == "CODE_SPINNING"
         assert "wait with ctx.sleep or ctx.listen" in info.message
 
 
-async def test_a_loop_whose_body_does_nothing_is_noticed(simulate: Simulate) -> None:
+async def test_a_loop_whose_body_does_nothing_is_noticed() -> None:
     async def body(ctx: Context) -> None:
         async def nothing(c: Context) -> None: ...
 
         await ctx.loop("l", nothing)
 
-    says(await caught(simulate, body), "CODE_SPINNING", "loop `l`")
+    says(await caught(body), "CODE_SPINNING", "loop `l`")
 
 
-async def test_many_results_in_a_row_are_not_spinning(simulate: Simulate) -> None:
+async def test_many_results_in_a_row_are_not_spinning() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         async def many(c: Context) -> int:
@@ -433,14 +433,14 @@ async def test_many_results_in_a_row_are_not_spinning(simulate: Simulate) -> Non
                 await asyncio.sleep(0)
         return 1
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == 1
 
 
 # -- values ----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_result_that_is_not_json_is_refused_without_a_retry(simulate: Simulate) -> None:
+async def test_a_result_that_is_not_json_is_refused_without_a_retry() -> None:
     calls: list[int] = []
 
     async def body(ctx: Context) -> None:
@@ -450,44 +450,44 @@ async def test_a_result_that_is_not_json_is_refused_without_a_retry(simulate: Si
 
         await ctx.step("open", open_)
 
-    says(await caught(simulate, body), "CODE_NOT_ENCODABLE", "step `open`", "`$.conn`", "object")
+    says(await caught(body), "CODE_NOT_ENCODABLE", "step `open`", "`$.conn`", "object")
     assert calls == [1]
 
 
-async def test_an_argument_that_is_not_json_is_refused_at_the_call(simulate: Simulate) -> None:
+async def test_an_argument_that_is_not_json_is_refused_at_the_call() -> None:
     @step
     def typed(value: Any) -> None: ...
 
     says(
-        await caught(simulate, lambda ctx: ctx.step("a", typed, object())),
+        await caught(lambda ctx: ctx.step("a", typed, object())),
         "CODE_NOT_ENCODABLE",
         "an argument of step `a`",
         "$[0]",
     )
 
 
-async def test_an_argument_of_a_plain_function_stays_as_it_is(simulate: Simulate) -> None:
+async def test_an_argument_of_a_plain_function_stays_as_it_is() -> None:
     marker = object()
 
     @workflow
     async def w(ctx: Context) -> bool:
         return await ctx.step("same", lambda value: value is marker, marker)
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) is True
 
 
-async def test_an_argument_that_misfits_its_step_is_refused_without_a_retry(simulate: Simulate) -> None:
+async def test_an_argument_that_misfits_its_step_is_refused_without_a_retry() -> None:
     @step
     def double(number: int) -> int:
         return number * 2
 
-    says(await caught(simulate, lambda ctx: ctx.step("a", double, "x")), "CODE_BAD_OPTION", "`a`", "`int`", "`str`")
+    says(await caught(lambda ctx: ctx.step("a", double, "x")), "CODE_BAD_OPTION", "`a`", "`int`", "`str`")
 
 
 @pytest.mark.parametrize("bad", ["a\0b", "\udc00", float("nan"), float("-inf"), {"deep": float("inf")}])
-async def test_a_result_that_no_store_can_keep_is_refused(bad: Any, simulate: Simulate) -> None:
-    says(await caught(simulate, lambda ctx: ctx.step("a", lambda: bad)), "CODE_NOT_ENCODABLE", "step `a`")
+async def test_a_result_that_no_store_can_keep_is_refused(bad: Any) -> None:
+    says(await caught(lambda ctx: ctx.step("a", lambda: bad)), "CODE_NOT_ENCODABLE", "step `a`")
 
 
 async def test_a_result_that_is_too_large_is_refused(simulate: Simulate) -> None:
@@ -504,19 +504,19 @@ async def test_a_result_that_is_too_large_is_refused(simulate: Simulate) -> None
         assert "1,000" in info.message
 
 
-async def test_an_output_that_is_not_json_fails_the_run(simulate: Simulate) -> None:
+async def test_an_output_that_is_not_json_fails_the_run() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         return {"conn": object()}
 
-    async with simulate() as s:
+    async with deciding() as s:
         info = await failure(s, await s.start(w))
         assert info.code == "CODE_NOT_ENCODABLE"
         assert "the workflow's result" in info.message
         assert "$.conn" in info.message
 
 
-async def test_the_result_of_a_branch_must_be_json(simulate: Simulate) -> None:
+async def test_the_result_of_a_branch_must_be_json() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def branch(c: Context) -> Any:
@@ -528,46 +528,46 @@ async def test_the_result_of_a_branch_must_be_json(simulate: Simulate) -> None:
             return str(error.errors["x"])
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         text = await s.run(w)
     assert "CODE_NOT_ENCODABLE" in text
     assert "branch `x`" in text
 
 
 @pytest.mark.parametrize("where", ["first state", "state", "result"])
-async def test_the_states_and_the_result_of_a_loop_must_be_json(where: str, simulate: Simulate) -> None:
+async def test_the_states_and_the_result_of_a_loop_must_be_json(where: str) -> None:
     async def body(ctx: Context) -> None:
         async def turn(c: Context, state: Any) -> Any:
             return Loop.break_(object()) if where == "result" else Loop.continue_(object())
 
         await ctx.loop("l", turn, state=object() if where == "first state" else 0)
 
-    says(await caught(simulate, body), "CODE_NOT_ENCODABLE", "loop `l`", where)
+    says(await caught(body), "CODE_NOT_ENCODABLE", "loop `l`", where)
 
 
 # -- loops, branches, options ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("verdict", [None, 5, True, Loop])
-async def test_a_body_with_state_says_how_to_go_on(verdict: Any, simulate: Simulate) -> None:
+async def test_a_body_with_state_says_how_to_go_on(verdict: Any) -> None:
     async def body(ctx: Context) -> None:
         async def turn(c: Context, state: int) -> Any:
             return verdict
 
         await ctx.loop("l", turn, state=0)
 
-    error = await caught(simulate, body)
+    error = await caught(body)
     says(error, "CODE_LOOP_RESULT", "loop `l`", "return Loop.continue_(state) or Loop.break_(value)")
 
 
-async def test_a_body_without_state_may_return_nothing_but_nothing_else(simulate: Simulate) -> None:
+async def test_a_body_without_state_may_return_nothing_but_nothing_else() -> None:
     async def body(ctx: Context) -> None:
         async def turn(c: Context) -> Any:
             return 5
 
         await ctx.loop("l", turn)
 
-    says(await caught(simulate, body), "CODE_LOOP_RESULT", "loop `l`", "returned 5")
+    says(await caught(body), "CODE_LOOP_RESULT", "loop `l`", "returned 5")
 
 
 BAD_OPTIONS: dict[str, tuple[Callable[[Context], Any], str]] = {
@@ -611,13 +611,13 @@ BAD_OPTIONS: dict[str, tuple[Callable[[Context], Any], str]] = {
 
 
 @pytest.mark.parametrize("option", BAD_OPTIONS)
-async def test_an_option_out_of_range_is_refused_at_the_call(option: str, simulate: Simulate) -> None:
+async def test_an_option_out_of_range_is_refused_at_the_call(option: str) -> None:
     call, part = BAD_OPTIONS[option]
 
     async def body(ctx: Context) -> Any:
         return await call(ctx)
 
-    says(await caught(simulate, body), "CODE_BAD_OPTION", part)
+    says(await caught(body), "CODE_BAD_OPTION", part)
 
 
 def test_a_wrong_option_of_a_step_or_a_workflow_is_said_where_it_is_written() -> None:
@@ -657,21 +657,21 @@ async def _nothing(ctx: Context) -> None: ...
 
 
 @pytest.mark.parametrize("case", BAD_BRANCHES)
-async def test_branches_that_can_not_run_are_refused(case: str, simulate: Simulate) -> None:
+async def test_branches_that_can_not_run_are_refused(case: str) -> None:
     call, part = BAD_BRANCHES[case]
 
     async def body(ctx: Context) -> Any:
         return await call(ctx)
 
-    says(await caught(simulate, body), "CODE_BRANCH", part)
+    says(await caught(body), "CODE_BRANCH", part)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 501, "a\0b"])
-async def test_the_name_of_a_branch_is_checked_like_others(key: str, simulate: Simulate) -> None:
-    says(await caught(simulate, lambda ctx: ctx.join("j", {key: _nothing})), "CODE_BAD_NAME", "branch name")
+async def test_the_name_of_a_branch_is_checked_like_others(key: str) -> None:
+    says(await caught(lambda ctx: ctx.join("j", {key: _nothing})), "CODE_BAD_NAME", "branch name")
 
 
-async def test_a_coroutine_given_as_a_branch_is_explained(simulate: Simulate) -> None:
+async def test_a_coroutine_given_as_a_branch_is_explained() -> None:
     async def body(ctx: Context) -> None:
         called = _nothing(ctx)
         try:
@@ -679,10 +679,10 @@ async def test_a_coroutine_given_as_a_branch_is_explained(simulate: Simulate) ->
         finally:
             called.close()
 
-    says(await caught(simulate, body), "CODE_BRANCH", "pass the function, not `fn(ctx)`")
+    says(await caught(body), "CODE_BRANCH", "pass the function, not `fn(ctx)`")
 
 
-async def test_a_branch_that_is_a_plain_function_fails_as_a_branch(simulate: Simulate) -> None:
+async def test_a_branch_that_is_a_plain_function_fails_as_a_branch() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         try:
@@ -691,14 +691,14 @@ async def test_a_branch_that_is_a_plain_function_fails_as_a_branch(simulate: Sim
             return [str(part) for part in error.errors.values()]
         return []
 
-    async with simulate() as s:
+    async with deciding() as s:
         plain, raised = await s.run(w)
     assert "make it an async function" in plain
     assert "CODE_BRANCH" in plain
     assert "division by zero" in raised
 
 
-async def test_misuse_in_a_step_is_not_tried_again(simulate: Simulate) -> None:
+async def test_misuse_in_a_step_is_not_tried_again() -> None:
     calls: list[int] = []
 
     @workflow
@@ -715,12 +715,12 @@ async def test_misuse_in_a_step_is_not_tried_again(simulate: Simulate) -> None:
             return error.code
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "CODE_BAD_OPTION"
     assert calls == [1]
 
 
-async def test_what_was_caught_does_not_stop_the_run(simulate: Simulate) -> None:
+async def test_what_was_caught_does_not_stop_the_run() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         try:
@@ -729,7 +729,7 @@ async def test_what_was_caught_does_not_stop_the_run(simulate: Simulate) -> None
             await ctx.sleep("nap", 1)
         return await ctx.step("a", lambda: 2)
 
-    async with simulate() as s:
-        run: SimRun = await s.start(w)
+    async with deciding() as s:
+        run = await s.start(w)
         await s.crash()
         assert await s.result(run) == 2

@@ -7,18 +7,19 @@ from plait import Context, Loop, RollbackError, workflow
 from plait.errors import RaceError
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import Ledger, failure
 from .test_join import failing, sleeper
 
 
-async def test_the_first_to_complete_wins(simulate: Simulate) -> None:
+async def test_the_first_to_complete_wins() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         won = await ctx.race("r", slow=sleeper(10, "slow"), quick=sleeper(1, "quick"))
         await ctx.sleep("nap", 1)
         return [won.winner, won.value, f"{ctx.now():%S}"]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(1)
         await s.crash()
@@ -27,21 +28,21 @@ async def test_the_first_to_complete_wins(simulate: Simulate) -> None:
         assert closed["winner"] == "quick"
 
 
-async def test_none_wins_too(simulate: Simulate) -> None:
+async def test_none_wins_too() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         won = await ctx.race("r", a=sleeper(10, "a"), b=sleeper(1, None))
         await ctx.sleep("nap", 1)
         return [won.winner, won.value]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(1)
         await s.crash()
         assert await s.result(run) == ["b", None]
 
 
-async def test_of_two_in_one_turn_the_first_listed_wins(simulate: Simulate) -> None:
+async def test_of_two_in_one_turn_the_first_listed_wins() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         async def at_once(c: Context) -> None: ...
@@ -54,24 +55,24 @@ async def test_of_two_in_one_turn_the_first_listed_wins(simulate: Simulate) -> N
         second = await ctx.race("r2", quick=at_once, slow=later)
         return [first.winner, second.winner]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == ["slow", "quick"]
 
 
-async def test_a_failure_does_not_win(simulate: Simulate) -> None:
+async def test_a_failure_does_not_win() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         won = await ctx.race("r", bad=failing(1, ValueError("no")), good=sleeper(5, "good"))
         return [won.winner, won.value]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(2)
         await s.crash()
         assert await s.result(run) == ["good", "good"]
 
 
-async def test_when_all_fail_there_is_a_race_error(simulate: Simulate) -> None:
+async def test_when_all_fail_there_is_a_race_error() -> None:
     seen: list[Any] = []
 
     @workflow
@@ -82,7 +83,7 @@ async def test_when_all_fail_there_is_a_race_error(simulate: Simulate) -> None:
             seen.append([str(error.errors["a"]), repr(error.errors["b"]), f"{ctx.now():%S}"])
         await ctx.sleep("nap", 1)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(2)
         await s.crash()
@@ -151,7 +152,7 @@ async def test_losers_are_cancelled_and_not_waited_for(simulate: Simulate) -> No
         }
 
 
-async def test_a_loser_can_not_touch_its_ctx_any_more(simulate: Simulate) -> None:
+async def test_a_loser_can_not_touch_its_ctx_any_more() -> None:
     seen: list[str] = []
 
     @workflow
@@ -169,7 +170,7 @@ async def test_a_loser_can_not_touch_its_ctx_any_more(simulate: Simulate) -> Non
         await ctx.sleep("after", 1)
         return won.winner
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == "quick"
         paths = [event["at"] for event in (await run.history()).of("op.opened")]
@@ -178,18 +179,18 @@ async def test_a_loser_can_not_touch_its_ctx_any_more(simulate: Simulate) -> Non
     assert "CODE_WRONG_CTX" in seen
 
 
-async def test_a_rollback_error_wins_over_everything(simulate: Simulate) -> None:
+async def test_a_rollback_error_wins_over_everything() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.race("r", slow=sleeper(1000), bad=failing(1, RollbackError("stop")))
 
-    async with simulate() as s:
+    async with deciding() as s:
         info = await failure(s, await s.start(w))
         assert info.kind == "rollback"
         assert s.clock.elapsed == 1000
 
 
-async def test_races_nest_in_loops_and_joins(simulate: Simulate) -> None:
+async def test_races_nest_in_loops_and_joins() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         async def body(c: Context, found: list[str]) -> Any:
@@ -199,7 +200,7 @@ async def test_races_nest_in_loops_and_joins(simulate: Simulate) -> None:
 
         return await ctx.loop("l", body, state=[])
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(6)
         await run.message("m")
@@ -208,21 +209,21 @@ async def test_races_nest_in_loops_and_joins(simulate: Simulate) -> None:
         assert await s.result(run) == ["late", "answer", "late"]
 
 
-async def test_a_message_is_not_lost_to_a_loser(simulate: Simulate) -> None:
+async def test_a_message_is_not_lost_to_a_loser() -> None:
     @workflow
     async def w(ctx: Context) -> list[Any]:
         won = await ctx.race("r", timer=sleeper(5), listener=lambda c: c.listen("m"))
         message = await ctx.listen("after", "m")
         return [won.winner, message.body]  # type: ignore[union-attr]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(6)
         await run.message("m", "kept")
         assert await s.result(run) == ["timer", "kept"]
 
 
-async def test_a_closed_step_of_a_loser_with_a_handler_is_undone(simulate: Simulate) -> None:
+async def test_a_closed_step_of_a_loser_with_a_handler_is_undone() -> None:
     ledger = Ledger()
 
     @workflow
@@ -234,7 +235,7 @@ async def test_a_closed_step_of_a_loser_with_a_handler_is_undone(simulate: Simul
         await ctx.race("r", loser=loser, quick=sleeper(1))
         raise RollbackError("no")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(0.5)
         await s.crash()

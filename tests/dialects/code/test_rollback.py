@@ -10,6 +10,7 @@ from plait.errors import Conflict, HistoryDivergedError
 from plait.testing import Sim, SimRun
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import Ledger, deploy, failure
 
 ledger = Ledger()
@@ -113,8 +114,8 @@ async def test_it_undoes_newest_first(trigger: str, restart: bool, handler: str,
 
 
 @handlers
-async def test_a_plain_cancel_undoes_nothing(handler: str, simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_plain_cancel_undoes_nothing(handler: str) -> None:
+    async with deciding() as s:
         run = await s.start(three(handler))
         await s.settle()
         await run.cancel()
@@ -124,12 +125,12 @@ async def test_a_plain_cancel_undoes_nothing(handler: str, simulate: Simulate) -
 
 
 @handlers
-async def test_neither_divergence_nor_eviction_undoes_anything(handler: str, simulate: Simulate) -> None:
+async def test_neither_divergence_nor_eviction_undoes_anything(handler: str) -> None:
     @workflow(name="w")
     async def other(ctx: Context) -> None:
         await ctx.step("x", lambda: 1)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(three(handler))
         await s.settle()
         await deploy(s, other)
@@ -139,13 +140,13 @@ async def test_neither_divergence_nor_eviction_undoes_anything(handler: str, sim
     assert ledger == ["a", "b", "c"]
 
 
-async def test_a_run_without_handlers_just_fails(simulate: Simulate) -> None:
+async def test_a_run_without_handlers_just_fails() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.step("a", reserve, "a")
         raise RollbackError("stop")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         info = await failure(s, run)
         assert (info.kind, info.message) == ("rollback", "stop")
@@ -153,7 +154,7 @@ async def test_a_run_without_handlers_just_fails(simulate: Simulate) -> None:
 
 
 @handlers
-async def test_a_caught_failure_undoes_nothing(handler: str, simulate: Simulate) -> None:
+async def test_a_caught_failure_undoes_nothing(handler: str) -> None:
     @workflow
     async def w(ctx: Context) -> str:
         await ctx.step("a", reserve, "a", rollback=HANDLERS[handler]("a"))
@@ -163,20 +164,20 @@ async def test_a_caught_failure_undoes_nothing(handler: str, simulate: Simulate)
             return "handled"
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "handled"
     assert ledger == ["a", "bad"]
 
 
 @handlers
-async def test_steps_that_failed_are_not_undone(handler: str, simulate: Simulate) -> None:
+async def test_steps_that_failed_are_not_undone(handler: str) -> None:
     @workflow
     async def w(ctx: Context) -> None:
         make = HANDLERS[handler]
         await ctx.step("a", reserve, "a", rollback=make("a"))
         await ctx.step("bad", ledger.fails("bad", CriticalError("no")), rollback=make("bad"))
 
-    async with simulate() as s:
+    async with deciding() as s:
         await failure(s, await s.start(w))
     assert ledger == ["a", "bad", "undo a"]
 
@@ -184,7 +185,7 @@ async def test_steps_that_failed_are_not_undone(handler: str, simulate: Simulate
 # -- what a handler gets ---------------------------------------------------------------------------------------------
 
 
-async def test_a_handler_gets_what_was_done_and_why_it_is_undone(simulate: Simulate) -> None:
+async def test_a_handler_gets_what_was_done_and_why_it_is_undone() -> None:
     seen: list[Undo] = []
     keys: list[str] = []
 
@@ -198,7 +199,7 @@ async def test_a_handler_gets_what_was_done_and_why_it_is_undone(simulate: Simul
         await ctx.step("lambda", lambda: 5, rollback=undo)
         raise ValueError("because")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w, id="r")
         await failure(s, run)
     second, first = seen
@@ -209,7 +210,7 @@ async def test_a_handler_gets_what_was_done_and_why_it_is_undone(simulate: Simul
     assert keys == ["r:lambda:0:undo", "r:named:0:undo"]
 
 
-async def test_a_handler_may_be_a_plain_function_in_a_thread(simulate: Simulate) -> None:
+async def test_a_handler_may_be_a_plain_function_in_a_thread() -> None:
     import threading
 
     main = threading.get_ident()
@@ -219,12 +220,12 @@ async def test_a_handler_may_be_a_plain_function_in_a_thread(simulate: Simulate)
         await ctx.step("a", lambda: 1, rollback=lambda undo: ledger.append(threading.get_ident() != main))
         raise ValueError("no")
 
-    async with simulate() as s:
+    async with deciding() as s:
         await failure(s, await s.start(w))
     assert ledger == [True]
 
 
-async def test_a_named_handler_can_belong_to_a_step(simulate: Simulate) -> None:
+async def test_a_named_handler_can_belong_to_a_step() -> None:
     @step(rollback=release)
     async def with_handler(name: str) -> None:
         ledger.append(name)
@@ -234,7 +235,7 @@ async def test_a_named_handler_can_belong_to_a_step(simulate: Simulate) -> None:
         await ctx.step("a", with_handler, "a")
         raise ValueError("no")
 
-    async with simulate() as s:
+    async with deciding() as s:
         await failure(s, await s.start(w))
     assert ledger == ["a", "undo a"]
 
@@ -244,9 +245,7 @@ async def test_a_named_handler_can_belong_to_a_step(simulate: Simulate) -> None:
 
 @handlers
 @pytest.mark.parametrize("restart", [False, True], ids=["live", "restarted"])
-async def test_joins_races_and_loops_are_undone_in_order_of_completion(
-    handler: str, restart: bool, simulate: Simulate
-) -> None:
+async def test_joins_races_and_loops_are_undone_in_order_of_completion(handler: str, restart: bool) -> None:
     make = HANDLERS[handler]
 
     def branch(name: str, seconds: float) -> Any:
@@ -272,7 +271,7 @@ async def test_joins_races_and_loops_are_undone_in_order_of_completion(
         await ctx.listen("go")
         raise RollbackError("stop")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(10)
         if restart:
@@ -284,7 +283,7 @@ async def test_joins_races_and_loops_are_undone_in_order_of_completion(
 
 
 @handlers
-async def test_a_rollback_in_the_middle_of_open_bodies(handler: str, simulate: Simulate) -> None:
+async def test_a_rollback_in_the_middle_of_open_bodies(handler: str) -> None:
     make = HANDLERS[handler]
 
     @workflow
@@ -299,7 +298,7 @@ async def test_a_rollback_in_the_middle_of_open_bodies(handler: str, simulate: S
 
         await ctx.join("j", x=branch, y=lambda c: c.listen("never"))
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(4.5)
         await s.crash()
@@ -340,7 +339,7 @@ async def test_handlers_run_one_at_a_time_and_survive_a_crash(handler: str, simu
 
 
 @handlers
-async def test_a_handler_is_retried(handler: str, simulate: Simulate) -> None:
+async def test_a_handler_is_retried(handler: str) -> None:
     attempts: list[int] = []
 
     async def flaky(undo: Undo) -> None:
@@ -353,7 +352,7 @@ async def test_a_handler_is_retried(handler: str, simulate: Simulate) -> None:
         await ctx.step("a", reserve, "a", rollback=flaky)
         raise ValueError("no")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         info = await failure(s, run)
         assert info.message == "no"
@@ -497,11 +496,11 @@ async def diverges(ctx: Context) -> str:
     return "never"
 
 
-async def test_named_handlers_need_no_workflow_code(simulate: Simulate) -> None:
+async def test_named_handlers_need_no_workflow_code() -> None:
     @workflow
     async def unrelated(ctx: Context) -> None: ...
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(three("named", ValueError("no")), id="r")
         await s.settle()
         await deploy(s, unrelated)
@@ -539,7 +538,7 @@ async def test_an_inline_handler_that_is_not_found_blocks_the_run(simulate: Simu
     assert undone() == ["c", "b", "a"]
 
 
-async def test_removed_can_give_an_inline_handler_again(simulate: Simulate) -> None:
+async def test_removed_can_give_an_inline_handler_again() -> None:
     @workflow(name="w")
     async def without(ctx: Context) -> str:
         for name in ("a", "b", "c"):
@@ -547,7 +546,7 @@ async def test_removed_can_give_an_inline_handler_again(simulate: Simulate) -> N
         await ctx.listen("go")
         raise ValueError("no")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(three("inline"), id="r")
         await s.settle()
         await deploy(s, without)
@@ -556,7 +555,7 @@ async def test_removed_can_give_an_inline_handler_again(simulate: Simulate) -> N
     assert undone() == ["c", "b", "a"]
 
 
-async def test_a_step_made_inside_a_function_counts_as_inline(simulate: Simulate) -> None:
+async def test_a_step_made_inside_a_function_counts_as_inline() -> None:
     @step
     async def local(undo: Undo) -> None:
         ledger.append(f"undo {undo.step}")
@@ -567,7 +566,7 @@ async def test_a_step_made_inside_a_function_counts_as_inline(simulate: Simulate
         await ctx.listen("go")
         raise ValueError("no")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()
@@ -576,7 +575,7 @@ async def test_a_step_made_inside_a_function_counts_as_inline(simulate: Simulate
     assert undone() == ["a"]
 
 
-async def test_an_uncaught_failure_cancels_what_is_open_before_it_undoes(simulate: Simulate) -> None:
+async def test_an_uncaught_failure_cancels_what_is_open_before_it_undoes() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         async def slow() -> None:
@@ -592,6 +591,6 @@ async def test_an_uncaught_failure_cancels_what_is_open_before_it_undoes(simulat
         del task
         raise ValueError("no")
 
-    async with simulate() as s:
+    async with deciding() as s:
         await failure(s, await s.start(w))
     assert sorted(ledger) == ["a", "cancelled", "undo a"]

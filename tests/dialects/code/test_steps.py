@@ -18,10 +18,10 @@ from plait.errors import (
     StepTimeoutError,
     WorkflowCodeError,
 )
-from plait.testing import SimRun
 
 from .conftest import Simulate
-from .support import Ledger, failure
+from .decided import deciding
+from .support import Ledger, StagedRun, failure
 
 
 class Declined(Exception):
@@ -51,7 +51,7 @@ class Odd(Exception):
 # -- how they run ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_plain_function_runs_in_a_thread_and_a_coroutine_on_the_loop(simulate: Simulate) -> None:
+async def test_a_plain_function_runs_in_a_thread_and_a_coroutine_on_the_loop() -> None:
     main = threading.get_ident()
 
     @workflow
@@ -65,11 +65,11 @@ async def test_a_plain_function_runs_in_a_thread_and_a_coroutine_on_the_loop(sim
             await ctx.step("lambda", lambda: coroutine()),
         ]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [False, True, True]
 
 
-async def test_a_step_awaits_the_outside_loop_not_the_workflows(simulate: Simulate) -> None:
+async def test_a_step_awaits_the_outside_loop_not_the_workflows() -> None:
     outside = asyncio.get_running_loop()
 
     @workflow
@@ -81,11 +81,11 @@ async def test_a_step_awaits_the_outside_loop_not_the_workflows(simulate: Simula
 
         return await ctx.step("io", real_io)
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) is True
 
 
-async def test_a_step_runs_after_its_opening_is_durable(simulate: Simulate) -> None:
+async def test_a_step_runs_after_its_opening_is_durable() -> None:
     seen: list[list[str]] = []
 
     @workflow
@@ -96,7 +96,7 @@ async def test_a_step_runs_after_its_opening_is_durable(simulate: Simulate) -> N
 
         await ctx.step("a", look)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w, id="r")
         await s.result(run)
     assert seen == [["a"]]
@@ -113,7 +113,7 @@ async def test_calling_a_step_outside_a_workflow_calls_the_function() -> None:
 # -- retries ---------------------------------------------------------------------------------------------------------
 
 
-async def times_of(simulate: Simulate, **options: Any) -> list[float]:
+async def times_of(**options: Any) -> list[float]:
     """When a step that always fails is tried, in seconds since its start."""
     times: list[float] = []
 
@@ -125,38 +125,38 @@ async def times_of(simulate: Simulate, **options: Any) -> list[float]:
 
         await ctx.step("a", fails, **options)
 
-    async with simulate() as s:
+    async with deciding() as s:
         await failure(s, await s.start(w))
     return times
 
 
-async def test_three_attempts_by_default_with_growing_delays(simulate: Simulate) -> None:
-    assert await times_of(simulate) == [0, 0.2, 0.6]
+async def test_three_attempts_by_default_with_growing_delays() -> None:
+    assert await times_of() == [0, 0.2, 0.6]
 
 
-async def test_max_attempts_counts_executions(simulate: Simulate) -> None:
-    assert await times_of(simulate, max_attempts=1) == [0]
-    assert len(await times_of(simulate, max_attempts=7)) == 7
+async def test_max_attempts_counts_executions() -> None:
+    assert await times_of(max_attempts=1) == [0]
+    assert len(await times_of(max_attempts=7)) == 7
 
 
-async def test_delays_grow_by_the_factor_up_to_the_cap(simulate: Simulate) -> None:
-    found = await times_of(simulate, retry=Retry(max_attempts=6, first=1, factor=3, cap=20))
+async def test_delays_grow_by_the_factor_up_to_the_cap() -> None:
+    found = await times_of(retry=Retry(max_attempts=6, first=1, factor=3, cap=20))
     assert found == [0, 1, 4, 13, 33, 53]
 
 
-async def test_delays_may_be_fixed_or_linear(simulate: Simulate) -> None:
-    assert await times_of(simulate, retry=Retry(max_attempts=4, backoff="fixed", first=5)) == [0, 5, 10, 15]
-    assert await times_of(simulate, retry=Retry(max_attempts=4, backoff="linear", first=5)) == [0, 5, 15, 30]
+async def test_delays_may_be_fixed_or_linear() -> None:
+    assert await times_of(retry=Retry(max_attempts=4, backoff="fixed", first=5)) == [0, 5, 10, 15]
+    assert await times_of(retry=Retry(max_attempts=4, backoff="linear", first=5)) == [0, 5, 15, 30]
 
 
-async def test_jitter_only_shortens_a_delay(simulate: Simulate) -> None:
-    found = await times_of(simulate, retry=Retry(max_attempts=20, backoff="fixed", first=10, jitter=0.5))
+async def test_jitter_only_shortens_a_delay() -> None:
+    found = await times_of(retry=Retry(max_attempts=20, backoff="fixed", first=10, jitter=0.5))
     delays = [after - before for before, after in itertools.pairwise(found)]
     assert all(5 <= delay <= 10 for delay in delays)
     assert len(set(delays)) > 5
 
 
-async def test_options_are_taken_from_the_call_then_the_step_then_the_workflow(simulate: Simulate) -> None:
+async def test_options_are_taken_from_the_call_then_the_step_then_the_workflow() -> None:
     counts: dict[str, int] = {}
 
     def count(name: str) -> None:
@@ -178,12 +178,12 @@ async def test_options_are_taken_from_the_call_then_the_step_then_the_workflow(s
                 await call()
             assert name
 
-    async with simulate() as s:
+    async with deciding() as s:
         await s.run(w)
     assert counts == {"workflow": 4, "step": 2, "call": 5}
 
 
-async def test_a_step_that_recovers_goes_on(simulate: Simulate) -> None:
+async def test_a_step_that_recovers_goes_on() -> None:
     @workflow
     async def w(ctx: Context) -> int:
         async def flaky() -> int:
@@ -193,7 +193,7 @@ async def test_a_step_that_recovers_goes_on(simulate: Simulate) -> None:
 
         return await ctx.step("flaky", flaky)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == 3
         history = await run.history()
@@ -201,7 +201,7 @@ async def test_a_step_that_recovers_goes_on(simulate: Simulate) -> None:
         assert [event["attempt"] for event in history.of("task.retry_scheduled")] == [1, 2]
 
 
-async def test_a_retry_survives_a_restart_with_its_time_and_count(simulate: Simulate) -> None:
+async def test_a_retry_survives_a_restart_with_its_time_and_count() -> None:
     tried: list[tuple[float, int]] = []
 
     @workflow
@@ -212,7 +212,7 @@ async def test_a_retry_survives_a_restart_with_its_time_and_count(simulate: Simu
 
         await ctx.step("a", fails, retry=Retry(max_attempts=3, backoff="fixed", first=100, cap=100))
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(30)
         await s.crash()
@@ -225,7 +225,7 @@ async def test_a_retry_survives_a_restart_with_its_time_and_count(simulate: Simu
 # -- failures --------------------------------------------------------------------------------------------------------
 
 
-async def seen_by(simulate: Simulate, fn: Any, **options: Any) -> tuple[list[BaseException], SimRun]:
+async def seen_by(fn: Any, **options: Any) -> tuple[list[BaseException], StagedRun]:
     """What a workflow catches when its step fails: on the first run, and on a replay."""
     caught: list[BaseException] = []
 
@@ -239,7 +239,7 @@ async def seen_by(simulate: Simulate, fn: Any, **options: Any) -> tuple[list[Bas
             caught.append(error)
         await ctx.sleep("nap", 1)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.skip_until(lambda: _is(bool(caught)))
         await s.settle()
@@ -260,11 +260,11 @@ async def _is(value: bool) -> bool:
     return value
 
 
-async def test_the_last_failure_raises_step_exhausted(simulate: Simulate) -> None:
+async def test_the_last_failure_raises_step_exhausted() -> None:
     def fails() -> None:
         raise Declined("no money", code=7)
 
-    for error in (await seen_by(simulate, fails))[0]:
+    for error in (await seen_by(fails))[0]:
         assert isinstance(error, StepExhaustedError)
         assert isinstance(error, StepError)
         assert (error.step, error.attempts) == ("a", 3)
@@ -274,46 +274,46 @@ async def test_the_last_failure_raises_step_exhausted(simulate: Simulate) -> Non
         assert str(error) == "step `a` failed after 3 attempts: declined: no money"
 
 
-async def test_a_critical_error_is_not_retried_and_keeps_its_class(simulate: Simulate) -> None:
+async def test_a_critical_error_is_not_retried_and_keeps_its_class() -> None:
     calls = Ledger()
-    for error in (await seen_by(simulate, calls.fails("x", Closed("for good"))))[0]:
+    for error in (await seen_by(calls.fails("x", Closed("for good"))))[0]:
         assert type(error) is Closed
         assert str(error) == "for good"
     assert calls == ["x"]
 
 
-async def test_errors_named_in_never_are_not_retried(simulate: Simulate) -> None:
+async def test_errors_named_in_never_are_not_retried() -> None:
     calls = Ledger()
-    found, _ = await seen_by(simulate, calls.fails("x", Declined("no")), retry=Retry(never=(Declined, KeyError)))
+    found, _ = await seen_by(calls.fails("x", Declined("no")), retry=Retry(never=(Declined, KeyError)))
     assert all(type(error) is Declined for error in found)
     assert calls == ["x"]
 
 
-async def test_a_rollback_error_is_not_retried(simulate: Simulate) -> None:
+async def test_a_rollback_error_is_not_retried() -> None:
     calls = Ledger()
-    found, _ = await seen_by(simulate, calls.fails("x", RollbackError("undo it")))
+    found, _ = await seen_by(calls.fails("x", RollbackError("undo it")))
     assert all(type(error) is RollbackError and str(error) == "undo it" for error in found)
     assert calls == ["x"]
 
 
-async def test_an_error_whose_class_is_not_at_hand_is_a_step_error(simulate: Simulate) -> None:
+async def test_an_error_whose_class_is_not_at_hand_is_a_step_error() -> None:
     class Local(CriticalError):
         pass
 
     def fails() -> None:
         raise Local("inside")
 
-    for error in (await seen_by(simulate, fails))[0]:
+    for error in (await seen_by(fails))[0]:
         assert type(error) is StepError
         assert "Local" in str(error)
         assert "inside" in str(error)
 
 
-async def test_an_error_that_can_not_be_rebuilt_is_a_step_error(simulate: Simulate) -> None:
+async def test_an_error_that_can_not_be_rebuilt_is_a_step_error() -> None:
     def fails() -> None:
         raise Odd(object(), object())
 
-    for error in (await seen_by(simulate, fails, retry=Retry(never=(Odd,))))[0]:
+    for error in (await seen_by(fails, retry=Retry(never=(Odd,))))[0]:
         assert type(error) is StepError
 
 
@@ -335,22 +335,22 @@ BUILTINS: list[BaseException] = [
 
 
 @pytest.mark.parametrize("error", BUILTINS, ids=lambda error: type(error).__name__)
-async def test_any_exception_can_be_raised_in_a_step(error: BaseException, simulate: Simulate) -> None:
+async def test_any_exception_can_be_raised_in_a_step(error: BaseException) -> None:
     async def fails() -> None:
         raise error
 
-    for found in (await seen_by(simulate, fails, max_attempts=1))[0]:
+    for found in (await seen_by(fails, max_attempts=1))[0]:
         assert isinstance(found, StepExhaustedError)
         expected = RuntimeError if isinstance(error, StopIteration) else type(error)
         assert type(found.last_error) in (expected, StepError)
 
 
-async def test_an_uncaught_step_failure_fails_the_run_with_it(simulate: Simulate) -> None:
+async def test_an_uncaught_step_failure_fails_the_run_with_it() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.step("charge", Ledger().fails("x", Declined("no")), max_attempts=2)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         with pytest.raises(RunFailed) as caught:
             await s.result(run)
@@ -380,7 +380,7 @@ async def test_an_exhausted_step_is_a_dead_letter(simulate: Simulate) -> None:
 # -- timeouts and heartbeats -----------------------------------------------------------------------------------------
 
 
-async def test_an_async_step_that_takes_too_long_is_cancelled_and_not_retried(simulate: Simulate) -> None:
+async def test_an_async_step_that_takes_too_long_is_cancelled_and_not_retried() -> None:
     seen = Ledger()
 
     @workflow
@@ -399,12 +399,12 @@ async def test_an_async_step_that_takes_too_long_is_cancelled_and_not_retried(si
             return f"{error} at {ctx.now():%S}"
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "step `slow` took longer than 10 s at 10"
     assert seen == ["start", "cancelled"]
 
 
-async def test_thirty_seconds_are_the_default_and_none_is_for_ever(simulate: Simulate) -> None:
+async def test_thirty_seconds_are_the_default_and_none_is_for_ever() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found: list[str] = []
@@ -416,11 +416,11 @@ async def test_thirty_seconds_are_the_default_and_none_is_for_ever(simulate: Sim
                 found.append(str(error))
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == ["step `default` took longer than 30 s", "done"]
 
 
-async def test_a_timeout_may_be_retried(simulate: Simulate) -> None:
+async def test_a_timeout_may_be_retried() -> None:
     @workflow
     async def w(ctx: Context) -> str:
         async def slow() -> None:
@@ -432,11 +432,11 @@ async def test_a_timeout_may_be_retried(simulate: Simulate) -> None:
             return f"{error.attempts} {type(error.last_error).__name__} {ctx.now():%S}"
         return ""
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "3 StepTimeoutError 32"
 
 
-async def test_a_thread_that_takes_too_long_is_given_up_and_its_late_result_ignored(simulate: Simulate) -> None:
+async def test_a_thread_that_takes_too_long_is_given_up_and_its_late_result_ignored() -> None:
     release, done = threading.Event(), threading.Event()
 
     @workflow
@@ -452,7 +452,7 @@ async def test_a_thread_that_takes_too_long_is_given_up_and_its_late_result_igno
             await ctx.sleep("nap", 1)
             return "gave up"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await asyncio.sleep(0.01)
         s.clock.ring()
@@ -462,7 +462,7 @@ async def test_a_thread_that_takes_too_long_is_given_up_and_its_late_result_igno
         assert await s.result(run) == "gave up"
 
 
-async def test_a_missed_heartbeat_fails_the_attempt_and_the_next_sees_the_progress(simulate: Simulate) -> None:
+async def test_a_missed_heartbeat_fails_the_attempt_and_the_next_sees_the_progress() -> None:
     seen: list[Any] = []
 
     @workflow
@@ -479,7 +479,7 @@ async def test_a_missed_heartbeat_fails_the_attempt_and_the_next_sees_the_progre
 
         return await ctx.step("works", works, heartbeat_timeout=5, timeout=None)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == {"at": 2, "attempt": 1}
         (retry,) = (await run.history()).of("task.retry_scheduled")
@@ -487,7 +487,7 @@ async def test_a_missed_heartbeat_fails_the_attempt_and_the_next_sees_the_progre
     assert seen == [(1, None), (2, {"at": 2, "attempt": 1})]
 
 
-async def test_progress_survives_a_restart(simulate: Simulate) -> None:
+async def test_progress_survives_a_restart() -> None:
     seen: list[Any] = []
 
     @workflow
@@ -500,7 +500,7 @@ async def test_progress_survives_a_restart(simulate: Simulate) -> None:
 
         await ctx.step("works", works, retry=Retry(backoff="fixed", first=20), heartbeat_timeout=60)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()
@@ -511,7 +511,7 @@ async def test_progress_survives_a_restart(simulate: Simulate) -> None:
 # -- what a step knows -----------------------------------------------------------------------------------------------
 
 
-async def test_step_info_says_where_it_is(simulate: Simulate) -> None:
+async def test_step_info_says_where_it_is() -> None:
     async def infos() -> Any:
         info = step_info()
         return [info.run_id, info.path, info.attempt, info.idempotency_key]
@@ -532,7 +532,7 @@ async def test_step_info_says_where_it_is(simulate: Simulate) -> None:
             (await ctx.join("j", x=branch)).x,
         ]
 
-    async with simulate() as s:
+    async with deciding() as s:
         found = await s.run(w, id="r-1")
     assert found == [
         ["r-1", "a", 1, "r-1:a:0"],
@@ -542,7 +542,7 @@ async def test_step_info_says_where_it_is(simulate: Simulate) -> None:
     ]
 
 
-async def test_the_idempotency_key_is_equal_on_all_attempts_and_after_a_crash(simulate: Simulate) -> None:
+async def test_the_idempotency_key_is_equal_on_all_attempts_and_after_a_crash() -> None:
     keys: list[str] = []
 
     @workflow
@@ -556,7 +556,7 @@ async def test_the_idempotency_key_is_equal_on_all_attempts_and_after_a_crash(si
 
         await ctx.step("pay", flaky, timeout=None)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.clock.advance(1)
         assert len(keys) == 2
@@ -575,7 +575,7 @@ async def test_the_idempotency_key_names_the_namespace(simulate: Simulate) -> No
         assert await s.run(w, id="r", namespace="eu") == ["r", "eu", "eu/r:a:0"]
 
 
-async def test_a_step_without_a_result_is_run_again_after_a_crash(simulate: Simulate) -> None:
+async def test_a_step_without_a_result_is_run_again_after_a_crash() -> None:
     ledger = Ledger()
 
     @workflow
@@ -586,7 +586,7 @@ async def test_a_step_without_a_result_is_run_again_after_a_crash(simulate: Simu
 
         await ctx.step("a", works)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()
@@ -620,7 +620,7 @@ async def test_a_step_that_kills_its_process_is_stopped_after_a_while(simulate: 
     assert 3 <= len(ledger) <= 5
 
 
-async def test_heartbeat_and_step_info_are_only_for_steps(simulate: Simulate) -> None:
+async def test_heartbeat_and_step_info_are_only_for_steps() -> None:
     @workflow
     async def w(ctx: Context) -> list[str]:
         found: list[str] = []
@@ -631,7 +631,7 @@ async def test_heartbeat_and_step_info_are_only_for_steps(simulate: Simulate) ->
                 found.append(error.code)
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == ["CODE_WRONG_CTX", "CODE_WRONG_CTX"]
 
 

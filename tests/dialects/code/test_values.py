@@ -15,6 +15,7 @@ from plait import Context, Loop, step, workflow
 from plait.errors import HistoryDivergedError
 
 from .conftest import Simulate
+from .decided import deciding
 from .support import Ledger
 
 
@@ -81,7 +82,7 @@ VALUES: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("type", "value"), VALUES, ids=[str(type) for type, _ in VALUES])
-async def test_a_typed_result_comes_back_as_its_type(type: Any, value: Any, simulate: Simulate) -> None:
+async def test_a_typed_result_comes_back_as_its_type(type: Any, value: Any) -> None:
     seen: list[Any] = []
 
     @workflow
@@ -91,7 +92,7 @@ async def test_a_typed_result_comes_back_as_its_type(type: Any, value: Any, simu
         await ctx.sleep("nap", 1)
         return True
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()
@@ -102,7 +103,7 @@ async def test_a_typed_result_comes_back_as_its_type(type: Any, value: Any, simu
     assert first.__class__ is replayed.__class__ is value.__class__
 
 
-async def test_the_return_annotation_is_the_type(simulate: Simulate) -> None:
+async def test_the_return_annotation_is_the_type() -> None:
     @step
     async def named(sku: str) -> Item:
         return Item(sku, Decimal("1.5"))
@@ -128,11 +129,11 @@ async def test_the_return_annotation_is_the_type(simulate: Simulate) -> None:
         assert all(type(item) is Item and type(item.price) is Decimal for item in found)
         return [item.sku for item in found]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == ["named", "plain", "method", "callable"]
 
 
-async def test_returns_wins_over_the_annotation(simulate: Simulate) -> None:
+async def test_returns_wins_over_the_annotation() -> None:
     def untyped() -> dict[str, Any]:
         return {"sku": "tea", "price": "1.5"}
 
@@ -140,11 +141,11 @@ async def test_returns_wins_over_the_annotation(simulate: Simulate) -> None:
     async def w(ctx: Context) -> str:
         return (await ctx.step("a", untyped, returns=Item)).sku
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "tea"
 
 
-async def test_without_a_type_values_are_plain_json_on_the_first_run_already(simulate: Simulate) -> None:
+async def test_without_a_type_values_are_plain_json_on_the_first_run_already() -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         found = await ctx.step(
@@ -153,11 +154,11 @@ async def test_without_a_type_values_are_plain_json_on_the_first_run_already(sim
         assert found == {"t": [1, 2], "i": {"sku": "tea", "price": "1", "tags": []}, "d": "2030-01-01", "5": [6]}
         return True
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) is True
 
 
-async def test_results_are_copies(simulate: Simulate) -> None:
+async def test_results_are_copies() -> None:
     shared = {"n": [1]}
 
     @workflow
@@ -166,11 +167,11 @@ async def test_results_are_copies(simulate: Simulate) -> None:
         first["n"].append(2)
         return [shared, first]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [{"n": [1]}, {"n": [1, 2]}]
 
 
-async def test_arguments_of_a_step_are_recorded_and_passed_as_copies(simulate: Simulate) -> None:
+async def test_arguments_of_a_step_are_recorded_and_passed_as_copies() -> None:
     got: list[Any] = []
 
     @step
@@ -187,7 +188,7 @@ async def test_arguments_of_a_step_are_recorded_and_passed_as_copies(simulate: S
         await ctx.step("take", take, item, when, {"a": (1, 2)})
         return sorted(item.tags)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         assert await s.result(run) == []
         opened = (await run.history()).of("op.opened")[0]
@@ -196,7 +197,7 @@ async def test_arguments_of_a_step_are_recorded_and_passed_as_copies(simulate: S
     assert got == [Item("tea", Decimal("1"), {"changed"}), when, {"a": [1, 2]}]
 
 
-async def test_a_step_with_defaults_and_one_with_any_number_of_arguments(simulate: Simulate) -> None:
+async def test_a_step_with_defaults_and_one_with_any_number_of_arguments() -> None:
     @step
     def add(a: int, b: int = 10) -> int:
         return a + b
@@ -214,11 +215,11 @@ async def test_a_step_with_defaults_and_one_with_any_number_of_arguments(simulat
             await ctx.step("none", total),
         ]
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == [11, 3, 6, 0]
 
 
-async def test_none_is_a_value(simulate: Simulate) -> None:
+async def test_none_is_a_value() -> None:
     ledger = Ledger()
 
     @workflow
@@ -235,7 +236,7 @@ async def test_none_is_a_value(simulate: Simulate) -> None:
     async def _break(c: Context) -> Any:
         return Loop.break_(None)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()
@@ -245,7 +246,7 @@ async def test_none_is_a_value(simulate: Simulate) -> None:
     assert ledger == ["a", "x", "r"]
 
 
-async def test_a_null_that_misfits_its_type_blocks_on_the_first_run_and_on_replay_alike(simulate: Simulate) -> None:
+async def test_a_null_that_misfits_its_type_blocks_on_the_first_run_and_on_replay_alike() -> None:
     def lies() -> int:
         return None  # type: ignore[return-value]
 
@@ -253,7 +254,7 @@ async def test_a_null_that_misfits_its_type_blocks_on_the_first_run_and_on_repla
     async def w(ctx: Context) -> Any:
         return await ctx.step("a", lies)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         for _ in range(2):
             with pytest.raises(HistoryDivergedError) as caught:
@@ -262,7 +263,7 @@ async def test_a_null_that_misfits_its_type_blocks_on_the_first_run_and_on_repla
             await s.crash()
 
 
-async def test_a_branch_that_returns_an_operation_takes_its_type(simulate: Simulate) -> None:
+async def test_a_branch_that_returns_an_operation_takes_its_type() -> None:
     async def buy() -> Item:
         return Item("tea", Decimal("1.5"))
 
@@ -282,7 +283,7 @@ async def test_a_branch_that_returns_an_operation_takes_its_type(simulate: Simul
         await ctx.sleep("nap", 1)
         return True
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         await s.crash()
@@ -296,7 +297,7 @@ async def test_a_branch_that_returns_an_operation_takes_its_type(simulate: Simul
     assert seen[0] == seen[-1] == expected
 
 
-async def test_the_state_of_a_loop_has_the_type_of_the_bodys_parameter(simulate: Simulate) -> None:
+async def test_the_state_of_a_loop_has_the_type_of_the_bodys_parameter() -> None:
     kinds: list[type] = []
 
     async def body(ctx: Context, left: list[Item]) -> Any:
@@ -310,7 +311,7 @@ async def test_the_state_of_a_loop_has_the_type_of_the_bodys_parameter(simulate:
         found = await ctx.loop("l", body, state=items, returns=Decimal)
         return type(found).__name__
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == "Decimal"
     assert set(kinds) == {Item}
 
@@ -339,7 +340,7 @@ async def test_an_output_that_misfits_its_annotation_is_explained(simulate: Simu
         assert getattr(caught.value, "code", "") == "kernel.output_misfit"
 
 
-async def test_large_values_go_through_unharmed(simulate: Simulate) -> None:
+async def test_large_values_go_through_unharmed() -> None:
     text = "x" * 100_000
 
     @workflow
@@ -348,7 +349,7 @@ async def test_large_values_go_through_unharmed(simulate: Simulate) -> None:
         await ctx.sleep("nap", 1)
         return [found == given * 2, await ctx.step("b", lambda: found)]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w, text)
         await s.settle()
         await s.crash()
@@ -358,10 +359,10 @@ async def test_large_values_go_through_unharmed(simulate: Simulate) -> None:
 @pytest.mark.parametrize(
     "make", [lambda: "x" * 10, lambda: [1] * 5, lambda: {"a": None}], ids=["text", "list", "with null"]
 )
-async def test_plain_values_stay_equal(make: Callable[[], Any], simulate: Simulate) -> None:
+async def test_plain_values_stay_equal(make: Callable[[], Any]) -> None:
     @workflow
     async def w(ctx: Context) -> Any:
         return await ctx.step("a", make)
 
-    async with simulate() as s:
+    async with deciding() as s:
         assert await s.run(w) == make()

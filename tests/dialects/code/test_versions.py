@@ -9,10 +9,10 @@ import pytest
 
 from plait import Context, Loop, step, workflow
 from plait.errors import HistoryDivergedError
-from plait.testing import Sim, SimRun
 
 from .conftest import Simulate
-from .support import Ledger, deploy, failure
+from .decided import deciding
+from .support import Ledger, Stage, StagedRun, deploy, failure
 
 Body = Callable[[Context], Awaitable[Any]]
 
@@ -22,7 +22,7 @@ def code(body: Body) -> Any:
     return workflow(name="w")(body)
 
 
-async def blocked(s: Sim, run: SimRun) -> HistoryDivergedError:
+async def blocked(s: Stage, run: StagedRun) -> HistoryDivergedError:
     with pytest.raises(HistoryDivergedError) as caught:
         await s.result(run)
     assert await run.status() == "running"
@@ -36,7 +36,7 @@ async def old(ctx: Context) -> str:
     return "old"
 
 
-async def started(s: Sim, definition: Any = old, input: Any = None) -> SimRun:
+async def started(s: Stage, definition: Any = old, input: Any = None) -> Any:
     run = await s.start(definition, input, id="o-1")
     await s.settle()
     return run
@@ -45,13 +45,13 @@ async def started(s: Sim, definition: Any = old, input: Any = None) -> SimRun:
 # -- what fits -------------------------------------------------------------------------------------------------------
 
 
-async def test_code_after_the_last_recorded_operation_may_change(simulate: Simulate) -> None:
+async def test_code_after_the_last_recorded_operation_may_change() -> None:
     async def new(ctx: Context) -> str:
         await ctx.step("reserve", lambda: "r")
         await ctx.sleep("nap", 5)
         return await ctx.step("more", lambda: "new")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         assert await s.result(run) == "new"
@@ -60,7 +60,7 @@ async def test_code_after_the_last_recorded_operation_may_change(simulate: Simul
         assert loaded[0]["hash"] != loaded[1]["hash"]
 
 
-async def test_finished_steps_may_change_their_order(simulate: Simulate) -> None:
+async def test_finished_steps_may_change_their_order() -> None:
     def ordered(*names: str) -> Any:
         async def w(ctx: Context) -> list[str]:
             found = [await ctx.step(name, lambda name=name: name) for name in names]
@@ -69,13 +69,13 @@ async def test_finished_steps_may_change_their_order(simulate: Simulate) -> None
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, ordered("a", "b", "c"))
         await deploy(s, ordered("c", "a", "b"))
         assert await s.result(run) == ["c", "a", "b"]
 
 
-async def test_what_a_finished_body_does_may_change(simulate: Simulate) -> None:
+async def test_what_a_finished_body_does_may_change() -> None:
     def with_branch(name: str) -> Any:
         async def w(ctx: Context) -> Any:
             async def branch(c: Context) -> Any:
@@ -92,13 +92,13 @@ async def test_what_a_finished_body_does_may_change(simulate: Simulate) -> None:
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, with_branch("before"))
         await deploy(s, with_branch("after"))
         assert await s.result(run) == ["before", "before", "before"]
 
 
-async def test_the_function_and_the_options_of_a_step_may_change(simulate: Simulate) -> None:
+async def test_the_function_and_the_options_of_a_step_may_change() -> None:
     def with_attempts(attempts: int) -> Any:
         async def w(ctx: Context) -> str:
             await ctx.step("a", lambda: attempts, max_attempts=attempts)
@@ -107,14 +107,14 @@ async def test_the_function_and_the_options_of_a_step_may_change(simulate: Simul
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, with_attempts(2))
         await deploy(s, with_attempts(5))
         assert await s.result(run) == "done"
 
 
 @pytest.mark.parametrize("marked_first", [True, False])
-async def test_a_plain_function_may_become_a_step_and_back(marked_first: bool, simulate: Simulate) -> None:
+async def test_a_plain_function_may_become_a_step_and_back(marked_first: bool) -> None:
     def code_with(marked: bool) -> Any:
         async def double(number: int) -> int:
             await s.clock.sleep(10)
@@ -127,7 +127,7 @@ async def test_a_plain_function_may_become_a_step_and_back(marked_first: bool, s
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, code_with(marked_first))
         await deploy(s, code_with(not marked_first))
         assert await s.result(run) == 8
@@ -211,23 +211,23 @@ async def test_another_kind_in_the_same_place_blocks(was: str, simulate: Simulat
         assert await s.result(run) == was
 
 
-async def test_a_deleted_step_blocks(simulate: Simulate) -> None:
+async def test_a_deleted_step_blocks() -> None:
     async def new(ctx: Context) -> str:
         await ctx.sleep("nap", 100)
         return "new"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         await s.clock.advance(200)
         assert "history has step `reserve`" in str(await blocked(s, run))
 
 
-async def test_a_workflow_that_ends_before_its_history_blocks(simulate: Simulate) -> None:
+async def test_a_workflow_that_ends_before_its_history_blocks() -> None:
     async def new(ctx: Context) -> str:
         return await ctx.step("reserve", lambda: "r")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         await s.clock.advance(200)
@@ -235,11 +235,11 @@ async def test_a_workflow_that_ends_before_its_history_blocks(simulate: Simulate
         assert "history has sleep `nap`, the code asked for the end of the workflow" in str(error)
 
 
-async def test_a_workflow_that_fails_before_its_history_blocks(simulate: Simulate) -> None:
+async def test_a_workflow_that_fails_before_its_history_blocks() -> None:
     async def new(ctx: Context) -> str:
         raise ValueError("a bug of the deploy")
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         await s.clock.advance(200)
@@ -248,7 +248,7 @@ async def test_a_workflow_that_fails_before_its_history_blocks(simulate: Simulat
         assert await s.result(run) == "old"
 
 
-async def test_changed_branches_block_an_open_and_a_closed_join(simulate: Simulate) -> None:
+async def test_changed_branches_block_an_open_and_a_closed_join() -> None:
     def with_branches(*names: str, seconds: float) -> Any:
         async def w(ctx: Context) -> list[str]:
             found = await ctx.join("j", {name: lambda c: c.sleep("s", seconds) for name in names})
@@ -258,7 +258,7 @@ async def test_changed_branches_block_an_open_and_a_closed_join(simulate: Simula
         return code(w)
 
     for seconds in (0, 50):
-        async with simulate() as s:
+        async with deciding() as s:
             run = await started(s, with_branches("a", "b", seconds=seconds))
             await deploy(s, with_branches("a", "c", seconds=seconds))
             await s.clock.advance(60)
@@ -269,7 +269,7 @@ async def test_changed_branches_block_an_open_and_a_closed_join(simulate: Simula
 
 
 @pytest.mark.parametrize("scope", ["branch", "race", "iteration", "nested"])
-async def test_divergence_is_noticed_in_every_scope(scope: str, simulate: Simulate) -> None:
+async def test_divergence_is_noticed_in_every_scope(scope: str) -> None:
     def with_name(name: str) -> Any:
         async def inner(c: Context) -> Any:
             await c.step(name, lambda: name)
@@ -290,7 +290,7 @@ async def test_divergence_is_noticed_in_every_scope(scope: str, simulate: Simula
         return code(w)
 
     places = {"branch": "j/x", "race": "r/x", "iteration": "l/~0", "nested": "j/x/l/~0"}
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, with_name("before"))
         await deploy(s, with_name("after"))
         await run.message("go")
@@ -299,7 +299,7 @@ async def test_divergence_is_noticed_in_every_scope(scope: str, simulate: Simula
         assert await s.result(run) == "done"
 
 
-async def test_a_result_that_misfits_its_new_type_blocks(simulate: Simulate) -> None:
+async def test_a_result_that_misfits_its_new_type_blocks() -> None:
     def typed(type: Any) -> Any:
         async def w(ctx: Context) -> str:
             found = await ctx.step("a", lambda: {"n": 1}, returns=type)
@@ -308,7 +308,7 @@ async def test_a_result_that_misfits_its_new_type_blocks(simulate: Simulate) -> 
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, typed(Any))
         await deploy(s, typed(list[int]))
         await s.clock.advance(10)
@@ -320,7 +320,7 @@ async def test_a_result_that_misfits_its_new_type_blocks(simulate: Simulate) -> 
         assert await s.result(run) == "{'n': 1}"
 
 
-async def test_an_input_that_misfits_its_new_type_blocks(simulate: Simulate) -> None:
+async def test_an_input_that_misfits_its_new_type_blocks() -> None:
     async def untyped(ctx: Context, input: Any) -> str:
         await ctx.sleep("nap", 10)
         return "done"
@@ -329,7 +329,7 @@ async def test_an_input_that_misfits_its_new_type_blocks(simulate: Simulate) -> 
         await ctx.sleep("nap", 10)
         return "done"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, workflow(name="w")(untyped), "text")
         await deploy(s, workflow(name="w")(typed))
         await s.clock.advance(10)
@@ -340,7 +340,7 @@ async def test_an_input_that_misfits_its_new_type_blocks(simulate: Simulate) -> 
         assert await s.result(run) == "done"
 
 
-async def test_a_type_whose_constructor_fails_blocks_instead_of_harming_the_engine(simulate: Simulate) -> None:
+async def test_a_type_whose_constructor_fails_blocks_instead_of_harming_the_engine() -> None:
     @dataclass
     class Picky:
         n: int
@@ -352,7 +352,7 @@ async def test_a_type_whose_constructor_fails_blocks_instead_of_harming_the_engi
         await ctx.step("a", lambda: {"n": 1}, returns=Picky)
         return "never"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, code(w))
         error = await blocked(s, run)
         assert error.code == "CODE_DECODE"
@@ -367,7 +367,7 @@ async def diverging(ctx: Context) -> str:
     return "never"
 
 
-async def test_inputs_of_a_blocked_run_are_kept_for_later(simulate: Simulate) -> None:
+async def test_inputs_of_a_blocked_run_are_kept_for_later() -> None:
     async def waits(ctx: Context) -> list[Any]:
         await ctx.step("reserve", lambda: 1)
         nap = asyncio.create_task(ctx.sleep("nap", 50))
@@ -376,7 +376,7 @@ async def test_inputs_of_a_blocked_run_are_kept_for_later(simulate: Simulate) ->
         await nap
         return [first.body, second.body, f"{ctx.now():%M:%S}"]  # type: ignore[union-attr]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, code(waits))
         await deploy(s, code(diverging))
         await run.message("m", 1)
@@ -391,8 +391,8 @@ async def test_inputs_of_a_blocked_run_are_kept_for_later(simulate: Simulate) ->
         assert (await run.history()).of("run.unblocked")
 
 
-async def test_a_blocked_run_goes_on_when_retried_with_code_that_fits(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_blocked_run_goes_on_when_retried_with_code_that_fits() -> None:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(diverging))
         await s.clock.advance(200)
@@ -406,8 +406,8 @@ async def test_a_blocked_run_goes_on_when_retried_with_code_that_fits(simulate: 
         assert len((await run.history()).of("run.unblocked")) == 1
 
 
-async def test_a_restart_with_code_that_fits_is_enough(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_restart_with_code_that_fits_is_enough() -> None:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(diverging))
         await s.clock.advance(200)
@@ -478,7 +478,7 @@ async def test_a_run_without_its_code_says_so_and_goes_on_when_it_is_there(simul
         assert await s.result(run) == "old"
 
 
-async def test_a_run_keeps_to_its_version_of_several(simulate: Simulate) -> None:
+async def test_a_run_keeps_to_its_version_of_several() -> None:
     @workflow(name="v", version="1")
     async def one(ctx: Context) -> str:
         await ctx.step("one", lambda: 1)
@@ -490,7 +490,7 @@ async def test_a_run_keeps_to_its_version_of_several(simulate: Simulate) -> None
         await ctx.step("two", lambda: 1)
         return "two"
 
-    async with simulate([one, two]) as s:
+    async with deciding([one, two]) as s:
         first = await s.start(one)
         second = await s.start(two)
         await s.settle()
@@ -505,38 +505,38 @@ async def test_a_run_keeps_to_its_version_of_several(simulate: Simulate) -> None
 # -- removed ---------------------------------------------------------------------------------------------------------
 
 
-async def test_removed_stands_for_what_was(simulate: Simulate) -> None:
+async def test_removed_stands_for_what_was() -> None:
     async def new(ctx: Context) -> str:
         await ctx.removed("reserve", "step")
         await ctx.sleep("nap", 100)
         return "new"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         assert await s.result(run) == "new"
         assert (await run.history()).of("run.blocked") == []
 
 
-async def test_removed_writes_nothing_where_nothing_was(simulate: Simulate) -> None:
+async def test_removed_writes_nothing_where_nothing_was() -> None:
     async def new(ctx: Context) -> str:
         assert await ctx.removed("reserve", "step") is None
         await ctx.sleep("nap", 1)
         return "new"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(code(new))
         assert await s.result(run) == "new"
         assert [event["at"] for event in (await run.history()).of("op.opened")] == ["nap"]
 
 
-async def test_removed_of_another_kind_diverges(simulate: Simulate) -> None:
+async def test_removed_of_another_kind_diverges() -> None:
     async def new(ctx: Context) -> str:
         await ctx.removed("reserve", "sleep")
         await ctx.sleep("nap", 100)
         return "new"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         await s.clock.advance(200)
@@ -567,7 +567,7 @@ async def test_removed_takes_a_whole_subtree_and_revokes_what_is_open(simulate: 
         assert statuses["j"] == statuses["j/x/l"] == statuses["j/x/l/~0/s"] == statuses["j/y/ok"] == "cancelled"
 
 
-async def test_removed_stays_valid_on_every_later_replay(simulate: Simulate) -> None:
+async def test_removed_stays_valid_on_every_later_replay() -> None:
     async def new(ctx: Context) -> str:
         await ctx.removed("reserve", "step")
         await ctx.sleep("nap", 100)
@@ -575,7 +575,7 @@ async def test_removed_stays_valid_on_every_later_replay(simulate: Simulate) -> 
         await ctx.sleep("nap 2", 100)
         return "new"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         for _ in range(4):
@@ -584,7 +584,7 @@ async def test_removed_stays_valid_on_every_later_replay(simulate: Simulate) -> 
         assert await s.result(run) == "new"
 
 
-async def test_a_removed_step_does_not_run_again(simulate: Simulate) -> None:
+async def test_a_removed_step_does_not_run_again() -> None:
     ledger = Ledger()
 
     async def before(ctx: Context) -> str:
@@ -599,7 +599,7 @@ async def test_a_removed_step_does_not_run_again(simulate: Simulate) -> None:
         await ctx.removed("slow", "step")
         return "after"
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, code(before))
         await deploy(s, code(after))
         assert await s.result(run) == "after"
@@ -618,8 +618,8 @@ async def gated(ctx: Context) -> list[Any]:
     return found
 
 
-async def test_a_run_that_is_past_a_gate_stays_on_the_old_path(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_run_that_is_past_a_gate_stays_on_the_old_path() -> None:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(gated))
         for _ in range(3):
@@ -629,8 +629,8 @@ async def test_a_run_that_is_past_a_gate_stays_on_the_old_path(simulate: Simulat
         assert (await run.history()).of("run.blocked") == []
 
 
-async def test_a_new_run_takes_the_new_path_and_it_is_recorded(simulate: Simulate) -> None:
-    async with simulate() as s:
+async def test_a_new_run_takes_the_new_path_and_it_is_recorded() -> None:
+    async with deciding() as s:
         run = await started(s, code(gated))
         await s.crash()
         assert await s.result(run) == ["held", "r"]
@@ -638,19 +638,19 @@ async def test_a_new_run_takes_the_new_path_and_it_is_recorded(simulate: Simulat
         assert (opened[0]["at"], opened[0]["kind"], opened[0]["value"]) == ("with hold", "version", 2)
 
 
-async def test_a_run_that_has_not_come_to_the_gate_takes_the_new_path(simulate: Simulate) -> None:
+async def test_a_run_that_has_not_come_to_the_gate_takes_the_new_path() -> None:
     async def new(ctx: Context) -> list[Any]:
         await ctx.step("reserve", lambda: "r")
         await ctx.sleep("nap", 100)
         return [await ctx.version("after", 3)]
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s)
         await deploy(s, code(new))
         assert await s.result(run) == [3]
 
 
-async def test_a_recorded_version_stays_though_the_latest_grows(simulate: Simulate) -> None:
+async def test_a_recorded_version_stays_though_the_latest_grows() -> None:
     def latest(number: int) -> Any:
         async def w(ctx: Context) -> list[int]:
             found = [await ctx.version("v", number)]
@@ -660,7 +660,7 @@ async def test_a_recorded_version_stays_though_the_latest_grows(simulate: Simula
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, latest(1))
         await deploy(s, latest(2))
         await s.clock.advance(50)
@@ -668,7 +668,7 @@ async def test_a_recorded_version_stays_though_the_latest_grows(simulate: Simula
         assert await s.result(run) == [1, 3]
 
 
-async def test_a_gate_in_a_branch_looks_at_its_own_branch(simulate: Simulate) -> None:
+async def test_a_gate_in_a_branch_looks_at_its_own_branch() -> None:
     def branches(gate: bool) -> Any:
         async def w(ctx: Context) -> Any:
             async def early(c: Context) -> str:
@@ -690,13 +690,13 @@ async def test_a_gate_in_a_branch_looks_at_its_own_branch(simulate: Simulate) ->
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, branches(gate=False))
         await deploy(s, branches(gate=True))
         assert await s.result(run) == ["new path", "old path"]
 
 
-async def test_a_gate_in_a_loop_is_asked_in_each_iteration(simulate: Simulate) -> None:
+async def test_a_gate_in_a_loop_is_asked_in_each_iteration() -> None:
     def looping(gate: bool) -> Any:
         async def w(ctx: Context) -> list[int]:
             async def body(c: Context, found: list[int]) -> Any:
@@ -709,21 +709,21 @@ async def test_a_gate_in_a_loop_is_asked_in_each_iteration(simulate: Simulate) -
 
         return code(w)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, looping(gate=False))
         await s.clock.advance(15)
         await deploy(s, looping(gate=True))
         assert await s.result(run) == [0, 1, 2, 2]
 
 
-async def test_a_gate_that_is_not_needed_any_more_can_be_removed(simulate: Simulate) -> None:
+async def test_a_gate_that_is_not_needed_any_more_can_be_removed() -> None:
     async def without(ctx: Context) -> list[Any]:
         await ctx.removed("with hold", "version")
         found = [await ctx.step("hold", lambda: "held"), await ctx.step("reserve", lambda: "r")]
         await ctx.sleep("nap", 100)
         return found
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await started(s, code(gated))
         await deploy(s, code(without))
         assert await s.result(run) == ["held", "r"]

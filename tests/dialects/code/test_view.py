@@ -6,13 +6,13 @@ from typing import Any
 
 from plait import Context, Loop, Retry, RollbackError, step, workflow
 from plait.errors import StepExhaustedError
-from plait.testing import SimRun
 
 from .conftest import Simulate
-from .support import Ledger, failure
+from .decided import deciding
+from .support import Ledger, StagedRun, failure
 
 
-async def reasons(run: SimRun) -> list[str]:
+async def reasons(run: StagedRun) -> list[str]:
     return [reason.text for reason in await run.waiting()]
 
 
@@ -88,7 +88,7 @@ async def test_every_operation_is_a_node(simulate: Simulate) -> None:
     assert (nodes["r/x/s"].ended_at or 0) - (nodes["r/x/s"].started_at or 0) == 1000
 
 
-async def test_edges_go_from_what_was_delivered_to_what_was_opened_then(simulate: Simulate) -> None:
+async def test_edges_go_from_what_was_delivered_to_what_was_opened_then() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.step("a", lambda: 1)
@@ -96,19 +96,19 @@ async def test_edges_go_from_what_was_delivered_to_what_was_opened_then(simulate
         await ctx.join("j", x=lambda c: c.sleep("s", 1))
         await ctx.step("d", lambda: 1)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.result(run)
         edges = [(edge.source, edge.target) for edge in (await run.view()).edges]
     assert edges == [("a", "b"), ("a", "c"), ("c", "j"), ("c", "j/x/s"), ("j", "d")]
 
 
-async def test_a_step_that_runs(simulate: Simulate) -> None:
+async def test_a_step_that_runs() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.step("charge", lambda: s.clock.sleep(10))
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         assert await reasons(run) == ["step `charge` running"]
@@ -116,13 +116,13 @@ async def test_a_step_that_runs(simulate: Simulate) -> None:
         assert (node.status, node.attempts) == ("running", 1)
 
 
-async def test_a_step_that_waits_for_a_retry(simulate: Simulate) -> None:
+async def test_a_step_that_waits_for_a_retry() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         policy = Retry(max_attempts=3, first=120, cap=120)
         await ctx.step("charge", Ledger().fails("x", TimeoutError("gateway timeout")), retry=policy)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         await s.settle()
         assert await reasons(run) == ["retry 2 of 3 of `charge` at 2030-01-01 00:02:00 UTC (gateway timeout)"]
@@ -190,7 +190,7 @@ async def test_a_run_that_rolls_back_says_so(simulate: Simulate) -> None:
         await failure(s, run)
 
 
-async def test_a_live_run_always_has_a_reason_and_a_view(simulate: Simulate) -> None:
+async def test_a_live_run_always_has_a_reason_and_a_view() -> None:
     @workflow
     async def w(ctx: Context) -> None:
         await ctx.step("a", lambda: 1)
@@ -199,7 +199,7 @@ async def test_a_live_run_always_has_a_reason_and_a_view(simulate: Simulate) -> 
         async with ctx.timeout("t", 5):
             await ctx.listen("m", timeout=1)
 
-    async with simulate() as s:
+    async with deciding() as s:
         run = await s.start(w)
         while await run.status() == "running":
             assert await run.waiting()

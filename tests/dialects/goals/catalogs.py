@@ -1,11 +1,7 @@
-"""Random catalogs, small and dense, so that steps compete, lack inputs, close circles and block each other.
-
-PLAIT_GOALS_CATALOGS says how many each property sees.
-"""
+"""Random catalogs, small and dense, so that steps compete, lack inputs, close circles and block each other."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,8 +14,9 @@ from plait.dialects.goals.catalogs.registering import register, unregister, upda
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step
+from tests.support.effort import tries
 
-COUNT = int(os.environ.get("PLAIT_GOALS_CATALOGS", "40"))
+COUNT = tries(40)
 
 many = settings(max_examples=COUNT, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 long = pytest.mark.timeout(max(60, COUNT // 10))

@@ -18,6 +18,7 @@ ORDERS = 150
 KILLS = 3
 
 
+@pytest.mark.chance(again=True)
 @pytest.mark.timeout(120)
 async def test_server_and_service_are_killed_in_turn_at_random_moments_under_load(service: StepService):
     moments = random.Random()

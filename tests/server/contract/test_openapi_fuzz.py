@@ -20,10 +20,11 @@ from plait.server.openapi import document
 from plait.server.site import Settings
 from tests.server.route_table import ROUTES
 from tests.server.serving import serving
+from tests.support.effort import tries
 
 from .world import World, key_header, make_world
 
-EXAMPLES = 12
+EXAMPLES = tries(12)
 MANY_WRONG_KEYS = AuthOptions(wrong_keys=1_000_000)
 
 SLOW_MACHINES = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]

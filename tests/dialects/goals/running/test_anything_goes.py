@@ -1,13 +1,10 @@
 """Whatever people, steps, step servers and crashes do to a run, in any order: its log stays in order, its memory is
 what the log says, a live run can say why it waits, and it comes to an end when its steps are let go.
-
-PLAIT_GOALS_RUNS says how often.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,8 +16,9 @@ from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Epoch
 from plait.testing.history import History
 from tests.dialects.goals.running.bench import Bench, BenchRun, work
+from tests.support.effort import tries
 
-COUNT = int(os.environ.get("PLAIT_GOALS_RUNS", "60"))
+COUNT = tries(60)
 
 ACTS = [
     "finish",

@@ -1,12 +1,8 @@
-"""Random catalogs, executed: what ran is what the plan says, nothing hangs, and the outcome is the interpreter's.
-
-PLAIT_GOALS_RUNS says how many.
-"""
+"""Random catalogs, executed: what ran is what the plan says, nothing hangs, and the outcome is the interpreter's."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,8 +24,9 @@ from tests.dialects.goals.catalogs import COLLECTING, IDS, NAMES, refusal
 from tests.dialects.goals.reference import outputs
 from tests.dialects.goals.running.bench import Bench, BenchRun, boom
 from tests.dialects.goals.running.interpreter import Interpreter, Luck
+from tests.support.effort import tries
 
-COUNT = int(os.environ.get("PLAIT_GOALS_RUNS", "60"))
+COUNT = tries(60)
 _LONGEST = 100 * 366 * 86_400_000
 
 
