@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from .decide import advance
@@ -56,12 +57,14 @@ class Watchdog:
         while not self._stop.wait(_BEAT):
             beaten = self._beaten
             silent = time.monotonic() - beaten
-            if silent > self._limit and beaten != said:
+            if silent <= self._limit or beaten == said:
+                continue
+            frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
+            if frame is None or not _is_idle(frame):
                 said = beaten
-                log.warning("the event loop has been blocked for %.1f s by %s", silent, self._culprit(loop, thread))
+                log.warning("the event loop has been blocked for %.1f s by %s", silent, self._culprit(loop, frame))
 
-    def _culprit(self, loop: asyncio.AbstractEventLoop, thread: int) -> str:
-        frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
+    def _culprit(self, loop: asyncio.AbstractEventLoop, frame: FrameType | None) -> str:
         stack: list[traceback.FrameSummary] = list(traceback.extract_stack(frame)) if frame is not None else []
         where = f"{stack[-1].filename}:{stack[-1].lineno} in {stack[-1].name}" if stack else "unknown code"
         if any((entry.filename, entry.name) == _DECIDING for entry in stack):
@@ -72,6 +75,18 @@ class Watchdog:
             return f"{name}, now at {where}; make it a plain `def`, or await instead of blocking"
         return where
 
+
+def _is_idle(frame: FrameType) -> bool:
+    """Whether the loop waits for something to do. It never waits longer than a beat, so if it seems to, the machine
+    gave the process no time, and no code is to blame."""
+    back = frame.f_back
+    if frame.f_code is _RUN:  # a loop that is not written in Python, like uvloop
+        return True
+    return back is not None and back.f_code is _RUN_ONCE and frame.f_code.co_name == "select"
+
+
+_RUN = asyncio.Runner.run.__code__
+_RUN_ONCE = asyncio.BaseEventLoop._run_once.__code__  # pyright: ignore
 
 _DECIDING = (advance.__code__.co_filename, advance.__code__.co_name)
 """Where the run loop lets machines decide: user code that is above it on the stack is a workflow's."""
