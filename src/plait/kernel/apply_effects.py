@@ -74,9 +74,9 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
-    attempt = run.state.tasks.open(task, unit.at)
-    if attempt is not None:
-        unit.tasks.append((task, attempt))
+    opened = run.state.tasks.open(task, unit.at)
+    if opened is not None:
+        unit.tasks.append(opened)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
@@ -86,8 +86,9 @@ def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Stops a task whose result is not wanted any more."""
+    """Stops a task whose result is not wanted any more, or does not even start it."""
     if run.state.tasks.close(token):
+        unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
         unit.revoked = [*(unit.revoked or ()), token]
         unit.clear_timer(TaskToken(RETRY + token))
 

@@ -63,7 +63,8 @@ def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
             why=f"the limit is {max_bytes:,}",
             fix="store it elsewhere and pass a reference",
         )
-    if b"null" in raw or b"\\u0000" in raw or (len(raw) > MAX_DEPTH and _nested(raw)):
+    # Not `in`: for bytes it takes an exception to find out that it is not asked for a number
+    if raw.find(b"null") >= 0 or raw.find(b"\\u0000") >= 0 or (len(raw) > MAX_DEPTH and _nested(raw)):
         _look_closely(msgspec.to_builtins(value, enc_hook=_enc_hook, str_keys=True))
     return Raw(raw)
 
@@ -71,11 +72,6 @@ def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
 def _nested(raw: bytes) -> bool:
     """Whether it could be too deep: every level opens a bracket."""
     return raw.count(b"[") + raw.count(b"{") > MAX_DEPTH
-
-
-def plain(value: object) -> bytes:
-    """Encodes one of our own structures, whose parts have passed the door already."""
-    return _plain.encode(value)
 
 
 def decode(raw: bytes | Raw, type: Any = Any) -> Any:
@@ -199,7 +195,8 @@ def _dec_hook(type: type[T], value: Json) -> T:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_enc_hook)
-_plain = msgspec.json.Encoder()
+plain = msgspec.json.Encoder().encode
+"""Encodes one of our own structures, whose parts have passed the door already."""
 _any = msgspec.json.Decoder()
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 

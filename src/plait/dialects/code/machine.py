@@ -121,10 +121,10 @@ class CodeMachine(Replayer):
         if op is None:
             return
         if result.error is None:
-            self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempts, queued=result.queued))
+            self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempt, queued=result.queued))
         else:
             error = _final_error(op, result.error, result)
-            self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempts, queued=result.queued))
+            self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempt, queued=result.queued))
         self._pump()
 
     def _timer(self, token: TaskToken) -> None:
@@ -331,9 +331,9 @@ def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo
         return error
     return ErrorInfo(
         "step.exhausted",
-        f"step `{name}` failed after {result.attempts} attempts: {error.message}",
+        f"step `{name}` failed after {result.attempt} attempts: {error.message}",
         kind="exhausted",
-        attrs={"step": str(name), "attempts": result.attempts},
+        attrs={"step": str(name), "attempts": result.attempt},
         cause=error,
     )
 
