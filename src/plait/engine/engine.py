@@ -284,10 +284,6 @@ class Engine:
 
     # -- resolving -----------------------------------------------------------------------------------------------
 
-    def read(self, dialect: str, definition: str | dict[str, Any]) -> object:
-        """A definition that came as JSON."""
-        return self.bundle(dialect).read(definition)
-
     async def resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
         """What a run of a definition that is named in JSON would be started with: for children of any run."""
         bundle = self.bundle(dialect)

@@ -49,23 +49,19 @@ class Router(Generic[R]):
                 raise ValueError(f"two routes for {route.method} {route.full_path}")
             methods[route.method] = route
 
-    def match(self, raw_path: bytes) -> Match[R] | None:
+    def match(self, scope: Scope) -> Match[R] | None:
         """None if no route has that path, whatever the method. A path that is not UTF-8 has no route."""
-        exact = self._exact.get(raw_path)
+        sent: bytes | None = scope.get("raw_path")
+        path = scope["path"].encode() if sent is None else sent.partition(b"?")[0]
+        exact = self._exact.get(path)
         if exact is not None:
             return Match(exact, {})
-        parts = raw_path.split(b"/")[1:]
+        parts = path.split(b"/")[1:]
         for pattern, methods in self._patterns.items():
             params = _fit(pattern, parts)
             if params is not None:
                 return Match(methods, params)
         return None
-
-
-def raw_path(scope: Scope) -> bytes:
-    """The path as it was sent, without the query."""
-    raw: bytes | None = scope.get("raw_path")
-    return scope["path"].encode() if raw is None else raw.partition(b"?")[0]
 
 
 def _parts(path: str) -> tuple[str, ...]:

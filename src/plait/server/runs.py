@@ -14,7 +14,7 @@ import msgspec
 from plait.api.route import Answer, Fault, Reply, Route, Stream
 from plait.api.run import ListRuns, Run, RunChanges, RunDetail, RunPage, RunRef, ShowRun, StartRun
 from plait.api.shape import Scoped, label_pair
-from plait.engine import Handle
+from plait.engine import Engine, Handle
 from plait.engine.live_lists import RunChanges as Changes
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
@@ -22,8 +22,8 @@ from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.store import RunFilter, RunRow, ShownStatus
 
 from .call import Call
-from .definition_input import definition_of
-from .guard import namespace_of
+from .dispatch import namespace_of
+from .errors import UnknownDialect
 from .nouns import RUN
 from .sse import frame
 
@@ -44,6 +44,16 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     if handle.created:
         return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201)
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()))
+
+
+async def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any], namespace: str) -> Any:
+    """What the definition in a request means to its dialect. A name is given with a version instead of a tag."""
+    dialect, known = dialect or engine.default_dialect, engine.bundles
+    if dialect not in known:
+        raise UnknownDialect(dialect, known)
+    if isinstance(given, str) and "@" in given:
+        given = await engine.definitions.resolve(given, namespace)
+    return known[dialect].read(given)
 
 
 async def list_runs(call: Call[ListRuns, None]) -> Answer | Stream:
