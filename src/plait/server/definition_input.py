@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from plait.engine import Engine
+from plait.kernel.bundle import Reference
 from plait.kernel.errors import InvalidInput
 
 
-async def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any], namespace: str) -> Any:
-    """A name whose tag, if it has one, is resolved to a version; or what its dialect reads."""
+def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any]) -> Any:
+    """A name, of the dialect that was sent with it or of any; or what its dialect reads."""
+    if dialect is None and isinstance(given, str):
+        return given
     dialect = dialect or engine.default_dialect
     must_know(engine, dialect)
-    found = await engine.definitions.resolve(given, namespace) if isinstance(given, str) else given
-    return engine.read(dialect, found)
+    return Reference(dialect, given, given) if isinstance(given, str) else engine.read(dialect, given)
 
 
 def must_know(engine: Engine, dialect: str) -> None:

@@ -32,7 +32,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     body, engine = call.body, call.host.engine
     namespace = call.namespace if body.namespace is None else namespace_of(call.caller, body.namespace)
     handle: Handle[Any] = await engine.start(
-        await definition_of(engine, body.dialect, body.definition, namespace),
+        definition_of(engine, body.dialect, body.definition),
         body.input,
         id=body.id,
         namespace=namespace,

@@ -18,7 +18,7 @@ from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from .approvals import ApproveOp, Verdict, asked
 from .branches import JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
-from .definition import NAME, Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
+from .definition import Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
 from .loops import MISSING, Keeping, Loop, LoopOp
@@ -400,7 +400,7 @@ def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Await
 def _reference(name: str, definition: Any) -> Reference:
     if isinstance(definition, str):
         label = checked_text(f"the definition of child `{name}`", definition)
-        return Reference(NAME, label, label.partition("@")[0])
+        return Reference("", label, label.partition("@")[0])
     found = getattr(definition, "reference", None)
     if found is None:
         raise WorkflowCodeError(
