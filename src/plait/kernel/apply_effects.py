@@ -145,11 +145,11 @@ def _start_child(child: StartChild, run: Run, unit: UnitOfWork) -> None:
 
 def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork) -> None:
     """The child is made in its parent's commit."""
-    shard = shard_of(child.run_id)
+    shard, dialect = shard_of(child.run_id), resolved.dialect or child.dialect
     row = RunRow(
         id=child.run_id,
         namespace=run.info.namespace,
-        dialect=child.dialect,
+        dialect=dialect,
         definition=resolved.definition,
         version=resolved.version,
         shard=shard,
@@ -160,7 +160,7 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(child.dialect, run.ids.seed(), child.deadline, child.labels)
+    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )

@@ -50,6 +50,7 @@ class StartChild(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     run_id: RunId
     dialect: str
+    """Empty for a name of any dialect."""
     definition: Any
     """`name`, `name@version-or-tag`, or the definition itself as JSON."""
     input: Raw = NULL

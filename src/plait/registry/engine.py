@@ -13,7 +13,7 @@ from plait.dialects.goals.bundle import GoalsBundle
 from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.engine.engine import Services
 from plait.engine.handle import Handle
-from plait.kernel.bundle import Bundle, Startable
+from plait.kernel.bundle import Bundle, Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ class Engine(engine.Engine):
         @overload
         async def start(
             self,
-            definition: str | Startable,
+            definition: str | Startable | Reference,
             input: Any = None,
             *,
             id: str | None = None,
