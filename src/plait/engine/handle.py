@@ -24,7 +24,6 @@ from plait.kernel.view import Reason, RunStatus, RunView
 
 from .ask import ask, refusal_of
 from .forks import cut
-from .new_runs import new_row
 from .run_details import picture_of, waiting_of
 from .timeline import bars
 
@@ -206,7 +205,7 @@ class Handle(Generic[T]):
             raise InvalidInput("kernel.bad_fork", f"the run had ended at event {upto}", fix="use an earlier place")
         plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
-        new = new_row(kernel, row.namespace, id, row.dialect, row.definition, row.version, row.labels)
+        new = kernel.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
         event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
