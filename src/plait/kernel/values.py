@@ -73,11 +73,6 @@ def _nested(raw: bytes) -> bool:
     return raw.count(b"[") + raw.count(b"{") > MAX_DEPTH
 
 
-def plain(value: object) -> bytes:
-    """Encodes one of our own structures, whose parts have passed the door already."""
-    return _plain.encode(value)
-
-
 def decode(raw: bytes | Raw, type: Any = Any) -> Any:
     """A fresh copy of a stored value, as the type that its reader asked for."""
     if type is Any:
@@ -199,7 +194,8 @@ def _dec_hook(type: type[T], value: Json) -> T:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_enc_hook)
-_plain = msgspec.json.Encoder()
+plain = msgspec.json.Encoder().encode
+"""Encodes one of our own structures, whose parts have passed the door already."""
 _any = msgspec.json.Decoder()
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
