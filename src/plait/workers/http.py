@@ -11,12 +11,12 @@ from typing import Any, NoReturn
 
 from plait.egress import Request, Response
 from plait.egress.errors import EgressError
-from plait.kernel.task import LATER, Attempt, Later, Task, TaskError
+from plait.kernel.task import Attempt, Later, Task, TaskError
 from plait.kernel.task_inputs import HTTP, HttpInput
 
 from .callbacks import CallbackUrls, filled, local_url, url_of
 from .http_address import address_of
-from .http_answer import check_status, json_of, object_of
+from .http_answer import result_of
 
 Send = Callable[[Request], Awaitable[Response]]
 """The guarded client; a test may put services of its own there."""
@@ -37,33 +37,22 @@ class HttpExecutor:
             response = await self._send(self._request(wanted, attempt))
         except EgressError as error:
             _fail(error)
-        check_status(response, wanted.retry_statuses)
-        match wanted.expects:
-            case "callback":
-                return LATER
-            case "nothing":
-                return None
-            case "object":
-                return object_of(response)
-            case "json":
-                return json_of(response)
+        return result_of(response, wanted)
 
     def _request(self, wanted: HttpInput, attempt: Attempt) -> Request:
+        headers, body = wanted.headers, wanted.body
+        if (callback := wanted.callback) is not None:
+            if callback.headers:
+                headers = headers | dict.fromkeys(callback.headers, url_of(callback, attempt, self._callbacks))
+            body = filled(body, callback, attempt, self._callbacks) if body else body
         return Request(
             method=wanted.method,
-            url=address_of(wanted.url, wanted.params),
-            headers=self._headers(wanted, attempt),
-            body=bytes(filled(wanted.body, wanted.callback, attempt, self._callbacks)) if wanted.body else b"",
+            url=address_of(wanted.url, wanted.params) if "{" in wanted.url else wanted.url,
+            headers=headers,
+            body=bytes(body),
             timeout=wanted.timeout,
             idempotency_key=attempt.task.key,
             max_bytes=wanted.max_bytes,
-        )
-
-    def _headers(self, wanted: HttpInput, attempt: Attempt) -> dict[str, str]:
-        if wanted.callback is None or not wanted.callback.headers:
-            return wanted.headers
-        return wanted.headers | dict.fromkeys(
-            wanted.callback.headers, url_of(wanted.callback, attempt, self._callbacks)
         )
 
 

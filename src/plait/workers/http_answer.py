@@ -2,48 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
 from typing import Any, cast
 
 from plait.egress import Response
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
-from plait.kernel.task import TaskError
+from plait.kernel.task import LATER, Later, TaskError
+from plait.kernel.task_inputs import HttpInput
 
 _SHOWN = 300
 """Characters of a body that an error shows."""
 
 
-def check_status(response: Response, retried: Container[int]) -> None:
-    """Raises for all but 2xx, and for a status that is to be tried again."""
+def result_of(response: Response, wanted: HttpInput) -> Any | Later:
+    """What the other side returned, None if that is nothing. Raises for all but 2xx, and for a status that is to be
+    tried again."""
     status = response.status
-    if 200 <= status < 300 and status not in retried:
-        return
-    detail = _detail(response)
-    text = f"step returned HTTP error: status {status}{': ' if detail else ''}{detail}"
-    raise TaskError(text, retryable=status >= 500 or status in retried)
-
-
-def json_of(response: Response) -> Any:
-    """The body as JSON data, None if there is none. What is not JSON is wrong on every attempt."""
-    if not response.body.strip():
-        return None
+    if not 200 <= status < 300 or status in wanted.retry_statuses:
+        raise _failure(response, wanted)
+    if wanted.expects in ("callback", "nothing"):
+        return LATER if wanted.expects == "callback" else None
     try:
-        return values.parse(response.body)
-    except PlaitError as error:
+        found = values.parse(response.body) if response.body.strip() else None
+    except PlaitError as error:  # what is not JSON is wrong on every attempt
         reason = error.why or error.what
         raise TaskError(f"step returned what is not JSON: {reason}", retryable=False) from None
-
-
-def object_of(response: Response) -> dict[str, Any]:
-    """The same for who wants an object; an empty one for nothing or null."""
-    found = json_of(response)
-    if found is None:
-        return {}
-    if not isinstance(found, dict):
+    if wanted.expects == "object" and not isinstance(found, dict):
+        if found is None:
+            return {}
         kind = "a list" if isinstance(found, list) else "a plain value"
         raise TaskError(f"step returned {kind}, not an object of outputs", retryable=False)
-    return cast("dict[str, Any]", found)
+    return found
+
+
+def _failure(response: Response, wanted: HttpInput) -> TaskError:
+    status, detail = response.status, _detail(response)
+    text = f"step returned HTTP error: status {status}{': ' if detail else ''}{detail}"
+    return TaskError(text, retryable=status >= 500 or status in wanted.retry_statuses)
 
 
 def _detail(response: Response) -> str:
