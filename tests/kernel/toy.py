@@ -37,7 +37,7 @@ from plait.kernel.effects import (
     StartChild,
     WithdrawQuestion,
 )
-from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, RunBlocked
+from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, RunBlocked
 from plait.kernel.events import Event, RunFailed, RunStarted
 from plait.kernel.ids import Millis, RunId, TaskToken, run_key
 from plait.kernel.inputs import (
@@ -426,7 +426,9 @@ class ToyBundle:
 
     def read(self, definition: str | dict[str, Any]) -> object:
         """`{"program": [...]}`"""
-        if isinstance(definition, str) or not isinstance(definition.get("program"), list):
+        if isinstance(definition, str):
+            raise NotFound("toy.no_name", f"no toy is called `{definition}`", fix="send a program")
+        if not isinstance(definition.get("program"), list):
             raise InvalidInput("toy.no_program", "a toy is a program", fix='send {"program": [...]}')
         return definition["program"]
 

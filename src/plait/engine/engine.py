@@ -11,11 +11,13 @@ from datetime import timedelta
 from types import ModuleType, TracebackType
 from typing import Any, Self, TypeGuard
 
+import msgspec
+
 from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
-from plait.kernel.bundle import Bundle, Resolved, Startable
+from plait.kernel.bundle import Bundle, Reference, Resolved, Startable
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
@@ -35,6 +37,7 @@ from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges
+from .named_definitions import NamedDefinitions
 from .new_runs import new_row
 from .urls import store_of
 
@@ -127,6 +130,7 @@ class Engine:
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
         self.definitions = Definitions(self._bundles, self.records, clock)
+        self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle]:
@@ -199,7 +203,7 @@ class Engine:
 
     async def start(
         self,
-        definition: str | Startable,
+        definition: str | Startable | Reference,
         input: Any = None,
         *,
         id: str | None = None,
@@ -208,18 +212,18 @@ class Engine:
         labels: dict[str, str] | None = None,
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
-        input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`."""
+        input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
+        is loaded or of what is saved in the namespace."""
         self.kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
-        bundle = self._bundle_of(definition)
-        resolved = await self._resolved(bundle, definition, input, namespace)
+        dialect, resolved = await self._resolved(definition, input, namespace)
         due = None if deadline is None else Millis(self.kernel.clock.now() + _span(deadline))
-        row = new_row(self.kernel, namespace, id, bundle.name, resolved.definition, resolved.version, labels, due)
-        row.start_hash = _start_hash(bundle.name, resolved)
+        row = new_row(self.kernel, namespace, id, dialect, resolved.definition, resolved.version, labels, due)
+        row.start_hash = _start_hash(dialect, resolved)
         handle = Handle[Any](self.kernel, row.id, namespace, getattr(definition, "returns", Any))
         if id is not None and await self._exists(row, resolved.taken):
             return handle
-        start = resolved.start(bundle.name, self.kernel.ids.seed(), due, row.labels)
+        start = resolved.start(dialect, self.kernel.ids.seed(), due, row.labels)
         while not (created := await self.kernel.create(row, start) == "ok") and not await self._exists(
             row, resolved.taken
         ):
@@ -267,8 +271,10 @@ class Engine:
     async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
         """What a run would do, as far as can be told; refuses what no `start` could make good."""
         self.kernel.must_live()
-        bundle = self._bundle_of(definition)
-        return await bundle.plan(await self._named(definition, namespace), input, namespace)
+        if isinstance(definition, str | Reference):
+            bundle, name, dialect = self._named(definition)
+            return await self._names.plan(bundle, name, input, namespace, dialect)
+        return await self._bundle_of(definition).plan(definition, input, namespace)
 
     async def _exists(self, row: RunRow, code: str) -> bool:
         known = await self.kernel.store.run(row.id)
@@ -286,15 +292,26 @@ class Engine:
 
     async def resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
         """What a run of a definition that is named in JSON would be started with: for children of any run."""
-        bundle = self.bundle(dialect)
-        return await self._resolved(bundle, bundle.read(definition), input, namespace)
+        bundle = self.bundle(dialect or self.default_dialect)
+        if not isinstance(definition, str):
+            return await bundle.resolve(bundle.read(definition), input, namespace)
+        found = await self._names.resolve(bundle, definition, input, namespace, dialect)
+        return found if found.dialect or dialect else msgspec.structs.replace(found, dialect=bundle.name)
 
-    async def _resolved(self, bundle: Bundle, definition: object, input: object, namespace: str) -> Resolved:
-        return await bundle.resolve(await self._named(definition, namespace), input, namespace)
+    async def _resolved(self, definition: object, input: object, namespace: str) -> tuple[str, Resolved]:
+        """With its dialect."""
+        if isinstance(definition, str | Reference):
+            bundle, name, dialect = self._named(definition)
+            found = await self._names.resolve(bundle, name, input, namespace, dialect)
+            return found.dialect or bundle.name, found
+        bundle = self._bundle_of(definition)
+        return bundle.name, await bundle.resolve(definition, input, namespace)
 
-    async def _named(self, definition: object, namespace: str) -> object:
-        """A name with a tag as a name with a version."""
-        return await self.definitions.resolve(definition, namespace) if isinstance(definition, str) else definition
+    def _named(self, definition: str | Reference) -> tuple[Bundle, str, str]:
+        """The dialect that may have it loaded, its name, and the dialect that the caller asked for."""
+        if isinstance(definition, str):
+            return self._bundles[self.default_dialect], definition, ""
+        return self.bundle(definition.dialect), definition.definition, definition.dialect
 
     def _bundle_of(self, definition: object) -> Bundle:
         for bundle in self._bundles.values():

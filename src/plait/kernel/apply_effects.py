@@ -74,9 +74,9 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
-    attempt = run.state.tasks.open(task, unit.at)
-    if attempt is not None:
-        unit.tasks.append((task, attempt))
+    opened = run.state.tasks.open(task, unit.at)
+    if opened is not None:
+        unit.tasks.append(opened)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
@@ -86,8 +86,9 @@ def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Stops a task whose result is not wanted any more."""
+    """Stops a task whose result is not wanted any more, or does not even start it."""
     if run.state.tasks.close(token):
+        unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
         unit.revoked = [*(unit.revoked or ()), token]
         unit.clear_timer(TaskToken(RETRY + token))
 
@@ -144,11 +145,11 @@ def _start_child(child: StartChild, run: Run, unit: UnitOfWork) -> None:
 
 def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork) -> None:
     """The child is made in its parent's commit."""
-    shard = shard_of(child.run_id)
+    shard, dialect = shard_of(child.run_id), resolved.dialect or child.dialect
     row = RunRow(
         id=child.run_id,
         namespace=run.info.namespace,
-        dialect=child.dialect,
+        dialect=dialect,
         definition=resolved.definition,
         version=resolved.version,
         shard=shard,
@@ -159,7 +160,7 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(child.dialect, run.ids.seed(), child.deadline, child.labels)
+    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )

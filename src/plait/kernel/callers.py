@@ -35,31 +35,28 @@ class Starts:
     """Of runs that are on their way to disk."""
 
     def __init__(self) -> None:
-        self._waiting: dict[RunId, asyncio.Future[Verdict]] = {}
+        self.waiting: dict[RunId, asyncio.Future[Verdict]] = {}
 
     def expect(self, run_id: RunId) -> asyncio.Future[Verdict]:
-        found = self._waiting[run_id] = asyncio.get_running_loop().create_future()
+        found = self.waiting[run_id] = asyncio.get_running_loop().create_future()
         return found
-
-    def get(self, run_id: RunId) -> asyncio.Future[Verdict] | None:
-        return self._waiting.get(run_id)
 
     def came(self, run_id: RunId, verdict: Verdict) -> bool:
         """False if nobody asked for it."""
-        found = self._waiting.pop(run_id, None)
+        found = self.waiting.pop(run_id, None)
         if found is not None and not found.done():
             found.set_result(verdict)
         return found is not None
 
     def failed(self, run_id: RunId, error: PlaitError) -> bool:
         """False if nobody asked for it."""
-        found = self._waiting.pop(run_id, None)
+        found = self.waiting.pop(run_id, None)
         if found is not None and not found.done():
             found.set_exception(error)
         return found is not None
 
     def abandon(self, error: PlaitError) -> None:
-        for run_id in list(self._waiting):
+        for run_id in list(self.waiting):
             self.failed(run_id, error)
 
 

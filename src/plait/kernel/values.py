@@ -63,7 +63,8 @@ def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
             why=f"the limit is {max_bytes:,}",
             fix="store it elsewhere and pass a reference",
         )
-    if b"null" in raw or b"\\u0000" in raw or (len(raw) > MAX_DEPTH and _nested(raw)):
+    # Not `in`: for bytes it takes an exception to find out that it is not asked for a number
+    if raw.find(b"null") >= 0 or raw.find(b"\\u0000") >= 0 or (len(raw) > MAX_DEPTH and _nested(raw)):
         _look_closely(msgspec.to_builtins(value, enc_hook=_enc_hook, str_keys=True))
     return Raw(raw)
 

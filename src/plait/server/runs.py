@@ -17,6 +17,7 @@ from plait.api.shape import Scoped, label_pair
 from plait.engine import Engine, Handle
 from plait.engine.live_lists import RunChanges as Changes
 from plait.kernel import values
+from plait.kernel.bundle import Reference
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.store import RunFilter, RunRow, ShownStatus
@@ -32,7 +33,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     body, engine = call.body, call.host.engine
     namespace = call.namespace if body.namespace is None else namespace_of(call.caller, body.namespace)
     handle: Handle[Any] = await engine.start(
-        await definition_of(engine, body.dialect, body.definition, namespace),
+        definition_of(engine, body.dialect, body.definition),
         body.input,
         id=body.id,
         namespace=namespace,
@@ -46,14 +47,14 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()))
 
 
-async def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any], namespace: str) -> Any:
-    """What the definition in a request means to its dialect. A name is given with a version instead of a tag."""
+def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any]) -> Any:
+    """A name, of the dialect that was sent with it or of any; or what its dialect reads."""
+    if dialect is None and isinstance(given, str):
+        return given
     dialect, known = dialect or engine.default_dialect, engine.bundles
     if dialect not in known:
         raise UnknownDialect(dialect, known)
-    if isinstance(given, str) and "@" in given:
-        given = await engine.definitions.resolve(given, namespace)
-    return known[dialect].read(given)
+    return Reference(dialect, given, given) if isinstance(given, str) else known[dialect].read(given)
 
 
 async def list_runs(call: Call[ListRuns, None]) -> Answer | Stream:

@@ -51,14 +51,14 @@ def _worked_on(builder: DecisionBuilder, plan: StepPlan, item: ItemState, result
     if item.status not in OPEN or not builder.flow.takes_results:
         return
     if result.error is not None:
-        failed(builder, plan, token, result.error.message, result.attempts)
+        failed(builder, plan, token, result.error.message, result.attempt)
     elif result.later:
         accepted(builder, plan, token, result.attempt)
     elif plan.fingerprint:
         done = _memoized.decode(result.output)
-        returned(builder, plan, token, done.result, memo=done.memo, attempts=result.attempts)
+        returned(builder, plan, token, done.result, memo=done.memo, attempts=result.attempt)
     else:
-        returned(builder, plan, token, result.output, attempts=result.attempts)
+        returned(builder, plan, token, result.output, attempts=result.attempt)
 
 
 def _prepared(builder: DecisionBuilder, step_id: str, result: TaskResult) -> None:
