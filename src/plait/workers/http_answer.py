@@ -32,7 +32,7 @@ def result_of(response: Response, wanted: HttpInput) -> Any | Later:
             return {}
         kind = "a list" if isinstance(found, list) else "a plain value"
         raise TaskError(f"step returned {kind}, not an object of outputs", retryable=False)
-    return found
+    return cast("Any", found)
 
 
 def _failure(response: Response, wanted: HttpInput) -> TaskError:
