@@ -40,14 +40,11 @@ class Handle(Generic[T]):
     ) -> None:
         self._kernel = kernel
         self._run_id = run_id
+        self.id = caller_id(run_id)
         self._namespace = namespace
         self._returns = returns
         self.created = created
         """Whether the call that gave this handle made the run."""
-
-    @property
-    def id(self) -> str:
-        return caller_id(self._run_id)
 
     @property
     def namespace(self) -> str:

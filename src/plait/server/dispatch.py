@@ -57,7 +57,7 @@ class Dispatcher:
         self._router = Router(endpoints)
 
     def knows(self, scope: Scope) -> bool:
-        return self._router.match(scope) is not None
+        return self._router.match(scope["raw_path"]) is not None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         began = perf_counter()
@@ -85,7 +85,7 @@ class Dispatcher:
         site, request = self._site, exchange.request
         if site.in_flight > site.settings.max_in_flight:
             raise Overloaded(site.settings.max_in_flight)
-        match = self._router.match(request.scope)
+        match = self._router.match(request.scope["raw_path"])
         if match is None:
             raise NoRoute(request.scope["path"][:200])
         method = request.method

@@ -68,7 +68,7 @@ class Mount:
         site = self._site
         if site.in_flight > site.settings.max_in_flight:
             raise Overloaded(site.settings.max_in_flight)
-        match = self._router.match(scope)
+        match = self._router.match(scope["raw_path"])
         if scope["method"] == "OPTIONS":
             return Said(None, 204)
         if match is None:

@@ -82,6 +82,7 @@ class Audit:
         namespace: str | None,
         missed: int,
     ) -> AuditEntry:
+        who, what = _clean(caller.name) or "", _clean(target)
         # In order within a process, even within a millisecond and when the clock is set back; unique among all
         now = self._clock.now()
         self._newest = max(self._newest, now)
@@ -92,11 +93,11 @@ class Audit:
         return AuditEntry(
             id=f"{self._newest:012x}-{self._count:08x}-{self._process}",
             at=now,
-            who=_clean(caller.name) or "",
+            who=who,
             role=caller.role if known else None,
             namespace=(namespace or own) if own == EVERYWHERE else own,
             action=action,
-            target=_clean(target),
+            target=what,
             outcome=outcome,
             code=code,
             credential=caller.id,
