@@ -275,7 +275,13 @@ class Kernel:
 
     async def ask(self, run_id: RunId, input: AnyInput, key: str) -> Taken:
         """Sends an input and waits until its owner, here or elsewhere, has answered it."""
-        return await self._callers.replies.ask(run_id, key, lambda: self.send(run_id, input, key))
+        await self.send(run_id, input, key)
+        return await self.reply(run_id, key)
+
+    async def reply(self, run_id: RunId, key: str) -> Taken:
+        """Waits for the answer to an input that was sent."""
+        self.must_live()
+        return await self._callers.replies.reply(run_id, key)
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
