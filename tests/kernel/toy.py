@@ -24,7 +24,6 @@ from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Plan
 from plait.kernel.effects import (
-    AskHuman,
     Block,
     CancelChild,
     CancelTask,
@@ -32,10 +31,11 @@ from plait.kernel.effects import (
     Decision,
     Effect,
     Finish,
+    RequestApproval,
     SendMessage,
     SetTimer,
     StartChild,
-    WithdrawQuestion,
+    WithdrawApproval,
 )
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, RunBlocked
 from plait.kernel.events import Event, RunFailed, RunStarted
@@ -310,7 +310,7 @@ class ToyMachine:
     def _decided(self, decided: Decided) -> None:
         if not self._expects(decided.token):
             raise Conflict("toy.decided", "nobody asks that any more")
-        self._effect(WithdrawQuestion(decided.token))
+        self._effect(WithdrawApproval(decided.token))
         self._end(decided.decision)
 
     def _patch(self, patch: Patch) -> None:
@@ -334,7 +334,7 @@ class ToyMachine:
             case "nap":
                 self._effect(ClearTimer(token))
             case "ask":
-                self._effect(WithdrawQuestion(token))
+                self._effect(WithdrawApproval(token))
             case "child":
                 self._effect(CancelChild(self._child_id()))
             case _:
@@ -353,7 +353,7 @@ class ToyMachine:
             case "nap":
                 return [SetTimer(token, Millis(self.state.begun_at + cast("Move", move).amount))]
             case "ask":
-                return [AskHuman(token, "May I?", cast("Move", move).name)]
+                return [RequestApproval(token, "May I?", cast("Move", move).name)]
             case "child":
                 data = {"program": cast("Move", move).program}
                 return [StartChild(token, self._child_id(), "toy", msgspec.to_builtins(data))]

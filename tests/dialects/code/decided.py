@@ -136,7 +136,7 @@ class DecidedRun:
         self._take(_advance(self._live, Loaded("recover"), self._now))
 
     def _take(self, unit: UnitOfWork) -> None:
-        if unit.children or unit.unresolved or unit.questions:
+        if unit.children or unit.unresolved or unit.approvals:
             raise NotImplementedError("children and approvals need an engine")
         if unit.events:
             self._log.append((unit.at, values.plain(unit.events)))

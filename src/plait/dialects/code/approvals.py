@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from plait.conditions import schema
 from plait.kernel import values
-from plait.kernel.effects import AskHuman, SetTimer
+from plait.kernel.effects import RequestApproval, SetTimer
 from plait.kernel.errors import InvalidInput, PlaitError, TooLarge
 from plait.kernel.values import ABSENT
 
@@ -94,7 +94,7 @@ class ApproveOp(Op[Verdict]):
         replay = self.scope.replay
         asked = self._question
         title = asked.title or self.name
-        replay.effect(AskHuman(self.token, title, asked.by, state.deadline, asked.form, asked.evidence))
+        replay.effect(RequestApproval(self.token, title, asked.by, state.deadline, asked.form, asked.evidence))
         if state.deadline is not None:
             replay.effect(SetTimer(self.token, state.deadline))
 
