@@ -21,6 +21,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.approval import Escalation
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Plan
 from plait.kernel.effects import (
@@ -68,6 +69,8 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True):
     undo: str = ""
     attempts: int = 1
     program: list[Move] = []
+    approvers: tuple[str, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
 
 
 def task(name: str, undo: str = "", attempts: int = 1) -> Move:
@@ -82,8 +85,8 @@ def count(n: int) -> Move:
     return Move("count", amount=n)
 
 
-def ask(who: str) -> Move:
-    return Move("ask", who)
+def ask(who: str, required: int = 1, approvers: tuple[str, ...] = (), escalations: tuple[Escalation, ...] = ()) -> Move:
+    return Move("ask", who, required, approvers=approvers, escalations=escalations)
 
 
 def child(*program: Move, id: str = "") -> Move:
@@ -353,7 +356,9 @@ class ToyMachine:
             case "nap":
                 return [SetTimer(token, Millis(self.state.begun_at + cast("Move", move).amount))]
             case "ask":
-                return [RequestApproval(token, "May I?", cast("Move", move).name)]
+                asked = cast("Move", move)
+                voting = {"required": asked.amount, "approvers": asked.approvers, "escalations": asked.escalations}
+                return [RequestApproval(token, "May I?", asked.name, **voting)]
             case "child":
                 data = {"program": cast("Move", move).program}
                 return [StartChild(token, self._child_id(), "toy", msgspec.to_builtins(data))]

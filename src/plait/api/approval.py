@@ -47,7 +47,7 @@ class Approval(Shape, frozen=True, kw_only=True):
     """A JSON Schema for `data`."""
     evidence: Any = None
     """What to look at before deciding."""
-    status: ApprovalStatus = "open"
+    status: ApprovalStatus
     required: int = 1
     """How many people must approve; one who rejects is enough."""
     approvers: list[str] = []

@@ -271,8 +271,6 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             _ask(loaded, run, unit)
         lifecycle.go_on(run, unit, again=True)
         return
-    if loaded.how == "fork":
-        state.approvals = {}  # those of the run it was copied from, with votes for that one
     known, run.blocked = run.blocked, None  # what blocked it may be gone; else the machine says so again
     _ask(loaded, run, unit)
     if run.blocked != known:
