@@ -13,7 +13,7 @@ from plait.api.timeline import Bar
 from plait.kernel import values
 from plait.kernel.callers import Outcome
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
-from plait.kernel.events import Recorded
+from plait.kernel.events import ApprovalClosed, Recorded
 from plait.kernel.ids import Epoch, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
@@ -219,7 +219,9 @@ class Handle(Generic[T]):
         plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
         new = kernel.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
-        event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
+        # It asks for itself: what people voted on was the other run
+        events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]
+        event = LogRow(Seq(plan.upto + 1), len(events), kernel.clock.now(), values.plain(events))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
         if await kernel.append(write) != "ok":

@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 from msgspec import Raw
 
-from . import lifecycle, values
+from . import approvals, lifecycle, values
 from .apply_effects import RETRY, apply, drop_children, try_again
 from .effects import FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
@@ -111,7 +111,10 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _take_up(input, run, unit)
         case Continue():
             _continue(run, unit)
-        case Message() | Decided() | Patch():
+        case Decided():
+            _must_run(run)
+            return _vote(input, run, unit)
+        case Message() | Patch():
             if not (run.machine.accepts_late_results and isinstance(input, Message)):
                 _must_run(run)
             return _hear(input, run, unit)
@@ -158,6 +161,19 @@ def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
     answer = _ask(input, run, unit)
     lifecycle.undo_late(run, unit)
     return answer
+
+
+def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
+    before, counted = unit.approvals, cast.token in run.state.approvals
+    decided = approvals.vote(cast, run, unit)
+    if decided is None:
+        return None
+    try:
+        return _hear(decided, run, unit)
+    except PlaitError:
+        if not counted:  # the machine does not wait for it, so it was not open
+            unit.approvals = before
+        raise
 
 
 def _must_run(run: Run) -> None:
@@ -335,13 +351,15 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
     token, late = fired.token, run.machine.accepts_late_results
     unit.clear_timer(token)
     if run.state.status != "running":
-        if late and not token.startswith((DEADLINE, RETRY)):
+        if late and not token.startswith((DEADLINE, RETRY, approvals.ESCALATE)):
             _hear(fired, run, unit)
     elif token == DEADLINE:
         error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
         _cancel(Cancel(cause="deadline", error=error), run, unit)
     elif token.startswith(RETRY):
         _retry(TaskToken(token[len(RETRY) :]), run, unit)
+    elif token.startswith(approvals.ESCALATE):
+        approvals.escalate(TaskToken(token[len(approvals.ESCALATE) :]), run, unit)
     elif late or not run.state.rolling_back:
         _hear(fired, run, unit)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .events import (
+    ApprovalEvent,
     Event,
     RollbackEnded,
     RollbackStarted,
@@ -17,7 +18,8 @@ from .events import (
     TaskDeadLettered,
     TaskRetryScheduled,
 )
-from .ids import Millis
+from .ids import Millis, TaskToken
+from .open_approvals import OpenApproval, fold
 from .rollback import FinalEvent, Rollback
 from .tasks import TaskBook
 from .view import RunStatus
@@ -30,6 +32,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     attempts: list[TaskRetryScheduled] = []
     rollback: Rollback | None = None
     final: FinalEvent | None = None
+    approvals: list[OpenApproval] = []
 
 
 class RunState:
@@ -41,6 +44,8 @@ class RunState:
         self.final: FinalEvent | None = None
         self.tasks = TaskBook()
         self.rollback: Rollback | None = None
+        self.approvals: dict[TaskToken, OpenApproval] = {}
+        """Those that the kernel counts votes of."""
 
     @property
     def rolling_back(self) -> bool:
@@ -71,14 +76,19 @@ class RunState:
             case RollbackEnded():
                 if self.rollback is not None:
                     self.rollback.over = True
+            case ApprovalEvent():
+                fold(self.approvals, event, self.at)
             case _:
                 pass
+        if self.approvals and (self.status != "running" or self.rolling_back):
+            self.approvals = {}
 
     def dump(self) -> KernelState:
-        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final)
+        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, list(self.approvals.values()))
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
         self.status, self.rollback, self.final = state.status, state.rollback, state.final
         for event in state.attempts:
             self.tasks.evolve(event)
+        self.approvals = {approval.token: approval for approval in state.approvals}
