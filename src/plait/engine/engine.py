@@ -34,6 +34,7 @@ from plait.workers.local import LocalWorker
 from .approvals import Approvals
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
+from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
@@ -149,6 +150,7 @@ class Engine:
             raise
         if self._watchdog is not None:
             self._watchdog.start()
+            collect_rarely()
         return self
 
     async def __aexit__(
@@ -156,6 +158,7 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
+            collect_as_before()
         for bundle in self._bundles.values():
             await bundle.drain()
         await self.kernel.close()
