@@ -448,10 +448,10 @@ def test_a_run_with_too_many_messages_says_that_it_is_full_and_that_it_is_not_an
     run = fresh(machine, limits=Limits(max_queued_messages=3))
     advance(run, start(count(99)))
     machine.waiting_for = 3
-    assert (patch := give(run, add(1, "a")).patch) is not None
+    assert (patch := give(run, add(1, "a"), key="a").patch) is not None
     assert patch.full
     machine.waiting_for = 2
-    assert (patch := give(run, add(1, "b")).patch) is not None
+    assert (patch := give(run, add(1, "b"), key="b").patch) is not None
     assert not patch.full
 
 

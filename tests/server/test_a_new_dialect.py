@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from plait.errors import PlaitError
+from plait.client import Client
+from plait.errors import Conflict, PlaitError
 from tests.kernel.toy import ToyBundle
-from tests.server.serving import problem, serving
+from tests.server.serving import Served, problem, serving, soon
 
 PROGRAM = {"program": [{"kind": "task", "name": "boil"}, {"kind": "count", "amount": 2}]}
 
@@ -89,3 +90,44 @@ async def test_source_and_json_of_other_kinds_are_refused_by_the_dialect(db: str
         for wrong in ("boil; pour", [1], 5, None):
             answer = await served.post("/definitions", {"dialect": "toy", "name": "tea", "definition": wrong})
             assert answer.status_code == 422, answer.text
+
+
+WONDERS = {"program": [{"kind": "count", "amount": 1}, {"kind": "answer", "name": '"because"'}]}
+
+
+async def test_an_answer_that_comes_later_reaches_who_asked(db: str):
+    async with serving(db, definitions=(ToyBundle(),)) as served, Client(served.url) as client:
+        await served.post("/runs", {"dialect": "toy", "definition": WONDERS, "id": "tea"})
+        question = {"name": "wonder", "id": "q", "wait_ms": 1}
+        unanswered = await served.post("/runs/tea/messages", question)
+        assert (unanswered.status_code, unanswered.json()) == (202, {"id": "q"})
+        remote = asyncio.ensure_future((await client.get("tea")).ask("wonder", id="other"))
+        printed = asyncio.ensure_future(plait("message", "tea", "wonder", "--wait", "30", "--db", served.url))
+        await soon(lambda: wondering(served, 3))
+        await served.post("/runs/tea/messages", {"name": "add", "body": 1})
+        assert await remote == "because"
+        assert "because" in await printed
+        await served.ended("tea")
+        again = await served.post("/runs/tea/messages", question | {"wait_ms": 30_000})
+        assert (again.status_code, again.json()) == (200, {"id": "q", "answered": True, "answer": "because"})
+
+
+async def wondering(served: Served, number: int) -> bool:
+    events = await (await served.engine.get("tea")).events()
+    return [event.type for event in events].count("wondered") == number
+
+
+async def test_a_run_that_ends_without_an_answer_is_a_conflict_everywhere(db: str):
+    async with serving(db, definitions=(ToyBundle(),)) as served, Client(served.url) as client:
+        await served.post("/runs", {"dialect": "toy", "definition": PROGRAM, "id": "tea"})
+        late = await plait("message", "tea", "wonder", "--wait", "0.01", "--db", served.url, code=2)
+        assert "has not answered in 0.01 s" in late
+        remote = asyncio.ensure_future((await client.get("tea")).ask("wonder"))
+        await soon(lambda: wondering(served, 2))
+        await served.post("/runs/tea/cancel", {})
+        with pytest.raises(Conflict, match="cancelled without an answer"):
+            await remote
+        answer = await served.post("/runs/tea/messages", {"name": "wonder", "id": "late", "wait_ms": 1000})
+        problem(answer, 409, "RUN_FINISHED")
+        elsewhere = await served.post("/runs/tea/messages?namespace=acme", {"name": "wonder", "wait_ms": 1000})
+        problem(elsewhere, 404, "kernel.no_run")

@@ -29,6 +29,7 @@ from .errors import ErrorInfo
 from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
+from .replies import answer_reply
 from .run import Run, letter_id
 from .store import DeadLetter, InboxRow, NewChild, Question, RunRow, Taken
 from .task import Task
@@ -61,7 +62,7 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case WithdrawQuestion():
             unit.answered = [*(unit.answered or ()), effect.token]
         case Answer():
-            unit.taken = [*(unit.taken or ()), Taken(effect.key, bytes(effect.body))]
+            unit.taken = [*(unit.taken or ()), Taken(effect.key, answer_reply(effect.body))]
         case Block():
             run.block(effect.error)
         case Finish() | FailTask():

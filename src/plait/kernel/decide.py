@@ -37,7 +37,7 @@ from .inputs import (
 )
 from .limits import exceeded
 from .recovery import start_again
-from .replies import ASKED, refusal_reply
+from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import Settled, Taken
 from .task import Task
@@ -86,7 +86,7 @@ def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> Non
         taken = Taken(key or "", refusal_reply(refusal))
     else:
         if key is not None:
-            taken = Taken(key, None if answer is None else bytes(answer), later=answer is _LATER)
+            taken = Taken(key, None if answer is None else answer_reply(answer), later=answer is _LATER)
     if key is not None and taken is not None:
         unit.taken = [*(unit.taken or ()), taken]
 

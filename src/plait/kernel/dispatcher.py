@@ -73,7 +73,7 @@ class Dispatcher:
             self._subscriptions.moved(run.id, listed=unit.create is not None or unit.patch is not None)
         if unit.events and self._observers.any:
             self._observers.committed(run.info, unit.events, unit.at)
-        if unit.ended or run.blocked is not None:
+        if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
         if self._run_cache.live.get(run.id) is run:  # else its shard was lost: the new owner starts what follows
             self._begin(run, unit)
@@ -109,7 +109,8 @@ class Dispatcher:
 
     def appended(self, write: Write) -> None:
         """A write from outside any run."""
-        self._subscriptions.moved(write.run_id, listed=write.create is not None or write.patch is not None)
+        if self._subscriptions.any:
+            self._subscriptions.moved(write.run_id, listed=write.create is not None or write.patch is not None)
         if write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)

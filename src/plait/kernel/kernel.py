@@ -23,7 +23,7 @@ from .clock import Clock
 from .delivery import Delivery
 from .dispatcher import Dispatcher
 from .errors import LeaseLost, Unavailable
-from .ids import Epoch, Ids, Millis, RunId, shard_of
+from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Start
 from .leases import Leases
@@ -208,13 +208,38 @@ class Kernel:
     async def _news(self) -> None:
         """Another process wrote something: an input, the end of a run, a shard given up."""
         self.subscriptions.news()
-        for run_id in self._callers.outcomes.awaited():
+        for run_id in list(self._callers.outcomes.waiting):
             if not self.owns(run_id):
                 self._callers.outcomes.notify(run_id, None)
         await self._callers.replies.look()
         await self._inbox.look()
 
     # -- what callers ask for ------------------------------------------------------------------------------------
+
+    def new_row(
+        self,
+        namespace: str,
+        id: str | None,
+        dialect: str,
+        definition: str,
+        version: str | None,
+        labels: dict[str, str],
+        deadline: Millis | None = None,
+    ) -> RunRow:
+        """The record of a run that is to be made."""
+        now = self.clock.now()
+        run_id = run_key(namespace, self.ids.run_id(now) if id is None else id, new=True)
+        return RunRow(
+            id=run_id,
+            namespace=namespace,
+            dialect=dialect,
+            definition=definition,
+            version=version,
+            shard=shard_of(run_id),
+            labels=labels,
+            created_at=now,
+            deadline=deadline,
+        )
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""
@@ -250,7 +275,13 @@ class Kernel:
 
     async def ask(self, run_id: RunId, input: AnyInput, key: str) -> Taken:
         """Sends an input and waits until its owner, here or elsewhere, has answered it."""
-        return await self._callers.replies.ask(run_id, key, lambda: self.send(run_id, input, key))
+        await self.send(run_id, input, key)
+        return await self.reply(run_id, key)
+
+    async def reply(self, run_id: RunId, key: str) -> Taken:
+        """Waits for the answer to an input that was sent."""
+        self.must_live()
+        return await self._callers.replies.reply(run_id, key)
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""

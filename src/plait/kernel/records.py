@@ -29,9 +29,13 @@ class Records:
         self._store = store
         self._appender = appender
 
-    async def put(self, record: Record, *, new: bool = False) -> bool:
-        """Keeps a record; durable when this returns. With `new`, False if there is one of that name already."""
-        return await self._change(record, "new" if new else "put") == "ok"
+    def put(self, record: Record) -> Awaitable[object]:
+        """Keeps a record, in the place of one of that name; durable when this is done."""
+        return self._change(record, "put")
+
+    async def add(self, record: Record) -> bool:
+        """Keeps a new record; durable when this returns. False if there is one of that name already."""
+        return await self._change(record, "new") == "ok"
 
     async def get(self, kind: str, namespace: str, id: str) -> Record | None:
         return await self._store.record(kind, namespace, id)

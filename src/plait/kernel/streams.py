@@ -73,7 +73,7 @@ class Stream:
         if expected == 1:  # listed before its first event, so that whoever lists streams misses none
             await self._records.put(Record(self._kind, self._namespace, self._namespace, values.NULL, now))
         record = Record(self.name, self._namespace, _id(expected), Raw(body), now)
-        if not await self._records.put(record, new=True):
+        if not await self._records.add(record):
             return False
         self._passed(expected + len(events) - 1)
         return True

@@ -76,17 +76,20 @@ def _nested(raw: bytes) -> bool:
 
 def decode(raw: bytes | Raw, type: Any = Any) -> Any:
     """A fresh copy of a stored value, as the type that its reader asked for."""
-    if type is Any:
-        return _any.decode(raw)
+    return _any.decode(raw) if type is Any else decoder(type).decode(raw)
+
+
+def decoder(type: Any) -> msgspec.json.Decoder[Any]:
+    """Of values of one type, for those who read many."""
     try:
-        decoder = _decoders.get(type)
-        if decoder is None:
+        found = _decoders.get(type)
+        if found is None:
             if len(_decoders) >= 2048:  # types made at run time must not pile up
                 _decoders.clear()
-            decoder = _decoders[type] = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+            found = _decoders[type] = msgspec.json.Decoder(type, dec_hook=_dec_hook)
     except TypeError:  # an unhashable annotation
-        decoder = msgspec.json.Decoder(type, dec_hook=_dec_hook)
-    return decoder.decode(raw)
+        found = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+    return found
 
 
 def parse(text: str | bytes) -> Json:

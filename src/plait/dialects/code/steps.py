@@ -148,6 +148,12 @@ class StepOp(Op[T]):
         if self._named is not None:
             self._raw = state.args
 
+    def value(self, state: OpState) -> Any:
+        named = self._named
+        if named is None or self.returns is not named.returns:
+            return super().value(state)
+        return named.result.decode(state.output) if state.output else None
+
     def task(self) -> Task:
         named, replay, at = self._named, self.scope.replay, self.at
         threaded = not is_async(self._fn) if named is None else named.threaded
