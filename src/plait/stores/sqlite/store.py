@@ -82,6 +82,7 @@ class SqliteStore:
         self._db: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._lock = OwnerLock(path)
+        self._apply: Callable[[apsw.Connection, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._seen = 0
@@ -109,9 +110,9 @@ class SqliteStore:
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
         if self._writer is not None or self._db is None:
-            return await self._write(lambda db: commit(db, writes))
+            return await self._write(lambda db: self._apply(db, writes))
         try:
-            return commit(self._db, writes)
+            return self._apply(self._db, writes)
         except apsw.Error as error:
             raise_readable(error, self.path)
 
