@@ -38,6 +38,7 @@ _OWN = (
     Command("Control", "compensate", "Compensate the steps of an ended run.", "plait.cli.control:compensate"),
     Command("Control", "retry", "Retry a failed or blocked run, or a part of one.", "plait.cli.control:retry"),
     Command("Control", "fork", "Start a new run with the past of another.", "plait.cli.control:fork"),
+    Command("Control", "patch", "Change the definition of one run.", "plait.cli.patch:patch"),
     Command("Control", "message", "Send a message to a run.", "plait.cli.control:message"),
     Command("Control", "approve", "Decide an approval; without ID, list them.", "plait.cli.approve:approve"),
     Command("Maintain", "dlq", "Dead letters: list, show, retry, discard.", "plait.cli.dead_letters:dlq"),

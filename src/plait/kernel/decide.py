@@ -17,7 +17,7 @@ from . import lifecycle, values
 from .apply_effects import RETRY, apply, drop_children, open_task, try_again
 from .effects import FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
-from .events import RunStarted, TaskLate
+from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
 from .ids import Millis, RunId, TaskToken, caller_id
 from .inputs import (
@@ -109,7 +109,9 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _take_up(input, run, unit)
         case Continue():
             _continue(run, unit)
-        case Message() | Decided() | Patch():
+        case Patch():
+            return _patch(input, run, unit)
+        case Message() | Decided():
             if not (run.machine.accepts_late_results and isinstance(input, Message)):
                 _must_run(run)
             return _hear(input, run, unit)
@@ -133,6 +135,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.settle([Settled(letter_id(run.id, token), "retried") for token in decision.retried])
     unit.events += decision.events
     run.state.seq += len(decision.events)
+    if type(input) is Patch:  # before the effects: they may end the run
+        run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
     effects = decision.effects
@@ -155,6 +159,21 @@ def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
     answer = _ask(input, run, unit)
     lifecycle.undo_late(run, unit)
     return answer
+
+
+def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
+    """Its sender gets the new revision."""
+    _must_run(run)
+    revision = run.state.revision
+    if patch.base not in (None, revision):
+        raise Conflict(
+            "kernel.stale_revision",
+            f"run {caller_id(run.id)} is at revision {revision}",
+            why=f"the patch was made for revision {patch.base}",
+            fix=f"look at the run again, and patch revision {revision}",
+        )
+    _hear(patch, run, unit)
+    return values.encode(run.state.revision)
 
 
 def _must_run(run: Run) -> None:

@@ -12,6 +12,7 @@ from .events import (
     RunCancelled,
     RunCompleted,
     RunFailed,
+    RunPatched,
     RunReopened,
     RunStarted,
     TaskDeadLettered,
@@ -30,6 +31,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     attempts: list[TaskRetryScheduled] = []
     rollback: Rollback | None = None
     final: FinalEvent | None = None
+    revision: int = 1
 
 
 class RunState:
@@ -41,6 +43,8 @@ class RunState:
         self.final: FinalEvent | None = None
         self.tasks = TaskBook()
         self.rollback: Rollback | None = None
+        self.revision = 1
+        """Of its definition: each patch makes a new one."""
 
     @property
     def rolling_back(self) -> bool:
@@ -59,6 +63,8 @@ class RunState:
             case RunReopened():
                 self.status = "running"
                 self.tasks.forget_past()
+            case RunPatched():
+                self.revision = event.revision
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
             case TaskDeadLettered():
@@ -75,10 +81,11 @@ class RunState:
                 pass
 
     def dump(self) -> KernelState:
-        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final)
+        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, self.revision)
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
         self.status, self.rollback, self.final = state.status, state.rollback, state.final
+        self.revision = state.revision
         for event in state.attempts:
             self.tasks.evolve(event)
