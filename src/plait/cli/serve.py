@@ -27,6 +27,7 @@ from plait.server.process import Process, Signals, listen, local_url
 from plait.server.site import Argyll, Settings, site_of
 
 from .egress import egress_of
+from .extensions import load
 from .loading import load_definitions
 from .options import DEFAULT_DB, Db, Json
 from .output import emit_line, note
@@ -34,6 +35,8 @@ from .session import refuse_server
 
 DEV_DB = "sqlite:///plait-dev.db"
 HOST, PORT = "127.0.0.1", 8080
+
+_DEMO, _SEED = ("plait.demo.shop", "plait.demo.steps"), "plait.demo.seed:seed"
 
 Level = Literal["debug", "info", "warning", "error"]
 Modules = Annotated[
@@ -127,9 +130,7 @@ def dev(
     definitions = load_definitions(modules or ())
     seed: Seed | None = None
     if not definitions:
-        from .demo import seed as demo
-
-        definitions, seed = demo.definitions(), demo.seed
+        definitions, seed = load_definitions(_DEMO), load(_SEED)
     _run(
         Plan(
             db=db,
