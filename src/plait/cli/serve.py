@@ -26,6 +26,7 @@ from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secre
 from plait.server.process import Process, Signals, listen, local_url
 from plait.server.site import Argyll, Settings, site_of
 
+from . import own_dialects
 from .egress import egress_of
 from .extensions import load
 from .loading import load_definitions
@@ -109,7 +110,7 @@ def serve(
     _run(
         Plan(
             db=db,
-            definitions=load_definitions(modules or ()),
+            definitions=[*load_definitions(modules or ()), *own_dialects.bundles()],
             host=host,
             port=port,
             settings=settings,
@@ -127,7 +128,7 @@ def dev(
 ) -> None:
     """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it."""
     refuse_server(db)
-    definitions = load_definitions(modules or ())
+    definitions = [*load_definitions(modules or ()), *own_dialects.bundles()]
     seed: Seed | None = None
     if not definitions:
         definitions, seed = load_definitions(_DEMO), load(_SEED)
