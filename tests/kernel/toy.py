@@ -348,7 +348,11 @@ class ToyMachine:
         self._end(decided.decision)
 
     def _patch(self, patch: Patch) -> None:
-        self._record(Patched(msgspec.convert(patch.operations, list[Move])))
+        try:
+            moves = msgspec.convert(patch.operations, list[Move])
+        except msgspec.ValidationError as error:
+            raise InvalidInput("toy.unknown_move", str(error)) from None
+        self._record(Patched(moves))
         self._decision.more = True
 
     def _retry(self, resume: Resume) -> None:

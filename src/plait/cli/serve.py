@@ -25,7 +25,9 @@ from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secre
 from plait.server.process import Process, Signals, listen, local_url
 from plait.server.site import Argyll, Settings, site_of
 
+from . import own_dialects
 from .egress import egress_of
+from .extensions import load
 from .loading import load_definitions
 from .options import DEFAULT_DB, Db, Json
 from .output import emit_line, note
@@ -33,6 +35,8 @@ from .session import refuse_server
 
 DEV_DB = "sqlite:///plait-dev.db"
 HOST, PORT = "127.0.0.1", 8080
+
+_DEMO, _SEED = ("plait.demo.shop", "plait.demo.steps"), "plait.demo.seed:seed"
 
 Level = Literal["debug", "info", "warning", "error"]
 Modules = Annotated[
@@ -105,7 +109,7 @@ def serve(
     _run(
         Plan(
             db=db,
-            definitions=load_definitions(modules or ()),
+            definitions=[*load_definitions(modules or ()), *own_dialects.bundles()],
             host=host,
             port=port,
             settings=settings,
@@ -123,12 +127,10 @@ def dev(
 ) -> None:
     """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it."""
     refuse_server(db)
-    definitions = load_definitions(modules or ())
+    definitions = [*load_definitions(modules or ()), *own_dialects.bundles()]
     seed: Seed | None = None
     if not definitions:
-        from .demo import seed as demo
-
-        definitions, seed = demo.definitions(), demo.seed
+        definitions, seed = load_definitions(_DEMO), load(_SEED)
     _run(
         Plan(
             db=db,

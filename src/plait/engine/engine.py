@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
-from typing import Any, Self, TypeGuard
+from typing import Any, Self
 
 import msgspec
 
@@ -16,7 +16,7 @@ from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
-from plait.kernel.bundle import Bundle, Reference, Resolved, Startable
+from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
@@ -120,11 +120,11 @@ class Engine:
             watches=watches,
         )
         declared = list(definitions)
-        for bundle in [*self.make_bundles(services), *(each for each in declared if _is_bundle(each))]:
+        for bundle in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
             self._bundles[bundle.name] = bundle
             for executor in bundle.executors:
                 worker.add(executor)
-        self._declare(each for each in declared if not _is_bundle(each))
+        self._declare(each for each in declared if not is_bundle(each))
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
@@ -343,8 +343,13 @@ def _span(deadline: float | timedelta) -> Millis:
     return millis(wait)
 
 
-def _is_bundle(definition: object) -> TypeGuard[Bundle]:
-    return hasattr(definition, "machine") and hasattr(definition, "resolve")
+def _flat(definitions: Iterable[object]) -> Iterator[object]:
+    """With what modules hold in place of the modules."""
+    for definition in definitions:
+        if isinstance(definition, ModuleType):
+            yield from vars(definition).values()
+        else:
+            yield definition
 
 
 def _not_startable(definition: object) -> InvalidInput:

@@ -30,6 +30,8 @@ from .timeline import bars
 T = TypeVar("T")
 
 _BATCH = 500
+_NAME = 400
+"""Characters of a person's name."""
 
 
 class Handle(Generic[T]):
@@ -197,11 +199,13 @@ class Handle(Generic[T]):
         await self.row()
         await self._ask(Resume("compensate"))
 
-    async def patch(self, operations: list[dict[str, Any]]) -> None:
-        """Changes the definition of this run, where its dialect can."""
+    async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None:
+        """Changes the definition of this run, where its dialect can. `by` says who, for the run's events; with `base`,
+        only if that is its revision. Returns the new revision; None if no engine has answered yet."""
         await self.row()
         values.encode(operations, max_bytes=self._kernel.limits.max_payload)
-        await self._ask(Patch(operations))
+        revision = await self._ask(Patch(operations, values.text("`by`", by, max_length=_NAME), base))
+        return None if revision is None else values.decode(revision, int)
 
     async def fork(
         self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None

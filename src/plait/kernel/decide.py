@@ -16,7 +16,7 @@ from . import approvals, lifecycle, values
 from .apply_effects import RETRY, apply, drop_children, try_again
 from .effects import FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
-from .events import RunStarted, TaskLate
+from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
 from .ids import Millis, RunId, TaskToken, caller_id
 from .inputs import (
@@ -114,8 +114,10 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case Decided():
             _must_run(run)
             return _vote(input, run, unit)
-        case Message() | Patch():
-            if not (run.machine.accepts_late_results and isinstance(input, Message)):
+        case Patch():
+            return _patch(input, run, unit)
+        case Message():
+            if not run.machine.accepts_late_results:
                 _must_run(run)
             return _hear(input, run, unit)
         case ChildFinished():
@@ -138,6 +140,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.settle([Settled(letter_id(run.id, token), "retried") for token in decision.retried])
     unit.events += decision.events
     run.state.seq += len(decision.events)
+    if type(input) is Patch:  # before the effects: they may end the run
+        run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
     effects = decision.effects
@@ -174,6 +178,21 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
         if not counted:  # the machine does not wait for it, so it was not open
             unit.approvals = before
         raise
+
+
+def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
+    """Its sender gets the new revision."""
+    _must_run(run)
+    revision = run.state.revision
+    if patch.base not in (None, revision):
+        raise Conflict(
+            "kernel.stale_revision",
+            f"run {caller_id(run.id)} is at revision {revision}",
+            why=f"the patch was made for revision {patch.base}",
+            fix=f"look at the run again, and patch revision {revision}",
+        )
+    _hear(patch, run, unit)
+    return values.encode(run.state.revision)
 
 
 def _must_run(run: Run) -> None:
