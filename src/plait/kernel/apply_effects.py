@@ -25,6 +25,7 @@ from .effects import (
     StartChild,
     WithdrawQuestion,
 )
+from .enqueue import begin, dequeue, enqueue
 from .errors import ErrorInfo
 from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
@@ -75,25 +76,30 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     attempt = run.state.tasks.open(task, unit.at)
-    if attempt is not None:
+    if attempt is None:
+        return
+    if task.queue is None:
         unit.tasks.append((task, attempt))
+    else:
+        enqueue(task, attempt, run, unit)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
     again = run.state.tasks.retry(token)
     if again is not None:
-        unit.tasks.append(again)
+        begin(*again, run, unit)
 
 
 def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
     """Stops a task whose result is not wanted any more."""
+    dequeue(token, run, unit)
     if run.state.tasks.close(token):
         unit.revoked = [*(unit.revoked or ()), token]
         unit.clear_timer(TaskToken(RETRY + token))
 
 
 def revoke_all(run: Run, unit: UnitOfWork) -> None:
-    for token in list(run.state.tasks):
+    for token in [*run.state.tasks, *run.state.tasks.unopened]:
         revoke(token, run, unit)
 
 

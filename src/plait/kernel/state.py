@@ -15,11 +15,12 @@ from .events import (
     RunReopened,
     RunStarted,
     TaskDeadLettered,
+    TaskQueued,
     TaskRetryScheduled,
 )
 from .ids import Millis
 from .rollback import FinalEvent, Rollback
-from .tasks import TaskBook
+from .tasks import Opening, TaskBook
 from .view import RunStatus
 
 
@@ -30,6 +31,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     attempts: list[TaskRetryScheduled] = []
     rollback: Rollback | None = None
     final: FinalEvent | None = None
+    queued: list[Opening] = []
 
 
 class RunState:
@@ -61,6 +63,8 @@ class RunState:
                 self.tasks.forget_past()
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
+            case TaskQueued():
+                self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
             case TaskDeadLettered():
                 self.tasks.close(event.token)
             case RollbackStarted():
@@ -75,10 +79,12 @@ class RunState:
                 pass
 
     def dump(self) -> KernelState:
-        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final)
+        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, self.tasks.openings())
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
         self.status, self.rollback, self.final = state.status, state.rollback, state.final
         for event in state.attempts:
             self.tasks.evolve(event)
+        for opening in state.queued:
+            self.tasks.queued(opening)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import get_type_hints
+from typing import TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Raw
@@ -14,6 +14,7 @@ from .errors import ErrorInfo
 from .events import Event
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from .inputs import AnyInput
+from .queued import QueuedTask
 from .store import (
     DeadLetter,
     InboxRow,
@@ -29,6 +30,8 @@ from .store import (
     Write,
 )
 from .task import Task
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class UnitOfWork:
@@ -47,6 +50,10 @@ class UnitOfWork:
     dead_letters: list[DeadLetter] | None = None
     settled: list[Settled] | None = None
     snapshot: Snapshot | None = None
+    queued: list[QueuedTask] | None = None
+    dequeued: list[TaskToken] | None = None
+    blobs: list[tuple[str, bytes]] | None = None
+    """Of queued tasks."""
 
     unresolved: list[StartChild] | None = None
     """Children to be resolved before this can be committed."""
@@ -88,6 +95,7 @@ class UnitOfWork:
             or self.children
             or self.questions
             or self.dead_letters
+            or self.dequeued
         )
 
     # -- what effects add ----------------------------------------------------------------------------------------
@@ -111,11 +119,23 @@ class UnitOfWork:
     def settle(self, letters: list[Settled]) -> None:
         self.settled = [*(self.settled or ()), *letters]
 
+    def enqueue(self, task: QueuedTask, blobs: list[tuple[str, bytes]]) -> None:
+        if self.queued is None or self.blobs is None:
+            self.queued, self.blobs = [], []
+        self.queued.append(task)
+        self.blobs += blobs
+
+    def dequeue(self, token: TaskToken) -> None:
+        """Whatever row a task has, here or in the store; a later one of the same draft stays."""
+        self.dequeued = [*(self.dequeued or ()), token]
+        if self.queued is not None:
+            self.queued = [task for task in self.queued if task.token != token]
+
     # -- closing -------------------------------------------------------------------------------------------------
 
     def write(self, blob_threshold: int) -> Write:
         log, blobs = self._log(blob_threshold) if self.events else (None, ())
-        return Write(
+        write = Write(
             self.run_id,
             self.shard,
             self.epoch,
@@ -136,6 +156,10 @@ class UnitOfWork:
             self.settled or (),
             self.snapshot,
         )
+        if self.queued is not None or self.dequeued is not None:
+            write.queued, write.dequeued = self.queued or (), self.dequeued or ()
+            write.blobs = [*blobs, *(self.blobs or ())]
+        return write
 
     def _log(self, blob_threshold: int) -> tuple[LogRow, list[tuple[str, bytes]]]:
         blobs: list[tuple[str, bytes]] = []
@@ -144,21 +168,20 @@ class UnitOfWork:
         if len(encoded) > blob_threshold:
             slim = list(self.events)
             for index, event in enumerate(self.events):
-                slim[index] = _take_blobs(event, index, blob_threshold, refs, blobs)
+                slim[index] = take_blobs(event, index, blob_threshold, refs, blobs)
             encoded = values.plain(slim)
         names = values.plain(refs).decode() if refs else None
         return LogRow(Seq(self.first), len(self.events), self.at, encoded, names), blobs
 
 
-def _take_blobs(
-    event: Event, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]
-) -> Event:
-    for name in raw_fields(type(event)):
-        value = getattr(event, name)
+def take_blobs(struct: S, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> S:
+    """The event, or other struct, without its large values."""
+    for name in raw_fields(type(struct)):
+        value = getattr(struct, name)
         if value is not None and len(bytes(value)) > threshold:
             body = _take_parts(bytes(value), f"{index}.{name}", threshold, refs, blobs)
-            event = msgspec.structs.replace(event, **{name: body})
-    return event
+            struct = msgspec.structs.replace(struct, **{name: body})
+    return struct
 
 
 def _take_parts(body: bytes, place: str, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> Raw:
@@ -181,11 +204,11 @@ def _blob(body: bytes, blobs: list[tuple[str, bytes]]) -> str:
     return digest
 
 
-_raw_fields: dict[type[Event], tuple[str, ...]] = {}
+_raw_fields: dict[type[msgspec.Struct], tuple[str, ...]] = {}
 
 
-def raw_fields(cls: type[Event]) -> tuple[str, ...]:
-    """The fields of an event type that are one value as JSON; not those that hold several."""
+def raw_fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a type of event that are one value as JSON; not those that hold several."""
     found = _raw_fields.get(cls)
     if found is None:
         hints = get_type_hints(cls)

@@ -52,6 +52,7 @@ from plait.stores import rows
 from .commit import SQL, commit
 from .database import Synchronous, atomic, connect, migrate, readable_errors
 from .owner_lock import OwnerLock
+from .task_queues import SqliteTaskQueues
 
 T = TypeVar("T")
 
@@ -84,6 +85,7 @@ class SqliteStore:
         self._lock = OwnerLock(path)
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
+        self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
         self._seen = 0
 
     async def open(self) -> None:
