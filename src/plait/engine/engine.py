@@ -36,6 +36,7 @@ from .diff import changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .new_runs import new_row
+from .queues import Queues
 from .urls import store_of
 
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
@@ -126,6 +127,7 @@ class Engine:
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
+        self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
         self._boards = Boards(self.kernel)
 
