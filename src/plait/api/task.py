@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from plait.kernel.errors import ErrorInfo
+
 from .shape import Body, Shape
 
 PROTOCOL = 1
@@ -101,6 +103,23 @@ class TaskFailure(Body, frozen=True, kw_only=True):
     attrs: dict[str, Any] = {}
     trace: Annotated[str, Meta(max_length=20_000)] = ""
 
+    @classmethod
+    def of(cls, error: ErrorInfo) -> TaskFailure:
+        return cls(
+            message=error.message,
+            code=error.code,
+            kind=error.kind,
+            type=error.type,
+            args=error.args,
+            attrs=error.attrs,
+            trace=error.trace,
+        )
+
+    def info(self) -> ErrorInfo:
+        return ErrorInfo(
+            self.code, self.message, kind=self.kind, type=self.type, args=self.args, attrs=self.attrs, trace=self.trace
+        )
+
 
 class FailTask(Body, frozen=True, kw_only=True):
     id: TaskId
@@ -108,6 +127,35 @@ class FailTask(Body, frozen=True, kw_only=True):
     retryable: bool = True
     """False: final at once, whatever attempts are left."""
     progress: Any | UnsetType = UNSET
+
+
+class TaskReport(Body, frozen=True, kw_only=True):
+    """How one task ended: with an `output`, or with an `error`."""
+
+    id: TaskId
+    output: Any = None
+    error: TaskFailure | None = None
+    retryable: bool = True
+    progress: Any | UnsetType = UNSET
+
+
+class ReportTasks(Body, frozen=True, kw_only=True):
+    results: Annotated[list[TaskReport], Meta(min_length=1, max_length=1_000)]
+
+
+class ReportedTask(Shape, frozen=True, kw_only=True):
+    id: str
+    status: Literal["completed", "failed", "refused"]
+    http_status: int = 0
+    """Of a refusal: how a report of this result alone would have been answered."""
+    code: str = ""
+    detail: str = ""
+
+
+class ReportedTasks(Shape, frozen=True, kw_only=True):
+    """In the order of the reports. Those that were not refused are durable."""
+
+    results: list[ReportedTask]
 
 
 class ReleaseTask(Body, frozen=True, kw_only=True):

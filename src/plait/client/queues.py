@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Raw, to_builtins
+from msgspec import Raw
 
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, ClaimedTasks, QueueTask, TaskBeat, TaskState
+from plait.api.task import (
+    DEFAULT_LEASE,
+    PROTOCOL,
+    ClaimedTasks,
+    QueueTask,
+    ReportedTask,
+    ReportedTasks,
+    TaskBeat,
+    TaskFailure,
+    TaskReport,
+    TaskState,
+)
 from plait.api.transport import Transport
-from plait.kernel.errors import ErrorInfo
+from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
-_SENT = ("message", "code", "kind", "type", "args", "attrs", "trace")
+from .errors import refusal_of
 
 
 class RemoteQueues:
@@ -66,9 +77,15 @@ class RemoteQueues:
         namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
         """The attempt failed; whether and when it is tried again is its policy's to say."""
-        said = {name: value for name, value in to_builtins(error).items() if name in _SENT}
-        body = {"id": id, "error": said, "retryable": retryable, "progress": progress}
+        body = {"id": id, "error": TaskFailure.of(error), "retryable": retryable, "progress": progress}
         await self._post("fail", TaskState, body, namespace)
+
+    async def report(
+        self, reports: Sequence[TaskReport], *, namespace: str = DEFAULT_NAMESPACE
+    ) -> list[PlaitError | None]:
+        """Many results at once; each is accepted, or refused with an error of its own."""
+        found = await self._post("report", ReportedTasks, {"results": list(reports)}, namespace)
+        return [_refusal(each) for each in found.results]
 
     async def release(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
         """Gives the task back at once: another worker does the same attempt."""
@@ -79,3 +96,7 @@ class RemoteQueues:
     ) -> Any:
         path = self._transport.path("tasks", verb)
         return await self._transport.post(path, shape, body, {"namespace": namespace}, idempotent=idempotent)
+
+
+def _refusal(found: ReportedTask) -> PlaitError | None:
+    return None if found.status != "refused" else refusal_of(found.http_status, found.code, found.detail)

@@ -7,15 +7,16 @@ worker is told by a `Conflict`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskReport
 from plait.kernel import task_payload, values
-from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput
+from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, caller_id, shard_of
 from plait.kernel.inputs import TaskResult
 from plait.kernel.kernel import Kernel
@@ -170,6 +171,32 @@ class Queues:
         )
         await self._report(claim, result, queues)
 
+    async def report(
+        self,
+        reports: Sequence[TaskReport],
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        queues: Collection[str] | None = None,
+    ) -> list[PlaitError | None]:
+        """Many results at once, in one commit; each is accepted, or refused with an error of its own."""
+        found = await asyncio.gather(
+            *(self._report_one(each, namespace, queues) for each in reports), return_exceptions=True
+        )
+        return [_refusal(each) for each in found]
+
+    async def _report_one(self, report: TaskReport, namespace: str, queues: Collection[str] | None) -> None:
+        if report.error is None:
+            await self.complete(report.id, report.output, namespace=namespace, queues=queues)
+            return
+        await self.fail(
+            report.id,
+            report.error.info(),
+            retryable=report.retryable,
+            progress=None if report.progress is UNSET else values.encode(report.progress),
+            namespace=namespace,
+            queues=queues,
+        )
+
     async def release(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
         """Gives the task back at once: another worker does the same attempt."""
         self._kernel.must_live()
@@ -210,6 +237,12 @@ class Queues:
         """The row that is there in place of the one that was claimed."""
         found = await self._kernel.store.queues.held(claim.run_id, claim.token)
         return found[0] if found else None
+
+
+def _refusal(found: BaseException | None) -> PlaitError | None:
+    if found is None or isinstance(found, PlaitError):
+        return found
+    raise found
 
 
 def _lost(other: HeldTask | None) -> Conflict:

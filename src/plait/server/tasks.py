@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Collection, Coroutine
 from typing import Any
 
-from msgspec import UNSET, Raw, to_builtins
+from msgspec import UNSET, Raw
 
 from plait.api.caller import Caller
 from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
@@ -22,11 +22,15 @@ from plait.api.task import (
     FailTask,
     QueueTask,
     ReleaseTask,
+    ReportedTask,
+    ReportedTasks,
+    ReportTasks,
     TaskBeat,
+    TaskReport,
     TaskState,
 )
 from plait.kernel import values
-from plait.kernel.errors import ErrorInfo
+from plait.kernel.errors import PlaitError, Unavailable
 
 from .body import Disconnected
 from .call import AnyCall, Call
@@ -69,13 +73,29 @@ async def fail(call: Call[Scoped, FailTask]) -> Answer:
     body = call.body
     await call.host.engine.queues.fail(
         body.id,
-        ErrorInfo(**to_builtins(body.error)),
+        body.error.info(),
         retryable=body.retryable,
         progress=_progress(body.progress),
         namespace=call.namespace,
         queues=call.caller.queues,
     )
     return Answer(TaskState(id=body.id, status="failed"))
+
+
+async def report(call: Call[Scoped, ReportTasks]) -> Answer:
+    queues, reports = call.host.engine.queues, call.body.results
+    found = await queues.report(reports, namespace=call.namespace, queues=call.caller.queues)
+    return Answer(ReportedTasks(results=[_reported(*pair) for pair in zip(reports, found, strict=True)]))
+
+
+def _reported(report: TaskReport, refusal: PlaitError | None) -> ReportedTask:
+    if isinstance(refusal, Unavailable):  # nobody knows what became of it: all of them are to be sent again
+        raise refusal
+    if refusal is not None:
+        detail = f"{refusal.what}: {refusal.why}" if refusal.why else refusal.what
+        code, status = refusal.code, refusal.status
+        return ReportedTask(id=report.id, status="refused", http_status=status, code=code, detail=detail)
+    return ReportedTask(id=report.id, status="completed" if report.error is None else "failed")
 
 
 async def release(call: Call[Scoped, ReleaseTask]) -> Answer:
@@ -169,5 +189,18 @@ ROUTES = (
     _report("heartbeat", "Renew the lease of a task, with progress", heartbeat, BeatTask, {"progress": {"page": 3}}),
     _report("complete", "Report the result of a task", complete, CompleteTask, {"output": "page 7"}, _SETTLED),
     _report("fail", "Report a failed attempt", fail, FailTask, {"error": {"message": "no paper"}}, _SETTLED),
+    Route(
+        method="POST",
+        path="/tasks/report",
+        name="tasks.report",
+        role="worker",
+        summary="Report the results of several tasks",
+        handler=report,
+        query=Scoped,
+        body=ReportTasks,
+        replies=(Reply(200, ReportedTasks, "What became of each."),),
+        audited=False,
+        example={"results": [{"id": _ID, "output": "page 7"}]},
+    ),
     _report("release", "Give a task back, unfinished", release, ReleaseTask, {}, _SETTLED),
 )

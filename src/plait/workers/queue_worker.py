@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
-from plait.api.task import QueueTask
+from plait.api.task import QueueTask, TaskFailure, TaskReport
 from plait.kernel import values
 from plait.kernel.clock import Clock, sleep
-from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
+from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
 from plait.kernel.failures import describe
 from plait.kernel.ids import RunId, TaskToken, run_key
 from plait.kernel.inputs import TaskResult
@@ -35,6 +35,8 @@ log = logging.getLogger("plait.worker")
 _WAIT_MS = 20_000
 """Of one claim, for a task to come."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
+_BATCH, _BATCH_BYTES = 500, 1024 * 1024
+"""Results in one report."""
 _BEATS = 3
 """In the time of one lease: two may get lost."""
 
@@ -55,10 +57,7 @@ class TaskSource(Protocol):
         handlers: Sequence[str] | None,
     ) -> list[QueueTask]: ...
     async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str) -> bool: ...
-    async def complete(self, id: str, output: object, *, namespace: str) -> None: ...
-    async def fail(
-        self, id: str, error: ErrorInfo, *, retryable: bool, progress: Raw | None, namespace: str
-    ) -> None: ...
+    async def report(self, reports: Sequence[TaskReport], *, namespace: str) -> list[PlaitError | None]: ...
     async def release(self, id: str, *, namespace: str) -> None: ...
 
 
@@ -93,7 +92,8 @@ class QueueWorker:
         self._kinds = [kind for executor in named for kind in executor.kinds]
         self._local = LocalWorker(clock, executors=named)
         self._held: dict[str, QueueTask] = {}
-        self._reports: set[asyncio.Task[None]] = set()
+        self._results: list[TaskReport] = []
+        self._ready = asyncio.Event()
         self._freed = asyncio.Event()
         self._stopping = asyncio.Event()
 
@@ -104,18 +104,19 @@ class QueueWorker:
     async def run(self) -> None:
         """Until it is stopped. Raises what no waiting can mend: a key that is refused, a queue that is not its own."""
         beating = asyncio.ensure_future(self._beat_all())
+        reporting = asyncio.ensure_future(self._report_all())
         claiming = asyncio.ensure_future(self._claim_all())
         stopped = asyncio.ensure_future(self._stopping.wait())
         try:
-            await asyncio.wait((claiming, beating, stopped), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((claiming, beating, reporting, stopped), return_when=asyncio.FIRST_COMPLETED)
             claiming.cancel()
             await asyncio.gather(claiming, return_exceptions=True)
             await self._drain()
-            for each in (claiming, beating):
+            for each in (claiming, beating, reporting):
                 if each.done() and not each.cancelled():
                     each.result()
         finally:
-            for each in (claiming, beating, stopped):
+            for each in (claiming, beating, reporting, stopped):
                 each.cancel()
             await self._local.close()
 
@@ -171,47 +172,53 @@ class QueueWorker:
     # -- reporting -----------------------------------------------------------------------------------------------
 
     def _ended(self, run_id: RunId, result: TaskResult) -> None:
-        report = asyncio.ensure_future(self._report(result.token, result))
-        self._reports.add(report)
-        report.add_done_callback(self._reports.discard)
+        self._results.append(_report(result))
+        self._ready.set()
 
-    async def _report(self, id: str, result: TaskResult) -> None:
-        """As often as it takes: an attempt that is done should not be done again."""
+    async def _report_all(self) -> None:
+        """Those that ended while the last report was on its way go together, as often as it takes."""
+        while True:
+            await self._ready.wait()
+            batch, self._results = _batch(self._results)
+            if not self._results:
+                self._ready.clear()
+            await self._insist(batch)
+            for report in batch:
+                self._forget(report.id)
+
+    async def _insist(self, batch: list[TaskReport]) -> None:
         pause = _FIRST_PAUSE
-        try:
-            while True:
-                try:
-                    await self._report_once(id, result)
-                    return
-                except (Unavailable, Busy) as error:
-                    log.warning("can't report %s for now: %s", self._held[id].label, error)
-                    await sleep(self._clock, pause)
-                    pause = min(pause * 2, _LONGEST_PAUSE)
-        finally:
-            self._forget(id)
+        while True:
+            try:
+                await self._report(batch)
+                return
+            except (Unavailable, Busy) as error:
+                log.warning("can't report %d results for now: %s", len(batch), error)
+                await sleep(self._clock, pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
 
-    async def _report_once(self, id: str, result: TaskResult) -> None:
-        label, namespace = self._held[id].label, self._settings.namespace
+    async def _report(self, batch: list[TaskReport]) -> None:
         try:
-            if result.error is None:
-                await self._complete(id, result.output)
+            found = await self._source.report(batch, namespace=self._settings.namespace)
+        except (InvalidInput, TooLarge) as error:
+            if len(batch) > 1:
+                for report in batch:
+                    await self._report([report])
+            elif batch[0].error is None:  # a result that can't be taken: no other attempt would mend that
+                failure = TaskFailure.of(describe(error))
+                await self._report([TaskReport(id=batch[0].id, error=failure, retryable=False)])
             else:
-                await self._source.fail(
-                    id, result.error, retryable=result.retryable, progress=result.progress, namespace=namespace
-                )
-        except (Conflict, NotFound) as error:
-            log.warning("the result of %s came too late: %s", label, error)
-        except (Unavailable, Busy):
-            raise
-        except PlaitError as error:
-            log.error("the result of %s was refused: %s", label, error)
+                self._say_refused(batch[0], error)
+            return
+        for report, refusal in zip(batch, found, strict=True):
+            if isinstance(refusal, InvalidInput | TooLarge) and report.error is None:
+                await self._report([TaskReport(id=report.id, error=TaskFailure.of(describe(refusal)), retryable=False)])
+            elif refusal is not None:
+                self._say_refused(report, refusal)
 
-    async def _complete(self, id: str, output: Raw) -> None:
-        namespace = self._settings.namespace
-        try:
-            await self._source.complete(id, output, namespace=namespace)
-        except (InvalidInput, TooLarge) as error:  # which no other attempt would mend
-            await self._source.fail(id, describe(error), retryable=False, progress=None, namespace=namespace)
+    def _say_refused(self, report: TaskReport, error: PlaitError) -> None:
+        held = self._held.get(report.id)
+        log.warning("the result of %s was not accepted: %s", "a task" if held is None else held.label, error)
 
     def _forget(self, id: str) -> None:
         self._held.pop(id, None)
@@ -255,8 +262,24 @@ class QueueWorker:
                 await self._source.release(task.id, namespace=self._settings.namespace)
             except PlaitError as error:
                 log.warning("%s could not be given back: %s", task.label, error)
-        for report in list(self._reports):
-            report.cancel()
+
+
+def _report(result: TaskResult) -> TaskReport:
+    if result.error is None:
+        return TaskReport(id=result.token, output=result.output)
+    progress = UNSET if result.progress is values.NULL else result.progress
+    failure = TaskFailure.of(result.error)
+    return TaskReport(id=result.token, error=failure, retryable=result.retryable, progress=progress)
+
+
+def _batch(reports: list[TaskReport]) -> tuple[list[TaskReport], list[TaskReport]]:
+    """What goes into one request, and the rest."""
+    size = 0
+    for count, report in enumerate(reports):
+        size += len(bytes(report.output)) if isinstance(report.output, Raw) else 0
+        if count and (size > _BATCH_BYTES or count == _BATCH):
+            return reports[:count], reports[count:]
+    return reports, []
 
 
 def _is_named(executor: Executor) -> TypeGuard[NamedExecutor]:
