@@ -10,14 +10,13 @@ import logging
 from collections import deque
 from typing import Any, assert_never
 
-import msgspec
 from msgspec import Raw
 
 from . import approvals, lifecycle, values
-from .apply_effects import RETRY, apply, drop_children, open_task, try_again
+from .apply_effects import RETRY, apply, drop_children, try_again
 from .effects import FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
-from .events import RunStarted, TaskLate
+from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
 from .ids import Millis, RunId, TaskToken, caller_id
 from .inputs import (
@@ -38,7 +37,7 @@ from .inputs import (
 )
 from .limits import exceeded
 from .recovery import start_again
-from .replies import ASKED, refusal_reply
+from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import Settled, Taken
 from .task import Task
@@ -65,11 +64,14 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
     for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
         input, key = mailbox.popleft()
-        if key is None and type(input) is TaskResult:  # by far the most common, and never refused
+        if key is None and type(input) is TaskResult:  # by far the most common; these two are never refused
             _task_result(input, run, unit)
+        elif key is None and type(input) is Start:
+            _start(input, run, unit)
         else:
             _handle(input, key, run, unit)
-    _check_limits(run, unit)
+    if state.seq > run.limits.max_events or unit.breach is not None or unit.children or unit.unresolved:
+        _check_limits(run, unit)
     run.close(unit)
     return unit
 
@@ -84,7 +86,7 @@ def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> Non
         taken = Taken(key or "", refusal_reply(refusal))
     else:
         if key is not None:
-            taken = Taken(key, None if answer is None else bytes(answer), later=answer is _LATER)
+            taken = Taken(key, None if answer is None else answer_reply(answer), later=answer is _LATER)
     if key is not None and taken is not None:
         unit.taken = [*(unit.taken or ()), taken]
 
@@ -112,8 +114,10 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case Decided():
             _must_run(run)
             return _vote(input, run, unit)
-        case Message() | Patch():
-            if not (run.machine.accepts_late_results and isinstance(input, Message)):
+        case Patch():
+            return _patch(input, run, unit)
+        case Message():
+            if not run.machine.accepts_late_results:
                 _must_run(run)
             return _hear(input, run, unit)
         case ChildFinished():
@@ -136,6 +140,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.settle([Settled(letter_id(run.id, token), "retried") for token in decision.retried])
     unit.events += decision.events
     run.state.seq += len(decision.events)
+    if type(input) is Patch:  # before the effects: they may end the run
+        run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
     effects = decision.effects
@@ -144,7 +150,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         return decision.reply
     for effect in effects:
         if type(effect) is Task:  # by far the most common
-            open_task(effect, run, unit)
+            if (opened := run.state.tasks.open(effect, unit.at)) is not None:
+                unit.tasks.append(opened)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is FailTask:
@@ -171,6 +178,21 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
         if not counted:  # the machine does not wait for it, so it was not open
             unit.approvals = before
         raise
+
+
+def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
+    """Its sender gets the new revision."""
+    _must_run(run)
+    revision = run.state.revision
+    if patch.base not in (None, revision):
+        raise Conflict(
+            "kernel.stale_revision",
+            f"run {caller_id(run.id)} is at revision {revision}",
+            why=f"the patch was made for revision {patch.base}",
+            fix=f"look at the run again, and patch revision {revision}",
+        )
+    _hear(patch, run, unit)
+    return values.encode(run.state.revision)
 
 
 def _must_run(run: Run) -> None:
@@ -289,11 +311,14 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
 
 def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     state = run.state
-    if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(result.token, run)):
+    undoing = state.rollback is not None and state.rolling_back
+    if state.status != "running" or (undoing and not lifecycle.is_compensator(result.token, run)):
         _outlived(result, run, unit)
         return
     verdict = state.tasks.judge(result, unit.at, run.ids)
     match verdict:
+        case Final() if result.error is None and not undoing:
+            _ask(result, run, unit)
         case Final():
             _settle(verdict, run, unit)
         case Again():
@@ -319,15 +344,14 @@ def _outlived(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
 
 
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
+    """A task failed for good, or a compensator ended."""
     result = verdict.result
     if result.error is not None and (verdict.exhausted or run.state.rolling_back):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
-    elif result.attempt == 1:
-        _ask(result, run, unit)
     else:
-        _ask(msgspec.structs.replace(result, attempts=result.attempt), run, unit)
+        _ask(result, run, unit)
 
 
 def _fail_task(failed: FailTask, run: Run, unit: UnitOfWork) -> None:

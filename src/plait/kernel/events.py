@@ -54,6 +54,14 @@ class RunReopened(Event, frozen=True, tag="run.reopened"):
     cause: str
 
 
+class RunPatched(Event, frozen=True, tag="run.patched"):
+    """Its definition was changed; what changed is in the dialect's own events just before."""
+
+    revision: int
+    """That it has now; every run begins with 1."""
+    by: str = ""
+
+
 class TaskRetryScheduled(Event, frozen=True, tag="task.retry_scheduled"):
     token: TaskToken
     attempt: int
@@ -134,6 +142,7 @@ KernelEvent = (
     | RunFailed
     | RunCancelled
     | RunReopened
+    | RunPatched
     | TaskRetryScheduled
     | TaskLate
     | TaskDeadLettered

@@ -13,6 +13,7 @@ from .events import (
     RunCancelled,
     RunCompleted,
     RunFailed,
+    RunPatched,
     RunReopened,
     RunStarted,
     TaskDeadLettered,
@@ -33,6 +34,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     rollback: Rollback | None = None
     final: FinalEvent | None = None
     approvals: list[OpenApproval] = []
+    revision: int = 1
 
 
 class RunState:
@@ -46,6 +48,8 @@ class RunState:
         self.rollback: Rollback | None = None
         self.approvals: dict[TaskToken, OpenApproval] = {}
         """Those that the kernel counts votes of."""
+        self.revision = 1
+        """Of its definition: each patch makes a new one."""
 
     @property
     def rolling_back(self) -> bool:
@@ -64,6 +68,8 @@ class RunState:
             case RunReopened():
                 self.status = "running"
                 self.tasks.forget_past()
+            case RunPatched():
+                self.revision = event.revision
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
             case TaskDeadLettered():
@@ -84,11 +90,13 @@ class RunState:
             self.approvals = {}
 
     def dump(self) -> KernelState:
-        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, list(self.approvals.values()))
+        approvals = list(self.approvals.values())
+        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, approvals, self.revision)
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
         self.status, self.rollback, self.final = state.status, state.rollback, state.final
+        self.revision = state.revision
         for event in state.attempts:
             self.tasks.evolve(event)
         self.approvals = {approval.token: approval for approval in state.approvals}

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.run import RunRef
-from plait.api.run_action import CancelRun, ForkRun, PatchRun, RetryRun, RunState, SendMessage
-from plait.api.shape import Accepted, Body, Scoped
+from plait.api.run_action import (
+    CancelRun,
+    ForkRun,
+    MessageReceipt,
+    PatchedRun,
+    PatchRun,
+    RetryRun,
+    RunState,
+    SendMessage,
+)
+from plait.api.shape import Body, Scoped
 from plait.engine import Handle
 
 from .call import AnyCall, Call
@@ -36,13 +46,21 @@ async def compensate(call: Call[Scoped, Body]) -> Answer:
 
 async def patch(call: Call[Scoped, PatchRun]) -> Answer:
     handle = await _run(call)
-    await handle.patch(call.body.operations)
-    return await _state(handle)
+    revision = await handle.patch(call.body.operations, by=call.caller.name, base=call.body.base_revision)
+    return Answer(PatchedRun(id=handle.id, status=await handle.status(), revision=revision))
 
 
 async def message(call: Call[Scoped, SendMessage]) -> Answer:
-    handle = await _run(call)
-    return Answer(Accepted(id=await handle.message(call.body.name, call.body.body, call.body.id)))
+    handle, body = await _run(call), call.body
+    if body.wait_ms is None:
+        return Answer(MessageReceipt(id=await handle.message(body.name, body.body, body.id)))
+    key = body.id or call.host.engine.kernel.ids.key()
+    try:
+        async with asyncio.timeout(body.wait_ms / 1000):
+            answer = await handle.ask(body.name, body.body, key)
+    except TimeoutError:
+        return Answer(MessageReceipt(id=key), 202)
+    return Answer(MessageReceipt(id=key, answered=True, answer=answer))
 
 
 async def fork(call: Call[Scoped, ForkRun]) -> Answer:
@@ -115,8 +133,8 @@ ROUTES = (
         handler=patch,
         query=Scoped,
         body=PatchRun,
-        replies=_STATE,
-        faults=(_ENDED,),
+        replies=(Reply(200, PatchedRun, "The request is durable."),),
+        faults=(_ENDED, Fault(409, "kernel.stale_revision", "The run has another revision than `base_revision`.")),
         noun=RUN,
         example={"operations": [{"op": "remove", "node": "ship"}]},
     ),
@@ -129,7 +147,10 @@ ROUTES = (
         handler=message,
         query=Scoped,
         body=SendMessage,
-        replies=(Reply(200, Accepted, "The message is durable; this is its id."),),
+        replies=(
+            Reply(200, MessageReceipt, "The message is durable; with `wait_ms`, the run has answered it."),
+            Reply(202, MessageReceipt, "The message is durable, and the run has not answered in time."),
+        ),
         faults=(_ENDED, Fault(429, "kernel.queue_full", "Too many messages are waiting for this run.")),
         noun=RUN,
         example={"name": "yes", "body": {"by": "me"}},

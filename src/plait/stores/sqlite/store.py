@@ -50,7 +50,7 @@ from plait.kernel.store import (
 from plait.stores import rows
 
 from .commit import SQL, commit
-from .database import Synchronous, atomic, connect, migrate, readable_errors
+from .database import Synchronous, atomic, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
 
 T = TypeVar("T")
@@ -82,6 +82,7 @@ class SqliteStore:
         self._db: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._lock = OwnerLock(path)
+        self._apply: Callable[[apsw.Connection, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
         self._seen = 0
@@ -108,7 +109,12 @@ class SqliteStore:
         self._lock.release()
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        return await self._write(lambda db: commit(db, writes))
+        if self._writer is not None or self._db is None:
+            return await self._write(lambda db: self._apply(db, writes))
+        try:
+            return self._apply(self._db, writes)
+        except apsw.Error as error:
+            raise_readable(error, self.path)
 
     async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
         lock = self._lock.acquire()
@@ -263,9 +269,7 @@ class SqliteStore:
         return [row[0] for row in self._query("namespaces")]
 
     async def facts(self) -> dict[str, str]:
-        [(version,)] = self._rows("pragma user_version")
-        [(pages,)] = self._rows("pragma page_count")
-        [(size,)] = self._rows("pragma page_size")
+        [(version, pages, size)] = self._query("file_facts")
         return {
             "store": "sqlite",
             "file": self.path,
@@ -290,13 +294,12 @@ class SqliteStore:
             return await asyncio.get_running_loop().run_in_executor(self._writer, work, self._db)
 
     def _query(self, name: str, *args: object) -> list[Any]:
-        return self._rows(SQL[name], args)
-
-    def _rows(self, sql: str, args: tuple[object, ...] = ()) -> list[Any]:
         if self._reader is None:
             raise RuntimeError("the store is not open")
-        with readable_errors(self.path):
-            return self._reader.execute(sql, args).fetchall()
+        try:
+            return self._reader.execute(SQL[name], args).fetchall()
+        except apsw.Error as error:
+            raise_readable(error, self.path)
 
     async def _poll(self, callback: Callable[[], None]) -> None:
         while True:
