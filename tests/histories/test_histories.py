@@ -144,7 +144,7 @@ async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
 
 async def _decide(s: Sim, run: SimRun, event: dict[str, Any]) -> None:
     async def is_asked() -> bool:
-        return any(question.run_id == run.id for question in await s.engine.approvals.list())
+        return any(approval.run_id == run.id for approval in await s.engine.approvals.list())
 
     await s.skip_until(is_asked)
     await s.engine.approvals.decide(f"{run.id}:{event['at']}", event["output"]["decision"], by="boss", comment="fine")
