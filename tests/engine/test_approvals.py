@@ -8,12 +8,12 @@ import pytest
 
 from plait import Context, CriticalError, Engine, Limits, Retry, workflow
 from plait.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, RunFailed, TooLarge
-from plait.kernel.store import Question
+from plait.kernel.approval import Approval
 from tests.engine.flows import ONE_TRY, approval, collector, echo, listener, mother
 from tests.engine.places import OnDisk, Place, soon
 
 
-async def asked(engine: Engine) -> Question:
+async def asked(engine: Engine) -> Approval:
     return (await soon(engine.approvals.list))[0]
 
 

@@ -105,6 +105,14 @@ async def everything(ctx: Context, amount: int) -> dict[str, Any]:
 
 
 @workflow
+async def countersigned(ctx: Context) -> list[Any]:
+    """Needs two signatures, one of them of somebody who is asked later."""
+    names = ["ada", "bob"]
+    first = await ctx.approve("sign", required=2, approvers=names, escalate_after=DAY, escalate_to=["cleo"])
+    return [first.approved, first.by]
+
+
+@workflow
 async def chatting(ctx: Context) -> list[Any]:
     """Talks to a child while it runs."""
     friend = f"{ctx.run_id}-friend"
@@ -173,6 +181,7 @@ async def bulky(ctx: Context, text: str) -> str:
 
 DEFINITIONS = [
     everything,
+    countersigned,
     chatting,
     doubled,
     echo,

@@ -25,6 +25,15 @@ async def everything(s: Sim) -> SimRun:
     return run
 
 
+async def countersigned(s: Sim) -> SimRun:
+    run = await s.start(flows.countersigned, id="countersigned")
+    await s.settle()
+    await s.engine.approvals.decide("countersigned:sign", "approve", by="ada", comment="fine")
+    await s.clock.advance(DAY)
+    await s.engine.approvals.decide("countersigned:sign", "approve", by="cleo", data={"limit": 5})
+    return await _ended(s, run)
+
+
 async def chatting(s: Sim) -> SimRun:
     return await _ended(s, await s.start(flows.chatting, id="chatting"))
 
@@ -115,6 +124,7 @@ async def bulky(s: Sim) -> SimRun:
 
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
+    "countersigned": countersigned,
     "chatting": chatting,
     "rolled-back": rolled_back,
     "stuck-in-rollback": stuck_in_rollback,

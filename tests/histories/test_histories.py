@@ -26,6 +26,7 @@ NOT_TO_BE_FORKED = {
     "stuck-in-rollback",  # settled by hand
     "forked",  # with an edit
     "past-its-deadline",  # which a fork does not have
+    "countersigned",  # in which the votes that were given before do not count
     "chatting",  # with a child, which starts anew and waits to be told again
 }
 MENDED = {"retried", "rewound", "forked"}

@@ -34,6 +34,7 @@ _OWN = (
     Command("Inspect", "diff", "Compare two runs.", "plait.cli.diff:diff"),
     Command("Inspect", "definitions", "List definitions, with versions and tags.", "plait.cli.definitions:definitions"),
     Command("Inspect", "why", "Explain why a run is not moving, and what to do.", "plait.cli.inspect:why"),
+    Command("Inspect", "approvals", "List approvals, open or decided.", "plait.cli.approvals:approvals"),
     Command("Control", "cancel", "Cancel a run.", "plait.cli.control:cancel"),
     Command("Control", "compensate", "Compensate the steps of an ended run.", "plait.cli.control:compensate"),
     Command("Control", "retry", "Retry a failed or blocked run, or a part of one.", "plait.cli.control:retry"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -20,7 +19,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, run_key
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
@@ -38,7 +37,6 @@ from .diff import changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
-from .new_runs import new_row
 from .urls import store_of
 
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
@@ -214,22 +212,21 @@ class Engine:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
         is loaded or of what is saved in the namespace."""
-        self.kernel.must_live()
+        kernel = self.kernel
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
         dialect, resolved = await self._resolved(definition, input, namespace)
-        due = None if deadline is None else Millis(self.kernel.clock.now() + _span(deadline))
-        row = new_row(self.kernel, namespace, id, dialect, resolved.definition, resolved.version, labels, due)
-        row.start_hash = _start_hash(dialect, resolved)
-        handle = Handle[Any](self.kernel, row.id, namespace, getattr(definition, "returns", Any))
-        if id is not None and await self._exists(row, resolved.taken):
-            return handle
-        start = resolved.start(dialect, self.kernel.ids.seed(), due, row.labels)
-        while not (created := await self.kernel.create(row, start) == "ok") and not await self._exists(
-            row, resolved.taken
-        ):
-            pass  # whoever was first has failed to start it
-        handle.created = created
-        return handle
+        kernel.must_live()
+        due = None if deadline is None else Millis(kernel.clock.now() + _span(deadline))
+        row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
+        row.start_hash = resolved.hash(dialect)
+        created = False
+        if id is None or not await self._exists(row, resolved.taken):
+            start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
+            while not (created := await kernel.create(row, start) == "ok"):
+                if await self._exists(row, resolved.taken):
+                    break
+                # Whoever was first has failed to start it
+        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created=created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
         """A handle on a run that exists, running or ended."""
@@ -290,10 +287,6 @@ class Engine:
 
     # -- resolving -----------------------------------------------------------------------------------------------
 
-    def read(self, dialect: str, definition: str | dict[str, Any]) -> object:
-        """A definition that came as JSON."""
-        return self.bundle(dialect).read(definition)
-
     async def resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
         """What a run of a definition that is named in JSON would be started with: for children of any run."""
         bundle = self.bundle(dialect or self.default_dialect)
@@ -306,6 +299,12 @@ class Engine:
         """With its dialect."""
         if isinstance(definition, str | Reference):
             bundle, name, dialect = self._named(definition)
+            if "@" not in name:  # loaded, as a rule
+                try:
+                    return bundle.name, await bundle.resolve(bundle.read(name), input, namespace)
+                except PlaitError as refusal:
+                    if refusal.status != NotFound.status:
+                        raise
             found = await self._names.resolve(bundle, name, input, namespace, dialect)
             return found.dialect or bundle.name, found
         bundle = self._bundle_of(definition)
@@ -315,7 +314,8 @@ class Engine:
         """The dialect that may have it loaded, its name, and the dialect that the caller asked for."""
         if isinstance(definition, str):
             return self._bundles[self.default_dialect], definition, ""
-        return self.bundle(definition.dialect), definition.definition, definition.dialect
+        dialect = definition.dialect
+        return self._bundles.get(dialect) or self.bundle(dialect), definition.definition, dialect
 
     def _bundle_of(self, definition: object) -> Bundle:
         for bundle in self._bundles.values():
@@ -338,11 +338,6 @@ def _span(deadline: float | timedelta) -> Millis:
             "kernel.bad_deadline", f"deadline={deadline!r}", fix="use seconds or a timedelta, of at most 100 years"
         )
     return millis(wait)
-
-
-def _start_hash(dialect: str, resolved: Resolved) -> str:
-    names = f"{dialect}\0{resolved.definition}\0{resolved.version}\0".encode()
-    return hashlib.blake2b(names + bytes(resolved.input) + resolved.identity, digest_size=16).hexdigest()
 
 
 def _flat(definitions: Iterable[object]) -> Iterator[object]:

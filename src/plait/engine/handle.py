@@ -13,7 +13,7 @@ from plait.api.timeline import Bar
 from plait.kernel import values
 from plait.kernel.callers import Outcome
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
-from plait.kernel.events import Recorded
+from plait.kernel.events import ApprovalClosed, Recorded
 from plait.kernel.ids import Epoch, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
@@ -24,7 +24,6 @@ from plait.kernel.view import Reason, RunStatus, RunView
 
 from .ask import answer_of, ask, ask_message, refusal_of, unanswered
 from .forks import cut
-from .new_runs import new_row
 from .run_details import picture_of, waiting_of
 from .timeline import bars
 
@@ -43,14 +42,11 @@ class Handle(Generic[T]):
     ) -> None:
         self._kernel = kernel
         self._run_id = run_id
+        self.id = caller_id(run_id)
         self._namespace = namespace
         self._returns = returns
         self.created = created
         """Whether the call that gave this handle made the run."""
-
-    @property
-    def id(self) -> str:
-        return caller_id(self._run_id)
 
     @property
     def namespace(self) -> str:
@@ -226,8 +222,10 @@ class Handle(Generic[T]):
             raise InvalidInput("kernel.bad_fork", f"the run had ended at event {upto}", fix="use an earlier place")
         plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
-        new = new_row(kernel, row.namespace, id, row.dialect, row.definition, row.version, row.labels)
-        event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
+        new = kernel.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
+        # It asks for itself: what people voted on was the other run
+        events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]
+        event = LogRow(Seq(plan.upto + 1), len(events), kernel.clock.now(), values.plain(events))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
         if await kernel.append(write) != "ok":

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from . import values
+from . import approvals, values
 from .bundle import Resolved
 from .effects import (
     Answer,
-    AskHuman,
     Block,
     CancelChild,
     CancelTask,
@@ -19,11 +18,12 @@ from .effects import (
     Effect,
     FailTask,
     Finish,
+    RequestApproval,
     RetryTask,
     SendMessage,
     SetTimer,
     StartChild,
-    WithdrawQuestion,
+    WithdrawApproval,
 )
 from .errors import ErrorInfo
 from .failures import describe
@@ -31,7 +31,7 @@ from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
 from .replies import answer_reply
 from .run import Run, letter_id
-from .store import DeadLetter, InboxRow, NewChild, Question, RunRow, Taken
+from .store import DeadLetter, InboxRow, NewChild, RunRow, Taken
 from .task import Task
 from .unit_of_work import UnitOfWork
 
@@ -57,10 +57,10 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             unit.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
         case SendMessage():
             _send(effect, run, unit)
-        case AskHuman():
-            unit.questions = [*(unit.questions or ()), _question(effect, run, unit)]
-        case WithdrawQuestion():
-            unit.answered = [*(unit.answered or ()), effect.token]
+        case RequestApproval():
+            approvals.request(effect, run, unit)
+        case WithdrawApproval():
+            approvals.withdraw(effect, run, unit)
         case Answer():
             unit.taken = [*(unit.taken or ()), Taken(effect.key, answer_reply(effect.body))]
         case Block():
@@ -75,9 +75,9 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
-    attempt = run.state.tasks.open(task, unit.at)
-    if attempt is not None:
-        unit.tasks.append((task, attempt))
+    opened = run.state.tasks.open(task, unit.at)
+    if opened is not None:
+        unit.tasks.append(opened)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
@@ -87,8 +87,9 @@ def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Stops a task whose result is not wanted any more."""
+    """Stops a task whose result is not wanted any more, or does not even start it."""
     if run.state.tasks.close(token):
+        unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
         unit.revoked = [*(unit.revoked or ()), token]
         unit.clear_timer(TaskToken(RETRY + token))
 
@@ -105,22 +106,7 @@ def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
             revoke(token, run, unit)
 
 
-# -- messages and approvals --------------------------------------------------------------------------------------------
-
-
-def _question(effect: AskHuman, run: Run, unit: UnitOfWork) -> Question:
-    return Question(
-        letter_id(run.id, effect.token),
-        run.id,
-        run.info.namespace,
-        effect.token,
-        effect.title,
-        effect.by,
-        unit.at,
-        effect.deadline,
-        effect.form,
-        effect.evidence,
-    )
+# -- messages ---------------------------------------------------------------------------------------------------------
 
 
 def _send(effect: SendMessage, run: Run, unit: UnitOfWork) -> None:

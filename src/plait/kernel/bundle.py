@@ -6,6 +6,7 @@ the command line alike. It runs outside any decision, so it may read what other 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol, TypeGuard
@@ -52,6 +53,11 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
     """The code of the refusal when a run of that id has another definition or input."""
     dialect: str = ""
     """Of a definition that was asked for by its name alone; else it is the one that was asked."""
+
+    def hash(self, dialect: str) -> str:
+        """Tells a repeated start from a conflicting one."""
+        names = f"{dialect}\0{self.definition}\0{self.version}\0".encode()
+        return hashlib.blake2b(names + bytes(self.input) + self.identity, digest_size=16).hexdigest()
 
     def start(self, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str]) -> Start:
         return Start(

@@ -10,11 +10,10 @@ import logging
 from collections import deque
 from typing import Any, assert_never
 
-import msgspec
 from msgspec import Raw
 
-from . import lifecycle, values
-from .apply_effects import RETRY, apply, drop_children, open_task, try_again
+from . import approvals, lifecycle, values
+from .apply_effects import RETRY, apply, drop_children, try_again
 from .effects import FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
@@ -65,11 +64,14 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
     for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
         input, key = mailbox.popleft()
-        if key is None and type(input) is TaskResult:  # by far the most common, and never refused
+        if key is None and type(input) is TaskResult:  # by far the most common; these two are never refused
             _task_result(input, run, unit)
+        elif key is None and type(input) is Start:
+            _start(input, run, unit)
         else:
             _handle(input, key, run, unit)
-    _check_limits(run, unit)
+    if state.seq > run.limits.max_events or unit.breach is not None or unit.children or unit.unresolved:
+        _check_limits(run, unit)
     run.close(unit)
     return unit
 
@@ -111,8 +113,11 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _continue(run, unit)
         case Patch():
             return _patch(input, run, unit)
-        case Message() | Decided():
-            if not (run.machine.accepts_late_results and isinstance(input, Message)):
+        case Decided():
+            _must_run(run)
+            return _vote(input, run, unit)
+        case Message():
+            if not run.machine.accepts_late_results:
                 _must_run(run)
             return _hear(input, run, unit)
         case ChildFinished():
@@ -145,7 +150,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         return decision.reply
     for effect in effects:
         if type(effect) is Task:  # by far the most common
-            open_task(effect, run, unit)
+            if (opened := run.state.tasks.open(effect, unit.at)) is not None:
+                unit.tasks.append(opened)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is FailTask:
@@ -174,6 +180,19 @@ def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
         )
     _hear(patch, run, unit)
     return values.encode(run.state.revision)
+
+
+def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
+    before, counted = unit.approvals, cast.token in run.state.approvals
+    decided = approvals.vote(cast, run, unit)
+    if decided is None:
+        return None
+    try:
+        return _hear(decided, run, unit)
+    except PlaitError:
+        if not counted:  # the machine does not wait for it, so it was not open
+            unit.approvals = before
+        raise
 
 
 def _must_run(run: Run) -> None:
@@ -292,11 +311,14 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
 
 def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     state = run.state
-    if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(result.token, run)):
+    undoing = state.rollback is not None and state.rolling_back
+    if state.status != "running" or (undoing and not lifecycle.is_compensator(result.token, run)):
         _outlived(result, run, unit)
         return
     verdict = state.tasks.judge(result, unit.at, run.ids)
     match verdict:
+        case Final() if result.error is None and not undoing:
+            _ask(result, run, unit)
         case Final():
             _settle(verdict, run, unit)
         case Again():
@@ -322,15 +344,14 @@ def _outlived(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
 
 
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
+    """A task failed for good, or a compensator ended."""
     result = verdict.result
     if result.error is not None and (verdict.exhausted or run.state.rolling_back):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
-    elif result.attempt == 1:
-        _ask(result, run, unit)
     else:
-        _ask(msgspec.structs.replace(result, attempts=result.attempt), run, unit)
+        _ask(result, run, unit)
 
 
 def _fail_task(failed: FailTask, run: Run, unit: UnitOfWork) -> None:
@@ -349,13 +370,15 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
     token, late = fired.token, run.machine.accepts_late_results
     unit.clear_timer(token)
     if run.state.status != "running":
-        if late and not token.startswith((DEADLINE, RETRY)):
+        if late and not token.startswith((DEADLINE, RETRY, approvals.ESCALATE)):
             _hear(fired, run, unit)
     elif token == DEADLINE:
         error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
         _cancel(Cancel(cause="deadline", error=error), run, unit)
     elif token.startswith(RETRY):
         _retry(TaskToken(token[len(RETRY) :]), run, unit)
+    elif token.startswith(approvals.ESCALATE):
+        approvals.escalate(TaskToken(token[len(approvals.ESCALATE) :]), run, unit)
     elif late or not run.state.rolling_back:
         _hear(fired, run, unit)
 

@@ -36,7 +36,6 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     error: ErrorInfo | None = None
     retryable: bool = True
     progress: Raw = NULL
-    attempts: int = 1
     queued: Millis = Millis(0)
     """How long the attempt waited for a worker."""
     later: bool = False
@@ -72,7 +71,7 @@ class ChildFinished(Input, frozen=True, tag="child_finished"):
 
 
 class Decided(Input, frozen=True, tag="decided"):
-    """A person's answer to `AskHuman`."""
+    """A person's vote on an approval. The machine is given the one that decides it."""
 
     token: TaskToken
     decision: str

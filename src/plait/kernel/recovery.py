@@ -15,11 +15,11 @@ def start_again(task: Task, run: Run, unit: UnitOfWork) -> TaskResult | None:
     """Opens a task after a load. Returns its failure if it was under way too often when its process died."""
     tasks, given = run.state.tasks, task.policy.recoveries
     bound = run.limits.max_recoveries if given is None else given
-    attempt = tasks.open(task, unit.at, gated=run.machine.gates_retries and not run.state.rolling_back)
-    if attempt is not None and run.recoveries > bound:
-        return _interrupted(task, attempt, run, unit)
-    if attempt is not None:
-        unit.tasks.append((task, attempt))
+    opened = tasks.open(task, unit.at, gated=run.machine.gates_retries and not run.state.rolling_back)
+    if opened is not None and run.recoveries > bound:
+        return _interrupted(task, opened.attempt, run, unit)
+    if opened is not None:
+        unit.tasks.append(opened)
     elif (waiting := tasks.get(task.token)) is not None and waiting.retry_at is not None:
         unit.set_timer(TaskToken(RETRY + task.token), waiting.retry_at)
     return None
@@ -33,4 +33,4 @@ def _interrupted(task: Task, attempt: int, run: Run, unit: UnitOfWork) -> TaskRe
     )
     run.state.tasks.close(task.token)
     run.dead_letter(task, attempt, error, unit)
-    return TaskResult(task.token, attempt, error=error, attempts=attempt)
+    return TaskResult(task.token, attempt, error=error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .events import (
+    ApprovalEvent,
     Event,
     RollbackEnded,
     RollbackStarted,
@@ -18,7 +19,8 @@ from .events import (
     TaskDeadLettered,
     TaskRetryScheduled,
 )
-from .ids import Millis
+from .ids import Millis, TaskToken
+from .open_approvals import OpenApproval, fold
 from .rollback import FinalEvent, Rollback
 from .tasks import TaskBook
 from .view import RunStatus
@@ -31,6 +33,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     attempts: list[TaskRetryScheduled] = []
     rollback: Rollback | None = None
     final: FinalEvent | None = None
+    approvals: list[OpenApproval] = []
     revision: int = 1
 
 
@@ -43,6 +46,8 @@ class RunState:
         self.final: FinalEvent | None = None
         self.tasks = TaskBook()
         self.rollback: Rollback | None = None
+        self.approvals: dict[TaskToken, OpenApproval] = {}
+        """Those that the kernel counts votes of."""
         self.revision = 1
         """Of its definition: each patch makes a new one."""
 
@@ -77,11 +82,16 @@ class RunState:
             case RollbackEnded():
                 if self.rollback is not None:
                     self.rollback.over = True
+            case ApprovalEvent():
+                fold(self.approvals, event, self.at)
             case _:
                 pass
+        if self.approvals and (self.status != "running" or self.rolling_back):
+            self.approvals = {}
 
     def dump(self) -> KernelState:
-        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, self.revision)
+        approvals = list(self.approvals.values())
+        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, approvals, self.revision)
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
@@ -89,3 +99,4 @@ class RunState:
         self.revision = state.revision
         for event in state.attempts:
             self.tasks.evolve(event)
+        self.approvals = {approval.token: approval for approval in state.approvals}

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from . import blob_parts, values
+from .approval import Approval, ApprovalChange
 from .effects import StartChild
 from .errors import ErrorInfo
 from .events import Event
@@ -19,7 +20,6 @@ from .store import (
     InboxRow,
     LogRow,
     NewChild,
-    Question,
     RunPatch,
     RunRow,
     Settled,
@@ -28,7 +28,7 @@ from .store import (
     TimerRow,
     Write,
 )
-from .task import Task
+from .tasks import OpenTask
 
 
 class UnitOfWork:
@@ -42,8 +42,7 @@ class UnitOfWork:
     timers: list[TimerRow] | None = None
     cleared: list[TaskToken] | None = None
     clears_all: bool = False
-    questions: list[Question] | None = None
-    answered: list[TaskToken] | None = None
+    approvals: list[Approval | ApprovalChange] | None = None
     dead_letters: list[DeadLetter] | None = None
     settled: list[Settled] | None = None
     snapshot: Snapshot | None = None
@@ -67,7 +66,7 @@ class UnitOfWork:
         """The number its first event will have."""
         self.at = at
         self.events: list[Event] = []
-        self.tasks: list[tuple[Task, int]] = []
+        self.tasks: list[OpenTask] = []
         """What to start once it is on disk."""
 
     @property
@@ -84,9 +83,8 @@ class UnitOfWork:
             or self.settled
             or self.inbox
             or self.snapshot
-            or self.answered
             or self.children
-            or self.questions
+            or self.approvals
             or self.dead_letters
         )
 
@@ -102,7 +100,21 @@ class UnitOfWork:
     def clear_all(self, *, stored: bool) -> None:
         """No timer and no open approval outlives this; later ones of the same draft do."""
         self.clears_all = self.clears_all or stored
-        self.timers = self.questions = None
+        self.timers = None
+        if stored or self.approvals:
+            self._withdraw_approvals()
+
+    def _withdraw_approvals(self) -> None:
+        """Those that nobody has seen yet are not kept; one that was voted on meanwhile is."""
+        changed = {each.token for each in self.approvals or () if isinstance(each, ApprovalChange)}
+        kept = [each for each in self.approvals or () if each.token in changed]
+        self.approvals = [*kept, ApprovalChange("withdrawn", self.at)]
+
+    def change_approval(self, change: ApprovalChange) -> None:
+        """A token whose approval this draft has closed has none to change, until it is requested again."""
+        last = next((each for each in reversed(self.approvals or ()) if each.token == change.token), None)
+        if last is None or last.status == "open":
+            self.approvals = [*(self.approvals or ()), change]
 
     def send(self, run_id: RunId, key: str, input: AnyInput, fallback: DeadLetter | None = None) -> None:
         row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.at, fallback)
@@ -114,7 +126,13 @@ class UnitOfWork:
     # -- closing -------------------------------------------------------------------------------------------------
 
     def write(self, blob_threshold: int) -> Write:
-        log, blobs = self._log(blob_threshold) if self.events else (None, ())
+        log, blobs, events = None, (), self.events
+        if events:
+            encoded = values.plain(events)
+            if len(encoded) > blob_threshold:
+                log, blobs = self._log(blob_threshold)
+            else:
+                log = LogRow(Seq(self.first), len(events), self.at, encoded)
         return Write(
             self.run_id,
             self.shard,
@@ -130,24 +148,21 @@ class UnitOfWork:
             self.timers or (),
             self.cleared or (),
             self.clears_all,
-            self.questions or (),
-            self.answered or (),
+            self.approvals or (),
             self.dead_letters or (),
             self.settled or (),
             self.snapshot,
         )
 
     def _log(self, blob_threshold: int) -> tuple[LogRow, list[tuple[str, bytes]]]:
+        """Without the large values, which are blobs."""
         blobs: list[tuple[str, bytes]] = []
-        encoded = values.plain(self.events)
         refs: dict[str, str] = {}
-        if len(encoded) > blob_threshold:
-            slim = list(self.events)
-            for index, event in enumerate(self.events):
-                slim[index] = _take_blobs(event, index, blob_threshold, refs, blobs)
-            encoded = values.plain(slim)
+        slim = list(self.events)
+        for index, event in enumerate(self.events):
+            slim[index] = _take_blobs(event, index, blob_threshold, refs, blobs)
         names = values.plain(refs).decode() if refs else None
-        return LogRow(Seq(self.first), len(self.events), self.at, encoded, names), blobs
+        return LogRow(Seq(self.first), len(slim), self.at, values.plain(slim), names), blobs
 
 
 def _take_blobs(

@@ -7,7 +7,7 @@ from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Scoped
 
 from .call import Call
-from .definition_input import definition_of
+from .runs import definition_of
 
 
 async def plan(call: Call[Scoped, PlanRun]) -> Answer:

@@ -13,7 +13,7 @@ from plait.api.surface import Save, Surface
 from plait.kernel.errors import InvalidInput
 
 from .call import Call
-from .definition_input import must_know
+from .errors import UnknownDialect
 
 _NOT_SAVED = Fault(422, "definitions.not_saved_here", "Definitions of this dialect are not saved without a name.")
 
@@ -42,7 +42,9 @@ def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
 
 async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> Answer:
     dialect = call.body.dialect
-    must_know(call.host.engine, dialect)
+    known = call.host.engine.bundles
+    if dialect not in known:
+        raise UnknownDialect(dialect, known)
     if call.body.name is not None:
         return await _save_version(call, call.body.name)
     if surface is None or surface.save is None:

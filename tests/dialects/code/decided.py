@@ -27,6 +27,7 @@ from plait.code import Workflow
 from plait.dialects.code.bundle import CodeBundle
 from plait.errors import ErrorInfo, RunFailed
 from plait.kernel import events, values
+from plait.kernel.approval import Approval
 from plait.kernel.decide import advance
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken
@@ -136,7 +137,8 @@ class DecidedRun:
         self._take(_advance(self._live, Loaded("recover"), self._now))
 
     def _take(self, unit: UnitOfWork) -> None:
-        if unit.children or unit.unresolved or unit.questions:
+        requested = any(isinstance(each, Approval) for each in unit.approvals or ())
+        if unit.children or unit.unresolved or requested:
             raise NotImplementedError("children and approvals need an engine")
         if unit.events:
             self._log.append((unit.at, values.plain(unit.events)))
@@ -146,11 +148,10 @@ class DecidedRun:
             self._set_timer(timer.token, timer.due)
         for token in unit.revoked or ():
             self._decider.worker.cancel(self._info.run_id, token)
-        for task, number in unit.tasks:
-            open = self._live.state.tasks.get(task.token)
-            if open is not None:
-                attempt = Attempt(self._info.run_id, task, number, open.progress, self._report, _say_nothing)
-                self._decider.worker.start(attempt)
+        for opened in unit.tasks:
+            self._decider.worker.start(
+                Attempt(self._info.run_id, opened.task, opened.attempt, opened.progress, self._report, _say_nothing)
+            )
         if unit.more:
             self.give(Continue())
 

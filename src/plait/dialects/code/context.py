@@ -15,10 +15,10 @@ from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
-from .approvals import ApproveOp, Verdict, asked
+from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
-from .definition import Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
+from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
 from .loops import MISSING, Keeping, Loop, LoopOp
@@ -110,16 +110,16 @@ class Context:
     ) -> Op[T]: ...
     @overload
     def step(self, name: str, fn: Callable[[*Ts], T], *args: *Ts, **options: Unpack[StepOptions]) -> Op[T]: ...
-    def step(self, name: str, fn: Callable[..., Any], *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
+    def step(self, name: str, fn: Any, *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
         """Runs code that touches the world: at least once, its result recorded once. The result is what `fn` says
         it returns; a lambda says nothing, so give `returns` if it is more than plain JSON."""
         merged = self._replay.definition.options
-        named = fn if is_step(fn) else None
+        named: Step[..., Any] | None = fn if isinstance(fn, Step) else None  # pyright: ignore[reportUnknownVariableType]
         if named is not None and named.given:
             merged = merged.under(named.given)
         if options:
             merged = merged.under(options)  # type: ignore[arg-type]
-        return StepOp(self._scope, name, fn, named, args, merged, returns)
+        return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -330,11 +330,18 @@ class Context:
         title: str = "",
         form: Any = None,
         evidence: Any = None,
+        required: int = 1,
+        approvers: Sequence[str] = (),
+        escalate_after: Sec | None = None,
+        escalate_to: Sequence[str] = (),
     ) -> Op[Verdict]:
-        """Asks a person; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
-        they fill in is `form`, a dataclass or a JSON Schema."""
+        """Asks people; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
+        they fill in is `form`, a dataclass or a JSON Schema. `required` of the `approvers` must approve, one who
+        rejects is enough; `escalate_to` may decide too when nobody has after `escalate_after`."""
         due = None if timeout is None else self._in(timeout, name)
-        return ApproveOp(self._scope, name, asked(name, by, title, form, evidence), due)
+        later = None if escalate_after is None else self._in(escalate_after, name)
+        votes = voting(name, required, approvers, later, escalate_to)
+        return ApproveOp(self._scope, name, request(name, by, title, form, evidence, votes), due)
 
     # -- changing code -------------------------------------------------------------------------------------------
 
@@ -389,10 +396,11 @@ def _datetime(at: Millis) -> datetime:
 
 
 def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Awaitable[Any]]:
-    """How a workflow function is entered."""
+    """How a workflow function is entered. Raises if the input does not fit, as it may when the code is another."""
+    arguments = definition.arguments(input)
 
     def enter(root: Scope) -> Awaitable[Any]:
-        return definition.fn(Context(root), *definition.arguments(input))
+        return definition.fn(Context(root), *arguments)
 
     return enter
 

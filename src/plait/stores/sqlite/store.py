@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 import apsw
 
+from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import NotFound, Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
@@ -36,7 +37,6 @@ from plait.kernel.store import (
     Line,
     LogRow,
     Owner,
-    Question,
     Record,
     RunFilter,
     RunRow,
@@ -50,7 +50,7 @@ from plait.kernel.store import (
 from plait.stores import rows
 
 from .commit import SQL, commit
-from .database import Synchronous, atomic, connect, migrate, readable_errors
+from .database import Synchronous, atomic, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
 
 T = TypeVar("T")
@@ -108,7 +108,12 @@ class SqliteStore:
         self._lock.release()
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        return await self._write(lambda db: commit(db, writes))
+        if self._writer is not None or self._db is None:
+            return await self._write(lambda db: commit(db, writes))
+        try:
+            return commit(self._db, writes)
+        except apsw.Error as error:
+            raise_readable(error, self.path)
 
     async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
         lock = self._lock.acquire()
@@ -225,8 +230,13 @@ class SqliteStore:
         found = self._query("read_reply", run_id, key)
         return Taken(found[0][0], None if found[0][1] is None else found[0][1].encode()) if found else None
 
-    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
-        return [rows.question(row) for row in self._query("list_questions", namespace, run_id)]
+    async def approval(self, id: str) -> Approval | None:
+        found = self._query("get_approval", id)
+        return rows.approval(found[0]) if found else None
+
+    async def approvals(self, query: ApprovalFilter) -> list[Approval]:
+        limit = -1 if query.limit is None else query.limit
+        return [rows.approval(row) for row in self._query(*rows.approval_query(query), limit)]
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         return [rows.dead_letter(row) for row in self._query("list_dead_letters", namespace, run_id)]
@@ -258,9 +268,7 @@ class SqliteStore:
         return [row[0] for row in self._query("namespaces")]
 
     async def facts(self) -> dict[str, str]:
-        [(version,)] = self._rows("pragma user_version")
-        [(pages,)] = self._rows("pragma page_count")
-        [(size,)] = self._rows("pragma page_size")
+        [(version, pages, size)] = self._query("file_facts")
         return {
             "store": "sqlite",
             "file": self.path,
@@ -285,13 +293,12 @@ class SqliteStore:
             return await asyncio.get_running_loop().run_in_executor(self._writer, work, self._db)
 
     def _query(self, name: str, *args: object) -> list[Any]:
-        return self._rows(SQL[name], args)
-
-    def _rows(self, sql: str, args: tuple[object, ...] = ()) -> list[Any]:
         if self._reader is None:
             raise RuntimeError("the store is not open")
-        with readable_errors(self.path):
-            return self._reader.execute(sql, args).fetchall()
+        try:
+            return self._reader.execute(SQL[name], args).fetchall()
+        except apsw.Error as error:
+            raise_readable(error, self.path)
 
     async def _poll(self, callback: Callable[[], None]) -> None:
         while True:

@@ -149,17 +149,17 @@ async def get_through(cluster: Cluster, random: Random, call: Callable[[Engine],
 
 
 async def decide_everything(cluster: Cluster) -> None:
-    """People: answer each question that has no deadline; the others are left to time out."""
+    """People: decide each approval that has no deadline; the others are left to time out."""
     random = Random(f"people {cluster.scenario.seed}")
     while True:
-        await cluster.questions.wait()
-        cluster.questions.clear()
+        await cluster.approvals.wait()
+        cluster.approvals.clear()
         await cluster.clock.sleep(random.choice((0.0, 3.0)))
-        for question in await get_through(cluster, random, lambda engine: engine.approvals.list()):
-            if question.deadline is None:
+        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list()):
+            if approval.deadline is None:
                 with suppress(NotFound), _reached("kernel.approval_decided", "RUN_FINISHED"):
                     await get_through(
-                        cluster, random, lambda engine, id=question.id: engine.approvals.decide(id, "approve")
+                        cluster, random, lambda engine, id=approval.id: engine.approvals.decide(id, "approve")
                     )
 
 
