@@ -89,7 +89,7 @@ def types(events: list[Event]) -> list[str]:
 
 def tokens(draft: UnitOfWork) -> list[str]:
     """Of the tasks that are started once the draft is on disk."""
-    return [task.token for task, _ in draft.tasks]
+    return [opened.task.token for opened in draft.tasks]
 
 
 def all_shards() -> Leases:

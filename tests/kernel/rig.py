@@ -181,6 +181,22 @@ async def rig(store: MemoryStore | None = None, **options: Any) -> AsyncIterator
             await found.store.dispose()
 
 
+@asynccontextmanager
+async def owner_and_client() -> AsyncIterator[tuple[Rig, Rig]]:
+    clock = VirtualClock()
+    store = MemoryStore(clock=clock)
+    async with rig(store, clock=clock) as owner, rig(store, clock=clock, own_shards=False, owner="client") as client:
+        yield owner, client
+    await store.dispose()
+
+
+async def news(*rigs: Rig) -> None:
+    """What a store's `watch` says when another process has written."""
+    for on in rigs:
+        await on.kernel._news()  # pyright: ignore[reportPrivateUsage]
+        await on.settle()
+
+
 async def until(condition: Callable[[], bool]) -> None:
     """Lets the event loop go round until something is so; nothing sleeps."""
     for _ in range(_ROUNDS):

@@ -250,7 +250,7 @@ def test_the_last_attempt_that_turns_out_to_have_failed_is_a_dead_letter(error: 
     draft = give(run, TimerFired(TaskToken("patience")))
     assert types(draft.events) == ["counted", "task.dead_lettered", "counted"]
     assert machine.heard[-1].error == error
-    assert machine.heard[-1].attempts == 2
+    assert machine.heard[-1].attempt == 2
 
 
 # -- vigilance ---------------------------------------------------------------------------------------------------------

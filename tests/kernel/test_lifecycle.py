@@ -329,7 +329,7 @@ def test_a_failed_run_that_is_retried_reopens_and_settles_its_dead_letter():
     draft = give(run, Resume("retry"))
     assert types(draft.events) == ["run.reopened", "again"]
     assert draft.settled == [Settled("run:move:0", "retried")]
-    assert draft.tasks[0][1] == 1
+    assert draft.tasks[0].attempt == 1
     assert draft.patch is not None
     assert (draft.patch.status, draft.patch.error, draft.patch.ended_at) == ("running", None, None)
 

@@ -44,7 +44,7 @@ def test_a_task_goes_on_with_the_attempt_it_was_in():
     run = started(task("a", attempts=3))
     give(run, failed("move:0"))
     draft = give(recovered(run), Loaded("wake"), now=NOW + 60_000)
-    assert draft.tasks[0][1] == 2
+    assert draft.tasks[0].attempt == 2
 
 
 def test_a_retry_that_is_to_come_is_waited_for_again():

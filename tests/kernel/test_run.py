@@ -187,7 +187,7 @@ def test_a_retry_is_started_when_its_time_has_come_and_its_timer_cleared():
     run = started(task("a", attempts=3))
     give(run, failed("move:0"))
     draft = give(run, TimerFired(TaskToken("~retry:move:0")), now=NOW + 1_000)
-    assert draft.tasks[0][1] == 2
+    assert draft.tasks[0].attempt == 2
     assert draft.cleared == ["~retry:move:0"]
 
 
@@ -203,7 +203,7 @@ def test_a_second_attempt_that_succeeds_tells_the_machine_how_many_it_took():
 
     class Machine(ToyMachine):
         def decide(self, input: Any, now: Millis) -> Decision:
-            seen.append(getattr(input, "attempts", 0))
+            seen.append(getattr(input, "attempt", 0))
             return super().decide(input, now)
 
     about = fresh().info
@@ -448,10 +448,10 @@ def test_a_run_with_too_many_messages_says_that_it_is_full_and_that_it_is_not_an
     run = fresh(machine, limits=Limits(max_queued_messages=3))
     advance(run, start(count(99)))
     machine.waiting_for = 3
-    assert (patch := give(run, add(1, "a")).patch) is not None
+    assert (patch := give(run, add(1, "a"), key="a").patch) is not None
     assert patch.full
     machine.waiting_for = 2
-    assert (patch := give(run, add(1, "b")).patch) is not None
+    assert (patch := give(run, add(1, "b"), key="b").patch) is not None
     assert not patch.full
 
 

@@ -69,7 +69,9 @@ def test_a_reopened_run_tries_its_tasks_from_the_first_attempt():
         RunFailed(ERROR),
         RunReopened("retry"),
     )
-    assert state.tasks.open(Task(PAY, "pay", "toy", None, Policy(), "key"), NOW) == 1
+    opened = state.tasks.open(Task(PAY, "pay", "toy", None, Policy(), "key"), NOW)
+    assert opened is not None
+    assert opened.attempt == 1
 
 
 def test_a_run_is_rolling_back_from_the_start_of_it_to_its_end():

@@ -56,7 +56,7 @@ def test_small_values_stay_in_their_events():
     write = draft(RunCompleted(values.encode("ok"))).write(LIMIT)
     assert write.log is not None
     assert values.decode(write.log.events) == [{"type": "run.completed", "output": "ok"}]
-    assert (write.blobs, write.log.blobs) == ([], None)
+    assert (write.blobs, write.log.blobs) == ((), None)
 
 
 def test_a_large_value_is_kept_by_its_hash():

@@ -1,8 +1,6 @@
 """Callers that wait for a run to end: all of them are told, wherever it ends."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
@@ -12,24 +10,8 @@ from plait.kernel.inputs import Cancel, Resume
 from plait.stores.memory import MemoryStore
 from plait.testing import VirtualClock
 from tests.kernel.builders import add
-from tests.kernel.rig import Rig, rig
+from tests.kernel.rig import Rig, news, owner_and_client, rig
 from tests.kernel.toy import count, fail, task
-
-
-@asynccontextmanager
-async def owner_and_client() -> AsyncIterator[tuple[Rig, Rig]]:
-    clock = VirtualClock()
-    store = MemoryStore(clock=clock)
-    async with rig(store, clock=clock) as owner, rig(store, clock=clock, own_shards=False, owner="client") as client:
-        yield owner, client
-    await store.dispose()
-
-
-async def news(*rigs: Rig) -> None:
-    """What a store's `watch` says when another process has written."""
-    for on in rigs:
-        await on.kernel._news()  # pyright: ignore[reportPrivateUsage]
-        await on.settle()
 
 
 async def test_everyone_who_waits_for_a_run_gets_its_output():

@@ -7,8 +7,10 @@ A definition is a list of moves, done one after the other; every move is a decis
     nap(ms)              sets a timer                        ask(who)    asks a person
     child(program)       starts a run of this dialect        tell(...)   sends a message
     fail(text)           ends the run as failed              crash()     raises inside `decide`
+    answer(value)        answers all who wonder
 
-A message adds to the counter and is answered with it. A patch replaces the moves that are left.
+A message `add` adds to the counter and is answered with it; one called `wonder` is answered by the next `answer`. A
+patch replaces the moves that are left.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Plan
 from plait.kernel.effects import (
+    Answer,
     AskHuman,
     Block,
     CancelChild,
@@ -37,7 +40,7 @@ from plait.kernel.effects import (
     StartChild,
     WithdrawQuestion,
 )
-from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, RunBlocked
+from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, RunBlocked
 from plait.kernel.events import Event, RunFailed, RunStarted
 from plait.kernel.ids import Millis, RunId, TaskToken, run_key
 from plait.kernel.inputs import (
@@ -58,7 +61,7 @@ from plait.kernel.retry import ONCE, Retry
 from plait.kernel.task import Attempt, Policy, Task
 from plait.kernel.view import Edge, Node, Reason
 
-MoveKind = Literal["task", "nap", "count", "ask", "child", "tell", "fail", "crash"]
+MoveKind = Literal["task", "nap", "count", "ask", "child", "tell", "fail", "crash", "answer"]
 
 
 class Move(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -102,6 +105,10 @@ def crash() -> Move:
     return Move("crash")
 
 
+def answer(value: object) -> Move:
+    return Move("answer", bytes(values.encode(value)).decode())
+
+
 # -- events ----------------------------------------------------------------------------------------------------------
 
 
@@ -120,6 +127,14 @@ class Counted(Event, frozen=True, tag="counted"):
     amount: int
 
 
+class Wondered(Event, frozen=True, tag="wondered"):
+    id: str
+
+
+class Answered(Event, frozen=True, tag="answered"):
+    ids: list[str]
+
+
 class Patched(Event, frozen=True, tag="patched"):
     program: list[Move]
 
@@ -132,7 +147,7 @@ class Forked(Event, frozen=True, tag="forked"):
     source: str
 
 
-ToyEvent = MoveBegun | MoveEnded | Counted | Patched | Again | Forked
+ToyEvent = MoveBegun | MoveEnded | Counted | Wondered | Answered | Patched | Again | Forked
 
 Calls = dict[str, Callable[..., Any]]
 
@@ -162,6 +177,8 @@ class _State(msgspec.Struct):
     begun_at: Millis = Millis(0)
     counter: int = 0
     seen: list[str] = []
+    wondering: list[str] = []
+    """Who waits for an answer."""
     outputs: list[Any] = []
     undo: list[tuple[int, str]] = []
     failed: bool = False
@@ -195,6 +212,11 @@ class ToyMachine:
             case Counted():
                 state.counter += event.amount
                 state.seen.append(event.id)
+            case Wondered():
+                state.wondering.append(event.id)
+                state.seen.append(event.id)
+            case Answered():
+                state.wondering = [id for id in state.wondering if id not in event.ids]
             case Patched():
                 state.program = state.program[: state.at + state.begun] + event.program
             case Again():
@@ -274,6 +296,11 @@ class ToyMachine:
             target = run_key(self.info.namespace, move.name)
             self._effect(SendMessage(f"tell:{state.at}", target, "add", values.encode(move.amount)))
             self._end(None)
+        elif move.kind == "answer":
+            for id in state.wondering:
+                self._effect(Answer(id, Raw(move.name.encode())))
+            self._record(Answered(list(state.wondering)))
+            self._end(None)
         elif move.kind == "fail":
             self._fail(ErrorInfo("toy.failed", move.name))
         elif move.kind == "count" and state.counter >= move.amount:
@@ -298,6 +325,10 @@ class ToyMachine:
 
     def _message(self, message: Message) -> None:
         if message.id in self.state.seen:
+            return
+        if message.name == "wonder":
+            self._record(Wondered(message.id))
+            self._decision.replies_later = message.asks
             return
         if message.name != "add":
             raise InvalidInput("toy.unknown_message", f"a counter can't {message.name}")
@@ -426,7 +457,9 @@ class ToyBundle:
 
     def read(self, definition: str | dict[str, Any]) -> object:
         """`{"program": [...]}`"""
-        if isinstance(definition, str) or not isinstance(definition.get("program"), list):
+        if isinstance(definition, str):
+            raise NotFound("toy.no_name", f"no toy is called `{definition}`", fix="send a program")
+        if not isinstance(definition.get("program"), list):
             raise InvalidInput("toy.no_program", "a toy is a program", fix='send {"program": [...]}')
         return definition["program"]
 

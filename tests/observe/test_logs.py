@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 import structlog
+from structlog.contextvars import bound_contextvars
 
 from plait import Engine
 from plait.errors import InvalidInput
 from plait.observe import logs
-from plait.observe.context import in_request, request_id
+from plait.server.middleware import request_id
 from tests.observe.conftest import Output
 from tests.observe.flows import chatty
 from tests.observe.test_masking import Unprintable
@@ -165,7 +166,7 @@ def test_a_file_gets_json(untouched_logging: None, tmp_path: Path):
 
 async def test_what_a_request_logs_carries_its_id_and_no_other(output: Output):
     async def request(id: str) -> None:
-        with in_request(id, route="GET /"):
+        with bound_contextvars(request_id=id, route="GET /"):
             await asyncio.sleep(0)
             log.info("served")
 
@@ -190,7 +191,7 @@ def test_a_usable_request_id_is_kept():
 
 async def test_what_a_step_logs_carries_its_run_node_and_attempt(output: Output):
     async with Engine("memory:", definitions=[chatty]) as engine:
-        with in_request("the-request"):
+        with bound_contextvars(request_id="the-request"):
             handle = await engine.start(chatty, "hi", id="r1", namespace="shop")
             await handle.result()
     said = [line for line in output.lines if line["logger"] == "shop"]

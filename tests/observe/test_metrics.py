@@ -15,10 +15,9 @@ from plait.kernel.events import Event, RunStarted
 from plait.kernel.ids import Millis, RunId
 from plait.kernel.machine import RunInfo
 from plait.kernel.store import Verdict, Write
-from plait.observe.http_meter import HttpMeter
+from plait.observe.counters import HttpMeter, Tally
 from plait.observe.lag import LoopLag
 from plait.observe.metrics import Metrics, render
-from plait.observe.tally import Tally
 from plait.stores.memory import MemoryStore
 from tests.engine.places import soon, until
 from tests.observe.flows import asking, chatty, echo, failing

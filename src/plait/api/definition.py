@@ -58,8 +58,9 @@ class ListDefinitions(Scoped, frozen=True, kw_only=True):
 class NewDefinition(Body, frozen=True, kw_only=True):
     dialect: DialectName
     name: Name | None = None
+    """Under which it is saved as a version, and started. Without one it is saved as its dialect does that."""
     definition: Any
-    """Of the form that its dialect reads."""
+    """Of the form that its dialect reads; text is source."""
     mode: SaveMode = "register"
     """`register`: must be new, or the same as before; `update`: must exist; `upsert`: either."""
 

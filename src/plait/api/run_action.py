@@ -9,7 +9,10 @@ from msgspec import Meta
 
 from plait.kernel.view import RunStatus
 
-from .shape import Body, NodeId, Position, RunIdText, Shape
+from .shape import Accepted, Body, NodeId, Position, RunIdText, Shape
+
+MAX_WAIT_MS = 30_000
+"""A request that waits longer looks dead to what is on its way."""
 
 
 class RunState(Shape, frozen=True, kw_only=True):
@@ -38,7 +41,16 @@ class SendMessage(Body, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=1000)]
     body: Any = None
     id: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^~]")] | None = None
-    """The same id twice is one message."""
+    """The same id twice is one message, with one answer."""
+    wait_ms: Annotated[int, Meta(ge=1, le=MAX_WAIT_MS)] | None = None
+    """How long to wait for the run's answer. Without it, the reply comes when the message is durable."""
+
+
+class MessageReceipt(Accepted, frozen=True, kw_only=True):
+    """The message is durable. If the run did not answer in time, send it again with its id to wait on."""
+
+    answered: bool = False
+    answer: Any = None
 
 
 class ForkRun(Body, frozen=True, kw_only=True):

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 import typer
 
 from plait.kernel.errors import Conflict
-from plait.kernel.ids import caller_id
+from plait.kernel.ids import Ids, caller_id
 from plait.kernel.store import RunRow
 
 from .acknowledgement import report
 from .connect import connect
 from .extensions import extension_of
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, RunArgument, Where, read_edits, read_json
+from .output import emit, say
+from .records import run_document
 from .session import do
+from .words import value
 
 
 def cancel(
@@ -130,13 +134,21 @@ def message(
     message_id: Annotated[
         str | None, typer.Option(metavar="KEY", help="The same key twice is one message.", show_default="generated")
     ] = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", min=0.001, help="Wait for the run's answer and print it.", show_default=False),
+    ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
     """Send a message to a run. It is kept until the run listens for it."""
-    do(_message(run, name, read_json(body, "the message's body"), message_id, Where(db, key, namespace), json))
+    content, where = read_json(body, "the message's body"), Where(db, key, namespace)
+    if wait is None:
+        do(_message(run, name, content, message_id, where, json))
+    else:
+        do(_ask(run, name, content, message_id or Ids().key(), wait, where, json))
 
 
 async def _message(run: str, name: str, body: Any, message_id: str | None, where: Where, json: bool) -> None:
@@ -145,6 +157,25 @@ async def _message(run: str, name: str, body: Any, message_id: str | None, where
         sent = await handle.message(name, body, message_id)
         taken = await session.taken(handle, sent)
         await report(handle, f"run {handle.id}: message `{name}` sent", taken, json=json, message_id=sent)
+
+
+async def _ask(run: str, name: str, body: Any, message_id: str, wait: float, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        try:
+            async with asyncio.timeout(wait):
+                answer = await handle.ask(name, body, message_id)
+        except TimeoutError:
+            raise Conflict(
+                "cli.no_answer",
+                f"run {handle.id} has not answered in {wait:g} s",
+                why="the message is kept, and so is an answer that comes later",
+                fix=f"ask again: plait message {handle.id} {name} --message-id {message_id} --wait {wait:g}",
+            ) from None
+        if json:
+            emit(run_document(await handle.row(), message_id=message_id, answer=answer))
+        else:
+            say(value(answer))
 
 
 def _must_run(row: RunRow, what: str) -> None:

@@ -22,7 +22,7 @@ def definitions(
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """List definitions that servers have loaded, by name, with their newest version and their tags."""
+    """List definitions, loaded by servers or saved, by name, with their newest version and their tags."""
     found = do(_definitions(dialect, Where(db, key, namespace)))
     if json:
         emit(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from plait.definitions.nearest import DID_YOU_MEAN
 from plait.engine import Handle
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard_of
@@ -60,7 +61,7 @@ async def _start(engine: Engine, request: RunRequest, target: Target, known: Run
             labels=request.labels,
         )
     except NotFound as error:
-        if target.local or target.definition != request.target:
+        if target.local or target.definition != request.target or error.fix.startswith(DID_YOU_MEAN):
             raise
         fix = "name the code that has it: plait run MODULE:FUNCTION"
         raise NotFound(error.code, error.what, why=error.why, fix=fix) from None

@@ -11,8 +11,7 @@ from plait.api.event import EventPage
 from plait.api.log import LogPage
 from plait.api.picture import Picture
 from plait.api.run import RunDetail, RunRef
-from plait.api.run_action import RunState
-from plait.api.shape import Accepted
+from plait.api.run_action import MessageReceipt, RunState
 from plait.api.timeline import Bar, Timeline
 from plait.api.transport import Parameters
 from plait.errors import ErrorInfo, RunBlocked, RunFailed, Unavailable
@@ -30,6 +29,8 @@ if TYPE_CHECKING:
 
 _PAGE = 5_000
 _BLOCKED_CHECK = 1.0
+_WAIT_MS = 10_000
+"""How long one request waits for an answer; then another one does."""
 """Seconds between checks whether a run is blocked, for which there is no event."""
 
 
@@ -147,9 +148,23 @@ class RemoteRun:
         """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
         key = self._ids.key() if id is None else id  # with an id of ours it can be sent again
         content = {"name": name, "body": body, "id": key}
-        return (
-            await self._transport.post(self._path("messages"), Accepted, content, self._query(), idempotent=True)
-        ).id
+        return (await self._message(content)).id
+
+    async def ask(self, name: str, body: Any = None, id: str | None = None) -> Any:
+        """Sends a message and waits for the run's answer, which may take long; None if its dialect gives none. The same
+        `id` twice is one message, and gets the same answer."""
+        key = self._ids.key() if id is None else id
+        wait_ms = min(_WAIT_MS, round(self._transport.timeout * 500))  # the reply must come before the timeout
+        content = {"name": name, "body": body, "id": key, "wait_ms": wait_ms}
+        while True:
+            found = await self._message(content)
+            if found.answered:
+                return found.answer
+
+    async def _message(self, content: Mapping[str, Any]) -> MessageReceipt:
+        return await self._transport.post(
+            self._path("messages"), MessageReceipt, content, self._query(), idempotent=True
+        )
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, the compensations of its steps run first. No effect on an ended run."""

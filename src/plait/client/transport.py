@@ -32,6 +32,7 @@ _STREAM_TIMEOUT = 45.0
 
 class HttpTransport:
     def __init__(self, url: str, key: str | None = None, timeout: float = TIMEOUT) -> None:
+        self.timeout = timeout
         self.address = Address.of(url)
         self._http = httpx.AsyncClient(
             headers=_headers(key),

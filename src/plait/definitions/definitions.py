@@ -11,20 +11,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from plait.api.definition import Definition, Version
 from plait.kernel import values
 from plait.kernel.bundle import Bundle
 from plait.kernel.clock import Clock
 from plait.kernel.definitions import Description
-from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
 from plait.kernel.records import Records
 
 from .changes import Change, TagMoved, TagRemoved
 from .hashing import content_hash
-from .index import Index
+from .index import Entry, History, Index
 from .library import CODE, Library
 from .names import check_name, check_tag, check_version
 from .nearest import did_you_mean, some_of
@@ -32,7 +32,7 @@ from .overview import Loaded, Overview
 from .reference import DefinitionRef, parse
 from .saved import Saved
 from .saving import Saving, other_dialect
-from .versions import Known
+from .versions import Known, choose
 
 
 class StaleTag(Conflict):
@@ -65,12 +65,15 @@ class Definitions:
         output_schema: Any = None,
         namespace: str = DEFAULT_NAMESPACE,
     ) -> Saved:
-        """Keeps a definition that its dialect found right, as JSON or as source text; durable when this returns. The
+        """Keeps a definition that its dialect can read, as JSON or as source text; durable when this returns. The
         version is `label`, or else the next number. To save the same again changes nothing."""
         check_namespace(namespace)
         self._check_new(dialect, check_name(name), body, source)
         values.text("the source", source, max_length=values.MAX_BYTES)
         plain = values.decode(values.encode(body))  # as it will be read
+        if not isinstance(plain, dict | None):
+            raise InvalidInput("definitions.bad_content", f"`{name}` is not a JSON object", fix="send an object")
+        self._bundles[dialect].read({"source": source} if plain is None else cast("dict[str, Any]", plain))
         draft = Description(
             dialect=dialect,
             name=name,
@@ -114,19 +117,37 @@ class Definitions:
         None if nothing of that name is saved in the namespace; a dialect may have it loaded."""
         name, at = parse(reference)
         saved = await self._library.index(namespace)
-        if not saved.history(name).versions:
+        history = saved.history(name)
+        if not history.versions:
             return None
-        known = Overview(namespace, {}, saved, Index(), self._clock.now()).version(name, at)
-        return await self._library.document(namespace, name, known.entry)
+        entry = history.versions[-1] if at is None else _saved_entry(name, at, history)
+        if entry is None:
+            raise Overview(namespace, self._loaded(), saved, Index(), self._clock.now()).no_version(name, at or "")
+        return await self._library.document(namespace, name, entry)
+
+    async def pinned(self, label: str, namespace: str, dialect: str = "") -> tuple[Description | None, str]:
+        """What `name@` and a tag, a version or a hash leads to: a saved definition, if there is one (of `dialect`, if
+        it is said); and else the loaded version, whose tag is resolved."""
+        name, at = parse(label)
+        history = (await self._library.index(namespace)).history(name)
+        entry = None if at is None else _saved_entry(name, at, history)
+        if entry is None or dialect not in ("", entry.dialect):
+            return None, self._loaded_label(label, history)
+        return await self._library.document(namespace, name, entry), label
 
     async def resolve(self, label: str, namespace: str = DEFAULT_NAMESPACE) -> str:
         """`name@tag` as `name@version`; anything else as it is."""
         name, at = parse(label)
-        version = (await self._library.index(namespace)).history(name).tags.get(at) if at is not None else None
-        if version is None:
-            return label
-        unlabelled = any(version == each.version == each.hash for each in self._loaded().get(name, ()))
-        return name if unlabelled else str(DefinitionRef(name, version))
+        return label if at is None else self._loaded_label(label, (await self._library.index(namespace)).history(name))
+
+    async def unknown(self, label: str, namespace: str, refusal: PlaitError) -> PlaitError:
+        """The refusal of a dialect that has no such name, with what else is there to be meant."""
+        saved = sorted((await self._library.index(namespace)).names())
+        if not saved:
+            return refusal
+        why = f"{refusal.why}; saved: {some_of(saved)}" if refusal.why else f"saved: {some_of(saved)}"
+        fix = did_you_mean(label, [*self._loaded(), *saved], refusal.fix)
+        return NotFound(refusal.code, refusal.what, why=why, fix=fix)
 
     # -- tags ----------------------------------------------------------------------------------------------------
 
@@ -167,6 +188,15 @@ class Definitions:
 
     # -- details -------------------------------------------------------------------------------------------------
 
+    def _loaded_label(self, label: str, history: History) -> str:
+        """As its dialect knows it."""
+        name, at = parse(label)
+        version = None if at is None else history.tags.get(at)
+        if version is None:
+            return label
+        unlabelled = any(version == each.version == each.hash for each in self._loaded().get(name, ()))
+        return name if unlabelled else str(DefinitionRef(name, version))
+
     async def _overview(self, namespace: str) -> Overview:
         saved, remembered = await self._library.index(namespace), await self._library.index(CODE)
         return Overview(namespace, self._loaded(), saved, remembered, self._clock.now())
@@ -194,6 +224,13 @@ class Definitions:
         for each in self._loaded().get(name, ()):
             if each.dialect != dialect:
                 raise other_dialect(name, each.dialect)
+
+
+def _saved_entry(name: str, at: str, history: History) -> Entry | None:
+    """By a tag, a label or a hash."""
+    saved = [Known(entry, "", None) for entry in history.versions]
+    known = choose(name, saved, history.tags.get(at, at))
+    return None if known is None else known.entry
 
 
 def _stale(name: str, tag: str, now: str | None, expected: str) -> StaleTag:

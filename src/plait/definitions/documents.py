@@ -22,7 +22,7 @@ _decoder = msgspec.json.Decoder(Description)
 async def put(records: Records, namespace: str, description: Description, at: Millis) -> None:
     """Another process may have written the same: the id has the hash of its content."""
     record = Record(KIND, namespace, id_of(description), values.encode(description), at)
-    await records.put(record, new=True)
+    await records.add(record)
 
 
 async def get(records: Records, namespace: str, id: str) -> Description:

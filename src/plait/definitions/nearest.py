@@ -6,6 +6,8 @@ import difflib
 import heapq
 from collections.abc import Iterable
 
+DID_YOU_MEAN = "did you mean"
+
 _CLOSE = 0.6
 _LOOKED_AT = 24
 """Candidates that are compared in full; a comparison is slow, and there may be thousands of names."""
@@ -23,7 +25,7 @@ def nearest(wanted: str, known: Iterable[str]) -> str | None:
 def did_you_mean(wanted: str, known: Iterable[str], otherwise: str) -> str:
     """What to do about a name that nobody knows: the fix of an error."""
     found = nearest(wanted, known)
-    return f"did you mean `{found}`?" if found is not None else otherwise
+    return f"{DID_YOU_MEAN} `{found}`?" if found is not None else otherwise
 
 
 def some_of(names: Iterable[str], most: int = 20) -> str:

@@ -48,7 +48,7 @@ class Overview:
             return _newest(versions)
         found = choose(name, versions, self.tags(name).get(wanted, wanted))
         if found is None:
-            raise self._no_version(name, wanted, versions)
+            raise self.no_version(name, wanted)
         return found
 
     def tags(self, name: str) -> dict[str, str]:
@@ -88,8 +88,8 @@ class Overview:
             fix=did_you_mean(name, names, "save it, or load its code: plait serve MODULE"),
         )
 
-    def _no_version(self, name: str, wanted: str, versions: Sequence[Known]) -> NotFound:
-        labels = list(dict.fromkeys(known.entry.version for known in reversed(versions)))
+    def no_version(self, name: str, wanted: str) -> NotFound:
+        labels = list(dict.fromkeys(known.entry.version for known in reversed(self.versions(name))))
         return NotFound(
             "definitions.no_version",
             f"`{name}` has no version or tag `{wanted}`",

@@ -1,17 +1,22 @@
-"""Telling a run something that its owner may refuse."""
+"""Telling a run something that its owner may refuse, or asking it something that it answers, perhaps much later."""
 
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
+from plait.kernel import values
+from plait.kernel.callers import Outcome
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError
-from plait.kernel.ids import RunId
-from plait.kernel.inputs import AnyInput
+from plait.kernel.ids import RunId, caller_id
+from plait.kernel.inputs import AnyInput, Message
 from plait.kernel.kernel import Kernel
+from plait.kernel.replies import REFUSAL
 from plait.kernel.store import Taken
+from plait.kernel.view import RunStatus
 
 _PATIENCE = 5.0
 """Seconds to wait for the answer of an owner in another process; the input itself is durable before that."""
@@ -34,9 +39,53 @@ async def ask(kernel: Kernel, run_id: RunId, input: AnyInput) -> Raw | None:
     return None if taken.reply is None else Raw(taken.reply)
 
 
+async def ask_message(kernel: Kernel, run_id: RunId, message: Message) -> Any:
+    """Sends a message, and waits for the answer as long as the run goes on."""
+    await kernel.send(run_id, message, message.id)
+    replying = asyncio.ensure_future(kernel.reply(run_id, message.id))
+    ending = asyncio.ensure_future(kernel.outcome(run_id))
+    try:
+        await asyncio.wait((replying, ending), return_when=asyncio.FIRST_COMPLETED)
+        if replying.done():
+            return answer_of(replying.result())
+        return await _last_answer(kernel, run_id, message.id, ending.result())
+    finally:
+        for waiting in (replying, ending):
+            waiting.cancel()
+        await asyncio.gather(replying, ending, return_exceptions=True)
+
+
+async def _last_answer(kernel: Kernel, run_id: RunId, key: str, outcome: Outcome) -> Any:
+    """What a run that has ended, or is blocked, answered before that."""
+    taken = await kernel.store.reply(run_id, key)
+    if taken is not None:
+        return answer_of(taken)
+    if outcome.blocked is not None:
+        raise Conflict(
+            outcome.blocked.code,
+            f"run {caller_id(run_id)} is blocked",
+            why=outcome.blocked.message,
+            fix=f"the message is kept: once the run continues, ask again with id={key!r}",
+        )
+    raise unanswered(run_id, outcome.status)
+
+
+def unanswered(run_id: RunId, status: RunStatus) -> Conflict:
+    verb = "was" if status == "cancelled" else "has"
+    return Conflict(
+        "RUN_FINISHED", f"run {caller_id(run_id)} {verb} {status} without an answer", why="an ended run answers nobody"
+    )
+
+
+def answer_of(taken: Taken) -> Any:
+    if (refusal := refusal_of(taken)) is not None:
+        raise refusal
+    return None if taken.reply is None else values.decode(Raw(taken.reply))
+
+
 def refusal_of(taken: Taken) -> PlaitError | None:
     """What the owner, perhaps in another process, had against an input."""
-    if taken.reply is None or not taken.reply.startswith(b'{"error":'):
+    if taken.reply is None or not taken.reply.startswith(REFUSAL):
         return None
     refusal = msgspec.json.decode(taken.reply, type=_Refusal)
     info = refusal.error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -11,14 +10,16 @@ from datetime import timedelta
 from types import ModuleType, TracebackType
 from typing import Any, Self, TypeGuard
 
+import msgspec
+
 from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
-from plait.kernel.bundle import Bundle, Resolved, Startable
+from plait.kernel.bundle import Bundle, Reference, Resolved, Startable
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, run_key
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
@@ -35,7 +36,7 @@ from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges
-from .new_runs import new_row
+from .named_definitions import NamedDefinitions
 from .queues import Queues
 from .urls import store_of
 
@@ -129,6 +130,7 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
+        self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle]:
@@ -201,7 +203,7 @@ class Engine:
 
     async def start(
         self,
-        definition: str | Startable,
+        definition: str | Startable | Reference,
         input: Any = None,
         *,
         id: str | None = None,
@@ -210,24 +212,23 @@ class Engine:
         labels: dict[str, str] | None = None,
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
-        input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`."""
-        self.kernel.must_live()
+        input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
+        is loaded or of what is saved in the namespace."""
+        kernel = self.kernel
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
-        bundle = self._bundle_of(definition)
-        resolved = await self._resolved(bundle, definition, input, namespace)
-        due = None if deadline is None else Millis(self.kernel.clock.now() + _span(deadline))
-        row = new_row(self.kernel, namespace, id, bundle.name, resolved.definition, resolved.version, labels, due)
-        row.start_hash = _start_hash(bundle.name, resolved)
-        handle = Handle[Any](self.kernel, row.id, namespace, getattr(definition, "returns", Any))
-        if id is not None and await self._exists(row, resolved.taken):
-            return handle
-        start = resolved.start(bundle.name, self.kernel.ids.seed(), due, row.labels)
-        while not (created := await self.kernel.create(row, start) == "ok") and not await self._exists(
-            row, resolved.taken
-        ):
-            pass  # whoever was first has failed to start it
-        handle.created = created
-        return handle
+        dialect, resolved = await self._resolved(definition, input, namespace)
+        kernel.must_live()
+        due = None if deadline is None else Millis(kernel.clock.now() + _span(deadline))
+        row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
+        row.start_hash = resolved.hash(dialect)
+        created = False
+        if id is None or not await self._exists(row, resolved.taken):
+            start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
+            while not (created := await kernel.create(row, start) == "ok"):
+                if await self._exists(row, resolved.taken):
+                    break
+                # Whoever was first has failed to start it
+        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created=created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
         """A handle on a run that exists, running or ended."""
@@ -269,8 +270,10 @@ class Engine:
     async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
         """What a run would do, as far as can be told; refuses what no `start` could make good."""
         self.kernel.must_live()
-        bundle = self._bundle_of(definition)
-        return await bundle.plan(await self._named(definition, namespace), input, namespace)
+        if isinstance(definition, str | Reference):
+            bundle, name, dialect = self._named(definition)
+            return await self._names.plan(bundle, name, input, namespace, dialect)
+        return await self._bundle_of(definition).plan(definition, input, namespace)
 
     async def _exists(self, row: RunRow, code: str) -> bool:
         known = await self.kernel.store.run(row.id)
@@ -286,21 +289,35 @@ class Engine:
 
     # -- resolving -----------------------------------------------------------------------------------------------
 
-    def read(self, dialect: str, definition: str | dict[str, Any]) -> object:
-        """A definition that came as JSON."""
-        return self.bundle(dialect).read(definition)
-
     async def resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
         """What a run of a definition that is named in JSON would be started with: for children of any run."""
-        bundle = self.bundle(dialect)
-        return await self._resolved(bundle, bundle.read(definition), input, namespace)
+        bundle = self.bundle(dialect or self.default_dialect)
+        if not isinstance(definition, str):
+            return await bundle.resolve(bundle.read(definition), input, namespace)
+        found = await self._names.resolve(bundle, definition, input, namespace, dialect)
+        return found if found.dialect or dialect else msgspec.structs.replace(found, dialect=bundle.name)
 
-    async def _resolved(self, bundle: Bundle, definition: object, input: object, namespace: str) -> Resolved:
-        return await bundle.resolve(await self._named(definition, namespace), input, namespace)
+    async def _resolved(self, definition: object, input: object, namespace: str) -> tuple[str, Resolved]:
+        """With its dialect."""
+        if isinstance(definition, str | Reference):
+            bundle, name, dialect = self._named(definition)
+            if "@" not in name:  # loaded, as a rule
+                try:
+                    return bundle.name, await bundle.resolve(bundle.read(name), input, namespace)
+                except PlaitError as refusal:
+                    if refusal.status != NotFound.status:
+                        raise
+            found = await self._names.resolve(bundle, name, input, namespace, dialect)
+            return found.dialect or bundle.name, found
+        bundle = self._bundle_of(definition)
+        return bundle.name, await bundle.resolve(definition, input, namespace)
 
-    async def _named(self, definition: object, namespace: str) -> object:
-        """A name with a tag as a name with a version."""
-        return await self.definitions.resolve(definition, namespace) if isinstance(definition, str) else definition
+    def _named(self, definition: str | Reference) -> tuple[Bundle, str, str]:
+        """The dialect that may have it loaded, its name, and the dialect that the caller asked for."""
+        if isinstance(definition, str):
+            return self._bundles[self.default_dialect], definition, ""
+        dialect = definition.dialect
+        return self._bundles.get(dialect) or self.bundle(dialect), definition.definition, dialect
 
     def _bundle_of(self, definition: object) -> Bundle:
         for bundle in self._bundles.values():
@@ -323,11 +340,6 @@ def _span(deadline: float | timedelta) -> Millis:
             "kernel.bad_deadline", f"deadline={deadline!r}", fix="use seconds or a timedelta, of at most 100 years"
         )
     return millis(wait)
-
-
-def _start_hash(dialect: str, resolved: Resolved) -> str:
-    names = f"{dialect}\0{resolved.definition}\0{resolved.version}\0".encode()
-    return hashlib.blake2b(names + bytes(resolved.input) + resolved.identity, digest_size=16).hexdigest()
 
 
 def _is_bundle(definition: object) -> TypeGuard[Bundle]:

@@ -22,9 +22,8 @@ from plait.kernel.store import InboxRow, Line, LogRow, RunRow, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 
-from .ask import ask, refusal_of
+from .ask import answer_of, ask, ask_message, refusal_of, unanswered
 from .forks import cut
-from .new_runs import new_row
 from .run_details import picture_of, waiting_of
 from .timeline import bars
 
@@ -41,14 +40,11 @@ class Handle(Generic[T]):
     ) -> None:
         self._kernel = kernel
         self._run_id = run_id
+        self.id = caller_id(run_id)
         self._namespace = namespace
         self._returns = returns
         self.created = created
         """Whether the call that gave this handle made the run."""
-
-    @property
-    def id(self) -> str:
-        return caller_id(self._run_id)
 
     @property
     def namespace(self) -> str:
@@ -147,15 +143,31 @@ class Handle(Generic[T]):
             if id is not None and taken is not None and refusal_of(taken) is None:
                 return id  # sent again by someone who missed the answer
             raise Conflict("RUN_FINISHED", f"run {self.id} has {row.status}", why="an ended run takes no messages")
+        message = self._message(row, name, body, id)
+        await self._kernel.send(self._run_id, message, message.id)
+        return message.id
+
+    async def ask(self, name: str, body: Any = None, id: str | None = None) -> Any:
+        """Sends a message and waits for the run's answer, which may take long; None if its dialect gives none. The same
+        `id` twice is one message, and gets the same answer: to wait no longer is no loss. Raises what the run has
+        against the message, or that it ended without an answer."""
+        row = await self.row()
+        if row.status != "running":
+            taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
+            if taken is None:
+                raise unanswered(self._run_id, row.status)
+            return answer_of(taken)
+        return await ask_message(self._kernel, self._run_id, self._message(row, name, body, id, asks=True))
+
+    def _message(self, row: RunRow, name: str, body: Any, id: str | None, *, asks: bool = False) -> Message:
+        kernel = self._kernel
         if row.full:
-            limit = self._kernel.limits.max_queued_messages
+            limit = kernel.limits.max_queued_messages
             raise Busy("kernel.queue_full", f"{limit:,} messages wait for run {self.id}", fix="send again later")
-        key = _message_id(id) if id is not None else self._kernel.ids.key()
+        key = _message_id(id) if id is not None else kernel.ids.key()
         if not values.text("the message's name", name):
             raise InvalidInput("value.bad_text", "the message has no name", fix="name what the run listens for")
-        raw = values.encode(body, max_bytes=self._kernel.limits.max_payload)
-        await self._kernel.send(self._run_id, Message(key, name, raw, self._kernel.clock.now()), key)
-        return key
+        return Message(key, name, values.encode(body, max_bytes=kernel.limits.max_payload), kernel.clock.now(), asks)
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""
@@ -206,7 +218,7 @@ class Handle(Generic[T]):
             raise InvalidInput("kernel.bad_fork", f"the run had ended at event {upto}", fix="use an earlier place")
         plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
-        new = new_row(kernel, row.namespace, id, row.dialect, row.definition, row.version, row.labels)
+        new = kernel.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
         event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])

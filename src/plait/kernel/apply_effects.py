@@ -30,6 +30,7 @@ from .errors import ErrorInfo
 from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
+from .replies import answer_reply
 from .run import Run, letter_id
 from .store import DeadLetter, InboxRow, NewChild, Question, RunRow, Taken
 from .task import Task
@@ -62,7 +63,7 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case WithdrawQuestion():
             unit.answered = [*(unit.answered or ()), effect.token]
         case Answer():
-            unit.taken = [*(unit.taken or ()), Taken(effect.key, bytes(effect.body))]
+            unit.taken = [*(unit.taken or ()), Taken(effect.key, answer_reply(effect.body))]
         case Block():
             run.block(effect.error)
         case Finish() | FailTask():
@@ -75,25 +76,26 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
-    attempt = run.state.tasks.open(task, unit.at)
-    if attempt is None:
+    opened = run.state.tasks.open(task, unit.at)
+    if opened is None:
         return
     if task.queue is None:
-        unit.tasks.append((task, attempt))
+        unit.tasks.append(opened)
     else:
-        enqueue(task, attempt, run, unit)
+        enqueue(opened, run, unit)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
     again = run.state.tasks.retry(token)
     if again is not None:
-        begin(*again, run, unit)
+        begin(again, run, unit)
 
 
 def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Stops a task whose result is not wanted any more."""
+    """Stops a task whose result is not wanted any more, or does not even start it."""
     dequeue(token, run, unit)
     if run.state.tasks.close(token):
+        unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
         unit.revoked = [*(unit.revoked or ()), token]
         unit.clear_timer(TaskToken(RETRY + token))
 
@@ -150,11 +152,11 @@ def _start_child(child: StartChild, run: Run, unit: UnitOfWork) -> None:
 
 def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork) -> None:
     """The child is made in its parent's commit."""
-    shard = shard_of(child.run_id)
+    shard, dialect = shard_of(child.run_id), resolved.dialect or child.dialect
     row = RunRow(
         id=child.run_id,
         namespace=run.info.namespace,
-        dialect=child.dialect,
+        dialect=dialect,
         definition=resolved.definition,
         version=resolved.version,
         shard=shard,
@@ -165,7 +167,7 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(child.dialect, run.ids.seed(), child.deadline, child.labels)
+    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )

@@ -6,6 +6,7 @@ the command line alike. It runs outside any decision, so it may read what other 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ class Reference(msgspec.Struct, frozen=True, gc=False):
     """A definition as JSON names it: `name`, `name@version-or-tag`, or the definition itself."""
 
     dialect: str
+    """Empty for a name of any dialect."""
     definition: Any
     label: str
     """What people call it."""
@@ -48,6 +50,13 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
     """What else, beside definition and input, makes a start the same as another."""
     taken: str = "kernel.run_exists"
     """The code of the refusal when a run of that id has another definition or input."""
+    dialect: str = ""
+    """Of a definition that was asked for by its name alone; else it is the one that was asked."""
+
+    def hash(self, dialect: str) -> str:
+        """Tells a repeated start from a conflicting one."""
+        names = f"{dialect}\0{self.definition}\0{self.version}\0".encode()
+        return hashlib.blake2b(names + bytes(self.input) + self.identity, digest_size=16).hexdigest()
 
     def start(self, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str]) -> Start:
         return Start(
@@ -93,7 +102,9 @@ class Bundle(Protocol):
         ...
 
     def read(self, definition: str | dict[str, Any]) -> object:
-        """A definition that came as JSON; refuses with a `PlaitError`."""
+        """A definition that came as JSON; refuses with a `PlaitError`. Text is a name: if it can't be one of this
+        dialect, that is `NotFound`, and saved definitions are searched for it. One that was saved as source text comes
+        as `{"source": text}`."""
         ...
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:

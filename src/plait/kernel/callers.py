@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -35,31 +36,28 @@ class Starts:
     """Of runs that are on their way to disk."""
 
     def __init__(self) -> None:
-        self._waiting: dict[RunId, asyncio.Future[Verdict]] = {}
+        self.waiting: dict[RunId, asyncio.Future[Verdict]] = {}
 
     def expect(self, run_id: RunId) -> asyncio.Future[Verdict]:
-        found = self._waiting[run_id] = asyncio.get_running_loop().create_future()
+        found = self.waiting[run_id] = asyncio.get_running_loop().create_future()
         return found
-
-    def get(self, run_id: RunId) -> asyncio.Future[Verdict] | None:
-        return self._waiting.get(run_id)
 
     def came(self, run_id: RunId, verdict: Verdict) -> bool:
         """False if nobody asked for it."""
-        found = self._waiting.pop(run_id, None)
+        found = self.waiting.pop(run_id, None)
         if found is not None and not found.done():
             found.set_result(verdict)
         return found is not None
 
     def failed(self, run_id: RunId, error: PlaitError) -> bool:
         """False if nobody asked for it."""
-        found = self._waiting.pop(run_id, None)
+        found = self.waiting.pop(run_id, None)
         if found is not None and not found.done():
             found.set_exception(error)
         return found is not None
 
     def abandon(self, error: PlaitError) -> None:
-        for run_id in list(self._waiting):
+        for run_id in list(self.waiting):
             self.failed(run_id, error)
 
 
@@ -68,22 +66,28 @@ class Replies:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: dict[tuple[RunId, str], asyncio.Future[Taken]] = {}
+        self._waiting: dict[tuple[RunId, str], list[asyncio.Future[Taken]]] = {}
+        """Each caller has a future of its own: one that gives up takes nothing from another with the same key."""
 
-    async def ask(self, run_id: RunId, key: str, send: Callable[[], Awaitable[None]]) -> Taken:
-        """Sends, and waits until the run's owner, here or elsewhere, has answered."""
-        future = self._waiting.setdefault((run_id, key), asyncio.get_running_loop().create_future())
+    async def reply(self, run_id: RunId, key: str) -> Taken:
+        """Waits until the run's owner, here or elsewhere, has answered what was sent under this key."""
+        future: asyncio.Future[Taken] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault((run_id, key), [])
+        waiting.append(future)
         try:
-            await send()
             found = await self._store.reply(run_id, key)
             return found if found is not None else await future
         finally:
-            self._waiting.pop((run_id, key), None)
+            waiting.remove(future)
+            if not waiting:
+                del self._waiting[run_id, key]
 
     def came(self, run_id: RunId, taken: Taken) -> None:
-        future = self._waiting.get((run_id, taken.key))
-        if future is not None and not future.done() and not taken.later:
-            future.set_result(taken)
+        if taken.later:
+            return
+        for future in self._waiting.get((run_id, taken.key), ()):
+            if not future.done():
+                future.set_result(taken)
 
     async def look(self) -> None:
         """An owner in another process may have answered."""
@@ -93,10 +97,8 @@ class Replies:
                 self.came(run_id, taken)
 
     def abandon(self, error: Exception) -> None:
-        for future in self._waiting.values():
-            if not future.done():
-                future.set_exception(error)
-                future.exception()  # whoever waits may have given up already
+        for waiting in self._waiting.values():
+            _fail(waiting, error)
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
@@ -113,45 +115,39 @@ class Outcomes:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}
+        self.waiting: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}
 
     async def outcome(self, run_id: RunId, *, look_first: bool) -> Outcome:
         """Waits for the end. The store need not be asked first about a run that is known to go on."""
         while True:
             future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
-            waiting = self._waiting.setdefault(run_id, [])
+            waiting = self.waiting.setdefault(run_id, [])
             waiting.append(future)
             try:
                 found = (await self._standing(run_id) if look_first else None) or await future
             finally:
                 if future in waiting:
                     waiting.remove(future)
-                if not waiting and self._waiting.get(run_id) is waiting:  # not the list of those who came since
-                    del self._waiting[run_id]
+                if not waiting and self.waiting.get(run_id) is waiting:  # not the list of those who came since
+                    del self.waiting[run_id]
             if found is not None:
                 return found
             look_first = True
 
-    def awaited(self) -> list[RunId]:
-        return list(self._waiting)
-
     def notify(self, run_id: RunId, outcome: Outcome | None) -> None:
         """None: something may have changed elsewhere; look again."""
-        for future in self._waiting.pop(run_id, ()):
+        for future in self.waiting.pop(run_id, ()):
             if not future.done():
                 future.set_result(outcome)
 
     def look_again(self, shards: Collection[Shard]) -> None:
-        for run_id in self.awaited():
+        for run_id in list(self.waiting):
             if shard_of(run_id) in shards:
                 self.notify(run_id, None)
 
     def abandon(self, error: Exception) -> None:
-        for futures in self._waiting.values():
-            for future in futures:
-                if not future.done():
-                    future.set_exception(error)
-                    future.exception()  # whoever waits may have given up already
+        for waiting in self.waiting.values():
+            _fail(waiting, error)
 
     async def _standing(self, run_id: RunId) -> Outcome | None:
         row = await self._store.run(run_id)
@@ -162,6 +158,13 @@ class Outcomes:
             ends = [event for event in await recorded(self._store, run_id) if event.type == "run.completed"]
             output = Raw(values.plain(ends[-1].data.get("output")))
         return Outcome(row.status, output, row.error, row.blocked)
+
+
+def _fail(waiting: Iterable[asyncio.Future[Any]], error: Exception) -> None:
+    for future in waiting:
+        if not future.done():
+            future.set_exception(error)
+            future.exception()  # whoever waits may have given up already
 
 
 def outcome_of(run: Run) -> Outcome | None:

@@ -36,8 +36,7 @@ class SystemClock:
     def now(self) -> Millis:
         return Millis(time.time_ns() // 1_000_000)
 
-    def monotonic(self) -> float:
-        return time.monotonic()
+    monotonic = staticmethod(time.monotonic)
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Alarm:
         return asyncio.get_running_loop().call_later(min(seconds, _LONGEST), callback)

@@ -10,12 +10,12 @@ import logging
 from collections import deque
 from typing import Any, assert_never
 
-import msgspec
 from msgspec import Raw
 
 from . import lifecycle, values
-from .apply_effects import RETRY, apply, drop_children, open_task, revoke, try_again
+from .apply_effects import RETRY, apply, drop_children, revoke, try_again
 from .effects import FailTask, Finish
+from .enqueue import enqueue
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunStarted, TaskLate
 from .failures import describe
@@ -39,7 +39,7 @@ from .inputs import (
 )
 from .limits import exceeded
 from .recovery import expired, start_again
-from .replies import ASKED, refusal_reply
+from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import Settled, Taken
 from .task import Task
@@ -66,11 +66,14 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
     for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
         input, key = mailbox.popleft()
-        if key is None and type(input) is TaskResult:  # by far the most common, and never refused
+        if key is None and type(input) is TaskResult:  # by far the most common; these two are never refused
             _task_result(input, run, unit)
+        elif key is None and type(input) is Start:
+            _start(input, run, unit)
         else:
             _handle(input, key, run, unit)
-    _check_limits(run, unit)
+    if state.seq > run.limits.max_events or unit.breach is not None or unit.children or unit.unresolved:
+        _check_limits(run, unit)
     run.close(unit)
     return unit
 
@@ -85,7 +88,7 @@ def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> Non
         taken = Taken(key or "", refusal_reply(refusal))
     else:
         if key is not None:
-            taken = Taken(key, None if answer is None else bytes(answer), later=answer is _LATER)
+            taken = Taken(key, None if answer is None else answer_reply(answer), later=answer is _LATER)
     if key is not None and taken is not None:
         unit.taken = [*(unit.taken or ()), taken]
 
@@ -144,7 +147,11 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         return decision.reply
     for effect in effects:
         if type(effect) is Task:  # by far the most common
-            open_task(effect, run, unit)
+            if (opened := run.state.tasks.open(effect, unit.at)) is not None:
+                if effect.queue is None:
+                    unit.tasks.append(opened)
+                else:
+                    enqueue(opened, run, unit)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is FailTask:
@@ -278,11 +285,14 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
 
 def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     state = run.state
-    if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(result.token, run)):
+    undoing = state.rollback is not None and state.rolling_back
+    if state.status != "running" or (undoing and not lifecycle.is_compensator(result.token, run)):
         _outlived(result, run, unit)
         return
     verdict = state.tasks.judge(result, unit.at, run.ids)
     match verdict:
+        case Final() if result.error is None and not undoing:
+            _ask(result, run, unit)
         case Final():
             _settle(verdict, run, unit)
         case Again():
@@ -324,15 +334,14 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
 
 
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
+    """A task failed for good, or a compensator ended."""
     result = verdict.result
     if result.error is not None and (verdict.exhausted or run.state.rolling_back):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
-    elif result.attempt == 1:
-        _ask(result, run, unit)
     else:
-        _ask(msgspec.structs.replace(result, attempts=result.attempt), run, unit)
+        _ask(result, run, unit)
 
 
 def _fail_task(failed: FailTask, run: Run, unit: UnitOfWork) -> None:

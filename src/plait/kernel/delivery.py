@@ -48,7 +48,7 @@ class Delivery:
 
     def report(self, run_id: RunId, result: TaskResult) -> None:
         """A worker says how an attempt ended."""
-        run = self._run_cache.get(run_id)
+        run = self._run_cache.live.get(run_id)
         if run is not None:
             self._queue.post(run, result)
 

@@ -70,23 +70,23 @@ class Dispatcher:
     def committed(self, run: Run, unit: UnitOfWork, write: Write) -> None:
         if unit.create is not None:
             self._callers.starts.came(run.id, "ok")
-        self._note_rows(write)
-        self._subscriptions.moved(run.id, listed=unit.create is not None or unit.patch is not None)
-        if unit.events:
+        if write.taken or write.cleared or write.timers or write.children or write.inbox or write.queued:
+            self._note_rows(write)
+        if self._subscriptions.any:
+            self._subscriptions.moved(run.id, listed=unit.create is not None or unit.patch is not None)
+        if unit.events and self._observers.any:
             self._observers.committed(run.info, unit.events, unit.at)
-        if unit.ended or run.blocked is not None:
+        if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
-        if self._run_cache.has(run):  # else its shard was lost meanwhile: the new owner starts what follows
+        if self._run_cache.live.get(run.id) is run:  # else its shard was lost: the new owner starts what follows
             self._begin(run, unit)
 
     def _begin(self, run: Run, unit: UnitOfWork) -> None:
         for token in unit.revoked or ():
             self._worker.cancel(run.id, token)
-        for task, number in unit.tasks:
-            current = run.state.tasks.get(task.token)
-            if current is not None and current.attempt == number and current.retry_at is None:
-                report, log_line = self._delivery.report, self._task_logs.note
-                self._worker.start(Attempt(run.id, task, number, current.progress, report, log_line))
+        for opened in unit.tasks:
+            report, log_line = self._delivery.report, self._task_logs.note
+            self._worker.start(Attempt(run.id, opened.task, opened.attempt, opened.progress, report, log_line))
         if unit.more:
             self._queue.post(run, Continue())
         if not run.mailbox and not run.state.tasks.running:
@@ -114,7 +114,8 @@ class Dispatcher:
 
     def appended(self, write: Write) -> None:
         """A write from outside any run."""
-        self._subscriptions.moved(write.run_id, listed=write.create is not None or write.patch is not None)
+        if self._subscriptions.any:
+            self._subscriptions.moved(write.run_id, listed=write.create is not None or write.patch is not None)
         if write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)

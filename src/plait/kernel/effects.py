@@ -50,11 +50,12 @@ class StartChild(msgspec.Struct, frozen=True, gc=False):
     token: TaskToken
     run_id: RunId
     dialect: str
+    """Empty for a name of any dialect."""
     definition: Any
     """`name`, `name@version-or-tag`, or the definition itself as JSON."""
     input: Raw = NULL
     deadline: Millis | None = None
-    labels: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    labels: dict[str, str] = {}
     resolved: Resolution | None = None
     """Where the parent knows already what resolving would give."""
 
@@ -138,8 +139,8 @@ Effect = (
 class Decision(msgspec.Struct, gc=False):
     """Events and effects that are committed together or not at all."""
 
-    events: list[Event] = msgspec.field(default_factory=list[Event])
-    effects: list[Effect] = msgspec.field(default_factory=list[Effect])
+    events: list[Event] = []
+    effects: list[Effect] = []
     more: bool = False
     """Ask the machine again, with `Continue`, right after the commit."""
     reopen: str | None = None

@@ -30,10 +30,12 @@ _NEW_ID = 200
 """Characters of an id that a caller may choose. Children are called after their parents, and have more."""
 
 
-def run_key(namespace: str, caller_id: str, *, new: bool = False) -> RunId:
-    """The store-wide id of a caller's run; refuses what could not be told apart or printed."""
-    check_namespace(namespace)
-    if not _is_text(caller_id) or not _CALLER_ID.fullmatch(caller_id) or (new and len(caller_id) > _NEW_ID):
+def run_key(namespace: str, caller_id: object, *, new: bool = False) -> RunId:
+    """The store-wide id of a caller's run; refuses what could not be told apart or printed. Callers may be programs
+    that nobody type-checked."""
+    if namespace != DEFAULT_NAMESPACE:
+        check_namespace(namespace)
+    if not isinstance(caller_id, str) or not _CALLER_ID.fullmatch(caller_id) or (new and len(caller_id) > _NEW_ID):
         raise InvalidInput(
             "kernel.bad_run_id",
             f"run id {str(caller_id)[:80]!r} is not usable",
@@ -42,20 +44,15 @@ def run_key(namespace: str, caller_id: str, *, new: bool = False) -> RunId:
     return RunId(caller_id if namespace == DEFAULT_NAMESPACE else f"{namespace}/{caller_id}")
 
 
-def check_namespace(namespace: str) -> str:
+def check_namespace(namespace: object) -> str:
     """Refuses what could not be told apart from an id, or printed."""
-    if not _is_text(namespace) or not _NAMESPACE.fullmatch(namespace):
+    if not isinstance(namespace, str) or not _NAMESPACE.fullmatch(namespace):
         raise InvalidInput(
             "kernel.bad_namespace",
             f"namespace {namespace!r} is not usable",
             fix="use lower-case letters, digits, `-` and `_`, at most 63 characters",
         )
     return namespace
-
-
-def _is_text(value: object) -> bool:
-    """Callers may be programs that nobody type-checked."""
-    return isinstance(value, str)
 
 
 def caller_id(run_id: RunId) -> str:

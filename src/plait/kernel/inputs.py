@@ -37,7 +37,6 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     error: ErrorInfo | None = None
     retryable: bool = True
     progress: Raw = NULL
-    attempts: int = 1
     queued: Millis = Millis(0)
     """How long the attempt waited for a worker."""
     later: bool = False

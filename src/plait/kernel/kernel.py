@@ -23,12 +23,12 @@ from .clock import Clock
 from .delivery import Delivery
 from .dispatcher import Dispatcher
 from .errors import LeaseLost, Unavailable
-from .ids import Epoch, Ids, Millis, RunId, shard_of
+from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Start
 from .leases import Leases
 from .limits import Limits
-from .loader import Loader, info_of
+from .loader import Loader
 from .loop import RunLoop
 from .observer import Observers
 from .ownership import Ownership
@@ -196,7 +196,8 @@ class Kernel:
 
     def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
-        if self._closed or not self.loop.alive:
+        main = self.loop.main
+        if self._closed or main is None or main.done():
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
     @property
@@ -220,7 +221,7 @@ class Kernel:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
         self.subscriptions.news()
         self.queue_watch.ring()
-        for run_id in self._callers.outcomes.awaited():
+        for run_id in list(self._callers.outcomes.waiting):
             if not self.owns(run_id):
                 self._callers.outcomes.notify(run_id, None)
         await self._callers.replies.look()
@@ -228,33 +229,56 @@ class Kernel:
 
     # -- what callers ask for ------------------------------------------------------------------------------------
 
+    def new_row(
+        self,
+        namespace: str,
+        id: str | None,
+        dialect: str,
+        definition: str,
+        version: str | None,
+        labels: dict[str, str],
+        deadline: Millis | None = None,
+    ) -> RunRow:
+        """The record of a run that is to be made."""
+        now = self.clock.now()
+        run_id = run_key(namespace, self.ids.run_id(now) if id is None else id, new=True)
+        return RunRow(
+            id=run_id,
+            namespace=namespace,
+            dialect=dialect,
+            definition=definition,
+            version=version,
+            shard=shard_of(run_id),
+            labels=labels,
+            created_at=now,
+            deadline=deadline,
+        )
+
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""
         while True:
             self.must_live()
+            epoch = self.leases.epochs.get(row.shard)
+            if epoch is None:
+                return await self._create_for_others(row, start)
+            if (pending := self._callers.starts.waiting.get(row.id)) is not None:
+                await asyncio.wait([pending])
+                return "exists"
+            if row.id in self.run_cache.live:
+                return "exists"
+            run = self.run_cache.add_new(row, epoch)
+            created = self._callers.starts.expect(row.id)
+            self._queue.post(run, start)
             try:
-                return await self._create(row, start)
+                return await created
             except LeaseLost:
                 if self._closed:
                     raise
                 # The shard went before anything was written: made for whoever owns it now
 
-    async def _create(self, row: RunRow, start: Start) -> Verdict:
-        epoch = self.leases.epoch(row.shard)
-        if epoch is None:
-            inbox = InboxRow(row.id, row.shard, "~start", values.plain(start), row.created_at)
-            return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
-        if (pending := self._callers.starts.get(row.id)) is not None:
-            await asyncio.wait([pending])
-            return "exists"
-        if self.run_cache.get(row.id) is not None:
-            return "exists"
-        run = self.loader.fresh(info_of(row), epoch)
-        run.create = row
-        created = self._callers.starts.expect(row.id)
-        self.run_cache.add(run)
-        self._queue.post(run, start)
-        return await created
+    async def _create_for_others(self, row: RunRow, start: Start) -> Verdict:
+        inbox = InboxRow(row.id, row.shard, "~start", values.plain(start), row.created_at)
+        return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
 
     async def send(self, run_id: RunId, input: AnyInput, key: str) -> None:
         """Puts an input into a run's inbox; durable when this returns."""
@@ -264,7 +288,13 @@ class Kernel:
 
     async def ask(self, run_id: RunId, input: AnyInput, key: str) -> Taken:
         """Sends an input and waits until its owner, here or elsewhere, has answered it."""
-        return await self._callers.replies.ask(run_id, key, lambda: self.send(run_id, input, key))
+        await self.send(run_id, input, key)
+        return await self.reply(run_id, key)
+
+    async def reply(self, run_id: RunId, key: str) -> Taken:
+        """Waits for the answer to an input that was sent."""
+        self.must_live()
+        return await self._callers.replies.reply(run_id, key)
 
     async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
@@ -277,9 +307,10 @@ class Kernel:
         """The run for reading: the live one if it is here, else folded from the log."""
         return self.run_cache.get(row.id) or await self.loader.load(row, Epoch(0))
 
-    async def append(self, write: Write) -> Verdict:
+    def append(self, write: Write) -> asyncio.Future[Verdict]:
+        """A write from outside any run; durable when this is done."""
         self.must_live()
-        return await self._queue.append(write)
+        return self._queue.append(write)
 
 
 def millis(seconds: float) -> Millis:

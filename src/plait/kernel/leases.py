@@ -7,30 +7,31 @@ from .ids import Epoch, RunId, Shard, shard_of
 
 class Leases:
     def __init__(self) -> None:
-        self._epochs: dict[Shard, Epoch] = {}
+        self.epochs: dict[Shard, Epoch] = {}
+        """Of the shards that this engine owns."""
 
     def __len__(self) -> int:
-        return len(self._epochs)
+        return len(self.epochs)
 
     def __contains__(self, shard: Shard) -> bool:
-        return shard in self._epochs
+        return shard in self.epochs
 
     @property
     def shards(self) -> set[Shard]:
-        return set(self._epochs)
+        return set(self.epochs)
 
     def epoch(self, shard: Shard) -> Epoch | None:
         """None when this engine does not own the shard."""
-        return self._epochs.get(shard)
+        return self.epochs.get(shard)
 
     def owns(self, run_id: RunId) -> bool:
-        return shard_of(run_id) in self._epochs
+        return shard_of(run_id) in self.epochs
 
     def take(self, shard: Shard, epoch: Epoch) -> None:
-        self._epochs[shard] = epoch
+        self.epochs[shard] = epoch
 
     def drop(self, shard: Shard) -> None:
-        self._epochs.pop(shard, None)
+        self.epochs.pop(shard, None)
 
     def clear(self) -> None:
-        self._epochs.clear()
+        self.epochs.clear()

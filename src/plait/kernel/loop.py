@@ -51,7 +51,7 @@ class RunLoop:
         self._dispatcher = dispatcher
         self._observers = observers
         self._under_way: list[Entry] = []
-        self._main: asyncio.Task[None] | None = None
+        self.main: asyncio.Task[None] | None = None
         self._stopping = False
         self.committing = False
         """A transaction is under way."""
@@ -59,20 +59,20 @@ class RunLoop:
     # -- life ----------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        self._main = asyncio.get_running_loop().create_task(self._run(), name="plait.loop")
-        self._main.add_done_callback(self._died)
+        self.main = asyncio.get_running_loop().create_task(self._run(), name="plait.loop")
+        self.main.add_done_callback(self._died)
 
     async def drain(self) -> None:
         """Ends after the commit that is under way."""
         self._stopping = True
         self._queue.ring()
-        if self._main is not None:
-            await asyncio.wait([self._main], timeout=_PATIENCE)
+        if self.main is not None:
+            await asyncio.wait([self.main], timeout=_PATIENCE)
 
     async def stop(self) -> None:
-        if self._main is not None:
-            self._main.cancel()
-            await asyncio.gather(self._main, return_exceptions=True)
+        if self.main is not None:
+            self.main.cancel()
+            await asyncio.gather(self.main, return_exceptions=True)
 
     def abandon(self, error: PlaitError) -> None:
         """Whoever waits for a write is told that nobody will do it."""
@@ -91,13 +91,13 @@ class RunLoop:
 
     @property
     def alive(self) -> bool:
-        return self._main is not None and not self._main.done()
+        return self.main is not None and not self.main.done()
 
     @property
     def task(self) -> asyncio.Task[None]:
-        if self._main is None:
+        if self.main is None:
             raise RuntimeError("the kernel is not open")
-        return self._main
+        return self.main
 
     @property
     def idle(self) -> bool:
@@ -107,10 +107,12 @@ class RunLoop:
 
     async def _run(self) -> None:
         """Until it is stopped, or a crash is simulated."""
+        queue = self._queue
         while not self._stopping:
-            await self._queue.wait()
-            entries = self._queue.take()
-            entries += self._decide()
+            if not (queue.runs or queue.entries):
+                await queue.wait()
+            entries = queue.take() if queue.entries else []
+            self._decide(entries)
             if entries:
                 self._under_way = entries
                 self.committing = True
@@ -118,8 +120,8 @@ class RunLoop:
                 self.committing = False
             await asyncio.sleep(0)  # let tasks that were just started run
 
-    def _decide(self) -> list[Entry]:
-        entries: list[Entry] = []
+    def _decide(self, entries: list[Entry]) -> None:
+        """Adds what runs that have inputs want to write."""
         now = self._clock.now()
         ready = self._queue.runs
         for _ in range(min(len(ready), _RUNS_AT_ONCE)):
@@ -135,7 +137,6 @@ class RunLoop:
                 continue
             if entry is not None:
                 entries.append(entry)
-        return entries
 
     def _advance(self, run: Run, now: Millis) -> Entry | None:
         """What is to be written; None if that is nothing, or not known before the run's children are resolved."""
@@ -143,7 +144,7 @@ class RunLoop:
         if unit.unresolved is not None:
             self._resolver.resolve(run, unit)
             return None
-        if unit.empty:
+        if not unit.events and unit.empty:
             run.queued = False
             # Nothing to write, but what is durable already may have to be started again
             self._dispatcher.committed(run, unit, Write(run.id, run.shard, run.epoch))
@@ -171,7 +172,8 @@ class RunLoop:
                 await self._commit_apart(entries, error)
                 return
             else:
-                self._observers.grouped(len(entries), time.perf_counter() - began)
+                if self._observers.any:
+                    self._observers.grouped(len(entries), time.perf_counter() - began)
                 for entry, verdict in zip(entries, verdicts, strict=True):
                     self._settle(entry, verdict)
                 return
@@ -201,7 +203,8 @@ class RunLoop:
         run.queued = False
         if verdict == "ok":
             self._dispatcher.committed(run, unit, entry.write)
-            self._queue.again(run)
+            if run.mailbox:
+                self._queue.again(run)
         else:
             self._dispatcher.refused(run, unit, verdict)
 

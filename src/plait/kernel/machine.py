@@ -38,7 +38,7 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     parent_token: TaskToken | None = None
     depth: int = 0
     deadline: Millis | None = None
-    labels: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
+    labels: Mapping[str, str] = {}
     created_at: Millis = Millis(0)
 
 

@@ -54,6 +54,7 @@ class Observers:
     def __init__(self, observers: Iterable[Observer] = ()) -> None:
         self._observers = list(observers)
         self._said: set[str] = set()
+        self.any = bool(self._observers)
         self.around: Around | None = self._around if self._observers else None
         """None when nobody wants to know of attempts."""
 
@@ -69,7 +70,10 @@ class Observers:
 
     def grouped(self, writes: int, seconds: float) -> None:
         for observer in self._observers:
-            self._tell(observer.grouped, writes, seconds)
+            try:
+                observer.grouped(writes, seconds)
+            except Exception:
+                self._complain(observer.grouped.__qualname__)
 
     def lost(self, shards: int) -> None:
         for observer in self._observers:

@@ -39,7 +39,8 @@ class ReadyQueue:
         if not run.queued:
             run.queued = True
             self.runs.append(run)
-            self.ring()
+            if self._bell is not None:
+                self.ring()
 
     def again(self, run: Run) -> None:
         """Its write is on disk: what came meanwhile is for the next round."""
@@ -47,11 +48,11 @@ class ReadyQueue:
             run.queued = True
             self.runs.append(run)
 
-    async def append(self, write: Write) -> Verdict:
-        """A write from outside any run: durable when this returns."""
+    def append(self, write: Write) -> asyncio.Future[Verdict]:
+        """A write from outside any run: durable when this is done."""
         done: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
         self.add(Entry(write, done=done))
-        return await done
+        return done
 
     def owe(self, write: Write) -> None:
         """A write that must get to disk, before anything that is decided from now on."""
@@ -59,21 +60,22 @@ class ReadyQueue:
 
     def add(self, entry: Entry) -> None:
         self.entries.append(entry)
-        self.ring()
+        if self._bell is not None:
+            self.ring()
 
     def take(self) -> list[Entry]:
         found, self.entries = self.entries, []
         return found
 
     async def wait(self) -> None:
-        """Until there is something to do."""
-        if not self:
-            self._bell = asyncio.get_running_loop().create_future()
-            await self._bell
+        """Until there is something to do, or the bell is rung."""
+        self._bell = asyncio.get_running_loop().create_future()
+        await self._bell
 
     def ring(self) -> None:
-        if self._bell is not None and not self._bell.done():
-            self._bell.set_result(None)
+        bell, self._bell = self._bell, None
+        if bell is not None and not bell.done():
+            bell.set_result(None)
 
     def abandon(self, error: PlaitError) -> None:
         """The engine stops: whoever waits for a write is told."""

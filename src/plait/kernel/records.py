@@ -6,7 +6,8 @@ thousand of them at once cost one fsync.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Awaitable
+from typing import Literal, Protocol
 
 from .ids import RunId, Shard
 from .store import Record, RecordChange, Store, Verdict, Write
@@ -20,7 +21,7 @@ _ANY_SHARD = Shard(0)
 class Appender(Protocol):
     """Puts a write into the next group commit."""
 
-    async def append(self, write: Write) -> Verdict: ...
+    def append(self, write: Write) -> Awaitable[Verdict]: ...
 
 
 class Records:
@@ -28,9 +29,13 @@ class Records:
         self._store = store
         self._appender = appender
 
-    async def put(self, record: Record, *, new: bool = False) -> bool:
-        """Keeps a record; durable when this returns. With `new`, False if there is one of that name already."""
-        return await self._change(RecordChange(record, "new" if new else "put")) == "ok"
+    def put(self, record: Record) -> Awaitable[object]:
+        """Keeps a record, in the place of one of that name; durable when this is done."""
+        return self._change(record, "put")
+
+    async def add(self, record: Record) -> bool:
+        """Keeps a new record; durable when this returns. False if there is one of that name already."""
+        return await self._change(record, "new") == "ok"
 
     async def get(self, kind: str, namespace: str, id: str) -> Record | None:
         return await self._store.record(kind, namespace, id)
@@ -52,11 +57,10 @@ class Records:
         found = await self.get(kind, namespace, id)
         if found is None:
             return False
-        await self._change(RecordChange(found, "remove"))
+        await self._change(found, "remove")
         return True
 
-    async def _change(self, change: RecordChange) -> Verdict:
-        record = change.record
+    def _change(self, record: Record, how: Literal["new", "put", "remove"]) -> Awaitable[Verdict]:
         # Named so that changes of different records never wait for each other
         name = RunId(f"~{record.kind}/{record.namespace}/{record.id}")
-        return await self._appender.append(Write(name, _ANY_SHARD, None, records=[change]))
+        return self._appender.append(Write(name, _ANY_SHARD, None, records=[RecordChange(record, how)]))

@@ -20,11 +20,11 @@ _INTERRUPTED = "kernel.task_interrupted"
 def start_again(task: Task, run: Run, unit: UnitOfWork) -> TaskResult | None:
     """Opens a task after a load. Returns its failure if it was under way too often when its process died."""
     tasks, bound = run.state.tasks, _bound(task, run)
-    attempt = tasks.open(task, unit.at, gated=run.machine.gates_retries and not run.state.rolling_back)
-    if attempt is not None and task.queue is None and run.recoveries > bound:
-        return _interrupted(task, attempt, run, unit)
-    if attempt is not None:
-        begin(task, attempt, run, unit)
+    opened = tasks.open(task, unit.at, gated=run.machine.gates_retries and not run.state.rolling_back)
+    if opened is not None and task.queue is None and run.recoveries > bound:
+        return _interrupted(task, opened.attempt, run, unit)
+    if opened is not None:
+        begin(opened, run, unit)
     elif (waiting := tasks.get(task.token)) is not None and waiting.retry_at is not None:
         unit.set_timer(TaskToken(RETRY + task.token), waiting.retry_at)
     return None
@@ -58,12 +58,12 @@ def expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> TaskResult | Non
 
 
 def _next_worker(claim: ClaimExpired, found: OpenTask, run: Run, unit: UnitOfWork) -> TaskResult | None:
-    lost = found.lost + 1
-    if lost <= _bound(found.task, run):
-        enqueue(found.task, found.attempt + 1, run, unit, lost=lost, lost_worker=claim.worker)
+    if found.lost < _bound(found.task, run):
+        found.attempt, found.lost = found.attempt + 1, found.lost + 1
+        enqueue(found, run, unit, lost_worker=claim.worker)
         return None
     unit.dequeue(claim.token)
-    text = f"{found.task.label} was lost by {lost} workers, the last of them `{claim.worker}`"
+    text = f"{found.task.label} was lost by {found.lost + 1} workers, the last of them `{claim.worker}`"
     return _given_up(found.task, found.attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
 
 
@@ -79,4 +79,4 @@ def _interrupted(task: Task, attempt: int, run: Run, unit: UnitOfWork) -> TaskRe
 def _given_up(task: Task, attempt: int, error: ErrorInfo, run: Run, unit: UnitOfWork) -> TaskResult:
     run.state.tasks.close(task.token)
     run.dead_letter(task, attempt, error, unit)
-    return TaskResult(task.token, attempt, error=error, attempts=attempt)
+    return TaskResult(task.token, attempt, error=error)

@@ -129,7 +129,9 @@ class Run:
         reload = self.machine.reload_on_takeover and self.state.status == "running"
         awake = self.state.tasks.running > 0 or unit.more or self.blocked is not None or reload
         self.has_rows = self.has_rows or bool(unit.timers or unit.questions)
-        full = self.machine.backlog() >= self.limits.max_queued_messages
+        full = self._full
+        if full or unit.taken:  # else no message came, and that others are consumed changes nothing
+            full = self.machine.backlog() >= self.limits.max_queued_messages
         if self.recoveries and unit.events and unit.create is None:
             self.recoveries, self._stale = 0, True  # it makes progress
         if unit.create is not None and not unit.ended and not self._stale:
@@ -140,7 +142,8 @@ class Run:
             self._stale = False
             unit.patch = self._patch()
         since = self.state.seq - self._snapshot_seq
-        if not unit.ended and self._snapshot_pays(since, unit.at):
+        enough = since >= _SNAPSHOT_EVERY or since >= _WORTH_A_SNAPSHOT
+        if enough and not unit.ended and self._snapshot_pays(since, unit.at):
             self._snapshot_seq, self._snapshot_at = self.state.seq, unit.at
             body = values.plain({"kernel": self.state.dump(), "machine": self.machine.snapshot()})
             unit.snapshot = Snapshot(Seq(self.state.seq), unit.at, body)

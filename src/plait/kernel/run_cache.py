@@ -13,7 +13,7 @@ from .errors import PlaitError, Unavailable
 from .ids import Epoch, RunId, shard_of
 from .inputs import AnyInput
 from .leases import Leases
-from .loader import Loader
+from .loader import Loader, info_of
 from .run import Run
 from .store import RunRow, Store
 
@@ -40,32 +40,36 @@ class RunCache:
         self._loader = loader
         self._leases = leases
         self._cache_size = cache_size
-        self._live: dict[RunId, Run] = {}
+        self.live: dict[RunId, Run] = {}
+        """In memory, at work or parked."""
         self._parked: OrderedDict[RunId, None] = OrderedDict()
         self._loading: dict[RunId, Held] = {}
 
     def get(self, run_id: RunId) -> Run | None:
-        return self._live.get(run_id)
+        return self.live.get(run_id)
 
     def has(self, run: Run) -> bool:
         """False for one that was dropped while its commit was under way."""
-        return self._live.get(run.id) is run
+        return self.live.get(run.id) is run
 
     def all(self) -> list[Run]:
-        return list(self._live.values())
+        return list(self.live.values())
 
     @property
     def parked(self) -> int:
         """How many wait in memory for their next input."""
         return len(self._parked)
 
-    def add(self, run: Run) -> None:
-        self._live[run.id] = run
+    def add_new(self, row: RunRow, epoch: Epoch) -> Run:
+        """A run that is to be made with its first commit."""
+        run = self.live[row.id] = self._loader.fresh(info_of(row), epoch)
+        run.create = row
+        return run
 
     def wake(self, run_id: RunId) -> Run | None:
         """The run, not parked any more."""
         self._parked.pop(run_id, None)
-        return self._live.get(run_id)
+        return self.live.get(run_id)
 
     def park(self, run: Run) -> None:
         """It has nothing to do now; if it has ended, or there is no room, it goes."""
@@ -75,12 +79,12 @@ class RunCache:
         self._parked[run.id] = None
         while len(self._parked) > self._cache_size:
             oldest, _ = self._parked.popitem(last=False)
-            if (parked := self._live.get(oldest)) is not None and not parked.queued:
+            if (parked := self.live.get(oldest)) is not None and not parked.queued:
                 self.evict(parked)
 
     def evict(self, run: Run) -> None:
-        if self._live.get(run.id) is run:
-            del self._live[run.id]
+        if self.live.get(run.id) is run:
+            del self.live[run.id]
             self._parked.pop(run.id, None)
         run.machine.close()
 
@@ -95,7 +99,7 @@ class RunCache:
 
     def knows(self, run_id: RunId) -> bool:
         """Whether it is in memory, or about to be."""
-        return run_id in self._live or run_id in self._loading
+        return run_id in self.live or run_id in self._loading
 
     def hold(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
         """Keeps an input until its run is in memory."""
@@ -108,7 +112,7 @@ class RunCache:
         run = await self._build(run_id, row)
         held = self._loading.pop(run_id)
         if run is not None:
-            run = self._live.setdefault(run_id, run)  # it may have been made here meanwhile
+            run = self.live.setdefault(run_id, run)  # it may have been made here meanwhile
         return run, held
 
     async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:

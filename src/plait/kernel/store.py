@@ -41,7 +41,7 @@ class RunRow(msgspec.Struct, kw_only=True, gc=False):
     parent: RunId | None = None
     parent_token: TaskToken | None = None
     depth: int = 0
-    labels: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    labels: dict[str, str] = {}
     start_hash: str = ""
     """Of definition and input: tells a repeated start from a conflicting one."""
     created_at: Millis = Millis(0)

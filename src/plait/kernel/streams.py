@@ -48,17 +48,14 @@ class Stream:
         self._records = records
         self._kind = kind
         self._namespace = namespace
+        self.name = f"{kind}/{namespace}"
+        """Also the kind of its records: each stream is a range of keys of its own, whatever the others hold."""
         self._clock = clock
         self._end = end
         """The number of an event that is surely the last of its append."""
 
     def now(self) -> Millis:
         return self._clock.now()
-
-    @property
-    def name(self) -> str:
-        """Also the kind of its records: each stream is a range of keys of its own, whatever the others hold."""
-        return f"{self._kind}/{self._namespace}"
 
     async def append(self, expected: int, events: Sequence[Event], at: Millis | None = None) -> bool:
         """Appends all of them, the first as number `expected`, 1 in an empty stream; durable when this returns. False,
@@ -76,14 +73,14 @@ class Stream:
         if expected == 1:  # listed before its first event, so that whoever lists streams misses none
             await self._records.put(Record(self._kind, self._namespace, self._namespace, values.NULL, now))
         record = Record(self.name, self._namespace, _id(expected), Raw(body), now)
-        if not await self._records.put(record, new=True):
+        if not await self._records.add(record):
             return False
         self._passed(expected + len(events) - 1)
         return True
 
     async def read(self, after: int = 0, limit: int | None = None) -> list[Entry]:
         """The events past number `after`, in order; at most `limit` of them."""
-        found = await self._rest(after)
+        found = [] if after in (0, self._end) else await self._rest(after)
         last = _id(after)
         while limit is None or len(found) < limit:
             size = _PAGE if limit is None else min(_PAGE, limit - len(found))
@@ -97,8 +94,6 @@ class Stream:
 
     async def _rest(self, after: int) -> list[Entry]:
         """What follows in the same append."""
-        if after in (0, self._end):
-            return []
         page = await self._records.list(self.name, self._namespace, after=_id(after + 1), limit=1, newest_first=True)
         return [entry for record in page for entry in self._entries(record) if entry.seq > after]
 

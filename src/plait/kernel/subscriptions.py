@@ -39,6 +39,8 @@ class Subscriptions:
         self._looking = False
         self._armed = False
         self._closed = False
+        self.any = False
+        """Somebody watches."""
         self._looks: set[asyncio.Task[None]] = set()
 
     @property
@@ -51,6 +53,7 @@ class Subscriptions:
         bell = Bell()
         bells = self._watched.setdefault(run_id, set())
         bells.add(bell)
+        self.any = True
         self._arm()
         try:
             yield bell
@@ -59,16 +62,19 @@ class Subscriptions:
             if not bells and self._watched.get(run_id) is bells:
                 del self._watched[run_id]
                 self._heads.pop(run_id, None)
+                self.any = bool(self._watched or self._lists)
 
     @contextmanager
     def runs(self) -> Generator[Bell]:
         """A bell that rings when a run began, ended, or is stuck."""
         bell = Bell()
         self._lists.add(bell)
+        self.any = True
         try:
             yield bell
         finally:
             self._lists.discard(bell)
+            self.any = bool(self._watched or self._lists)
 
     @contextmanager
     def others(self) -> Generator[Bell]:

@@ -120,7 +120,7 @@ class Takeover:
         # What ended or was answered there already is not announced again
         self._subscriptions.news()
         self._background.keep_trying(self._callers.replies.look)
-        for run_id in self._callers.outcomes.awaited():
+        for run_id in list(self._callers.outcomes.waiting):
             self._callers.outcomes.notify(run_id, None)
         self._inbox.look_soon()
 

@@ -72,27 +72,26 @@ class TaskBook:
     def __iter__(self) -> Iterator[TaskToken]:
         return iter(self._open)
 
-    def open(self, task: Task, now: Millis, *, gated: bool = False) -> int | None:
-        """Takes a task up; returns the attempt to start now, or None when it waits for a retry or is open. `gated`:
+    def open(self, task: Task, now: Millis, *, gated: bool = False) -> OpenTask | None:
+        """Takes a task up; None when nothing is to be started now: it waits for a retry, or is open. `gated`:
         one that is due waits too, until its machine lets it begin."""
-        if task.token in self._open:
+        token = task.token
+        if token in self._open:
             return None
         if task.queue is not None:
             return self._open_queued(task, now, gated=gated)
-        past = self._history.pop(task.token, None) if self._history else None
+        past = self._history.pop(token, None) if self._history else None
         if past is None:
-            self._open[task.token] = OpenTask(task)
-            self.running += 1
-            return 1
-        attempt = past.attempt + 1
-        if past.due > now or gated:
-            self._open[task.token] = OpenTask(task, attempt, past.due, past.error, past.progress)
-            return None
-        self._open[task.token] = OpenTask(task, attempt, None, past.error, past.progress)
+            opened = self._open[token] = OpenTask(task)
+        else:
+            due = past.due if past.due > now or gated else None
+            opened = self._open[token] = OpenTask(task, past.attempt + 1, due, past.error, past.progress)
+            if due is not None:
+                return None
         self.running += 1
-        return attempt
+        return opened
 
-    def _open_queued(self, task: Task, now: Millis, *, gated: bool) -> int | None:
+    def _open_queued(self, task: Task, now: Millis, *, gated: bool) -> OpenTask | None:
         """As `open`. One whose row is written is under way, whoever has claimed it."""
         past = self._history.pop(task.token, None)
         opening = self._openings.pop(task.token, None)
@@ -107,7 +106,7 @@ class TaskBook:
         if past is not None and (past.due > now or gated):
             found.retry_at = past.due
             return None
-        return found.attempt
+        return found
 
     def queued(self, opening: Opening) -> None:
         """An attempt is on a queue."""
@@ -207,14 +206,14 @@ class TaskBook:
         found.attempt, found.retry_at, found.opening = event.attempt + 1, event.due, 0
         found.error, found.progress = event.error, event.progress
 
-    def retry(self, token: TaskToken) -> tuple[Task, int] | None:
+    def retry(self, token: TaskToken) -> OpenTask | None:
         """The time for another attempt has come."""
         found = self._open.get(token)
         if found is None or found.retry_at is None:
             return None
         found.retry_at = None
         self.running += found.task.queue is None
-        return found.task, found.attempt
+        return found
 
     def get(self, token: TaskToken) -> OpenTask | None:
         return self._open.get(token)

@@ -29,7 +29,7 @@ from .store import (
     TimerRow,
     Write,
 )
-from .task import Task
+from .tasks import OpenTask
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -74,7 +74,7 @@ class UnitOfWork:
         """The number its first event will have."""
         self.at = at
         self.events: list[Event] = []
-        self.tasks: list[tuple[Task, int]] = []
+        self.tasks: list[OpenTask] = []
         """What to start once it is on disk."""
 
     @property
@@ -134,7 +134,13 @@ class UnitOfWork:
     # -- closing -------------------------------------------------------------------------------------------------
 
     def write(self, blob_threshold: int) -> Write:
-        log, blobs = self._log(blob_threshold) if self.events else (None, ())
+        log, blobs, events = None, (), self.events
+        if events:
+            encoded = values.plain(events)
+            if len(encoded) > blob_threshold:
+                log, blobs = self._log(blob_threshold)
+            else:
+                log = LogRow(Seq(self.first), len(events), self.at, encoded)
         write = Write(
             self.run_id,
             self.shard,
@@ -162,16 +168,14 @@ class UnitOfWork:
         return write
 
     def _log(self, blob_threshold: int) -> tuple[LogRow, list[tuple[str, bytes]]]:
+        """Without the large values, which are blobs."""
         blobs: list[tuple[str, bytes]] = []
-        encoded = values.plain(self.events)
         refs: dict[str, str] = {}
-        if len(encoded) > blob_threshold:
-            slim = list(self.events)
-            for index, event in enumerate(self.events):
-                slim[index] = take_blobs(event, index, blob_threshold, refs, blobs)
-            encoded = values.plain(slim)
+        slim = list(self.events)
+        for index, event in enumerate(self.events):
+            slim[index] = take_blobs(event, index, blob_threshold, refs, blobs)
         names = values.plain(refs).decode() if refs else None
-        return LogRow(Seq(self.first), len(self.events), self.at, encoded, names), blobs
+        return LogRow(Seq(self.first), len(slim), self.at, values.plain(slim), names), blobs
 
 
 def take_blobs(struct: S, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> S:

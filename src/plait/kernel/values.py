@@ -63,7 +63,8 @@ def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
             why=f"the limit is {max_bytes:,}",
             fix="store it elsewhere and pass a reference",
         )
-    if b"null" in raw or b"\\u0000" in raw or (len(raw) > MAX_DEPTH and _nested(raw)):
+    # Not `in`: for bytes it takes an exception to find out that it is not asked for a number
+    if raw.find(b"null") >= 0 or raw.find(b"\\u0000") >= 0 or (len(raw) > MAX_DEPTH and _nested(raw)):
         _look_closely(msgspec.to_builtins(value, enc_hook=_enc_hook, str_keys=True))
     return Raw(raw)
 
@@ -73,24 +74,22 @@ def _nested(raw: bytes) -> bool:
     return raw.count(b"[") + raw.count(b"{") > MAX_DEPTH
 
 
-def plain(value: object) -> bytes:
-    """Encodes one of our own structures, whose parts have passed the door already."""
-    return _plain.encode(value)
-
-
 def decode(raw: bytes | Raw, type: Any = Any) -> Any:
     """A fresh copy of a stored value, as the type that its reader asked for."""
-    if type is Any:
-        return _any.decode(raw)
+    return _any.decode(raw) if type is Any else decoder(type).decode(raw)
+
+
+def decoder(type: Any) -> msgspec.json.Decoder[Any]:
+    """Of values of one type, for those who read many."""
     try:
-        decoder = _decoders.get(type)
-        if decoder is None:
+        found = _decoders.get(type)
+        if found is None:
             if len(_decoders) >= 2048:  # types made at run time must not pile up
                 _decoders.clear()
-            decoder = _decoders[type] = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+            found = _decoders[type] = msgspec.json.Decoder(type, dec_hook=_dec_hook)
     except TypeError:  # an unhashable annotation
-        decoder = msgspec.json.Decoder(type, dec_hook=_dec_hook)
-    return decoder.decode(raw)
+        found = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+    return found
 
 
 def parse(text: str | bytes) -> Json:
@@ -199,7 +198,8 @@ def _dec_hook(type: type[T], value: Json) -> T:
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_enc_hook)
-_plain = msgspec.json.Encoder()
+plain = msgspec.json.Encoder().encode
+"""Encodes one of our own structures, whose parts have passed the door already."""
 _any = msgspec.json.Decoder()
 _decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from itertools import accumulate
 from typing import Literal
 
 from plait.kernel.errors import PlaitError
@@ -24,9 +26,11 @@ from plait.kernel.machine import RunInfo
 from plait.kernel.observer import Observer
 from plait.kernel.task import Attempt
 
-from .http_meter import OTHER, HttpMeter
-from .lag import LoopLag
-from .tally import DURATIONS, LATENCIES, SIZES, Tally
+OTHER = "other"
+"""Stands for all routes and definitions that have no numbers of their own."""
+LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_DURATIONS = (0.1, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800)
+_SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 Step = Literal["started", "reopened", "completed", "failed", "cancelled"]
 RunKey = tuple[str, str, Step]
@@ -39,24 +43,61 @@ _RUNS: dict[type[Event], Step] = {
     RunFailed: "failed",
     RunCancelled: "cancelled",
 }
-_COUNTED = frozenset({*_RUNS, TaskRetryScheduled, TaskDeadLettered, TaskLate})
 _ENDS = frozenset({"completed", "failed", "cancelled"})
 _DEFINITIONS = 200
 """Definitions with numbers of their own; a program that makes names up can't fill the memory."""
+_ROUTES = 300
+
+
+class Tally:
+    """A histogram: how many values fell at or below each bound, and their sum."""
+
+    __slots__ = ("_bounds", "_counts", "total")
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds = bounds
+        self._counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+
+    def add(self, value: float, times: int = 1) -> None:
+        self._counts[bisect_left(self._bounds, value)] += times
+        self.total += value * times
+
+    def buckets(self) -> Iterator[tuple[str, float]]:
+        """As Prometheus wants them: cumulative, the last without a bound."""
+        names = [*(str(float(bound)) for bound in self._bounds), "+Inf"]
+        yield from zip(names, accumulate(self._counts), strict=True)
+
+
+class HttpMeter:
+    """HTTP requests, counted by the server as it answers."""
+
+    def __init__(self) -> None:
+        self.requests: dict[tuple[str, int], int] = {}
+        self.seconds: dict[str, Tally] = {}
+
+    def observe(self, route: str, status: int, seconds: float) -> None:
+        """`route` is the pattern, as `GET /api/v1/runs/{id}`, never the path that was asked for."""
+        if route not in self.seconds:
+            if len(self.seconds) >= _ROUTES:  # someone gives paths: better a coarse number than a full memory
+                route = OTHER
+            self.seconds.setdefault(route, Tally(LATENCIES))
+        key = (route, status)
+        self.requests[key] = self.requests.get(key, 0) + 1
+        self.seconds[route].add(seconds)
 
 
 class Counters(Observer):
     def __init__(self) -> None:
         self.http = HttpMeter()
-        self.lag = LoopLag()
         self.decisions = 0
         self.events = 0
         self.runs: dict[RunKey, int] = {}
-        self.durations = {status: Tally(DURATIONS) for status in sorted(_ENDS)}
+        self.durations = {status: Tally(_DURATIONS) for status in sorted(_ENDS)}
         self.retries = self.dead_letters = self.late = 0
         self.attempts = self.succeeded = self.failed = self.stopped = 0
         self.commits = Tally(LATENCIES)
-        self.groups = Tally(SIZES)
+        self._groups: dict[int, int] = {}
         self.lost_shards = 0
         self.store_errors = 0
         self._definitions: set[str] = set()
@@ -66,18 +107,15 @@ class Counters(Observer):
         self.decisions += 1
         self.events += len(events)
         for event in events:
-            if type(event) in _COUNTED:  # few are
-                self._count(run, type(event), at)
-
-    def _count(self, run: RunInfo, kind: type[Event], at: Millis) -> None:
-        if kind is TaskRetryScheduled:
-            self.retries += 1
-        elif kind is TaskDeadLettered:
-            self.dead_letters += 1
-        elif kind is TaskLate:
-            self.late += 1
-        else:
-            self._run(run, _RUNS[kind], at)
+            kind = type(event)
+            if kind in _RUNS:
+                self._run(run, _RUNS[kind], at)
+            elif kind is TaskRetryScheduled:
+                self.retries += 1
+            elif kind is TaskDeadLettered:
+                self.dead_letters += 1
+            elif kind is TaskLate:
+                self.late += 1
 
     def _run(self, run: RunInfo, step: Step, at: Millis) -> None:
         definition = run.definition
@@ -92,11 +130,20 @@ class Counters(Observer):
             self.durations[step].add((at - run.created_at) / 1000)
 
     def attempting(self, attempt: Attempt) -> AbstractContextManager[object]:
+        self.attempts += 1
         return self._around
 
     def grouped(self, writes: int, seconds: float) -> None:
-        self.groups.add(writes)
+        self._groups[writes] = self._groups.get(writes, 0) + 1
         self.commits.add(seconds)
+
+    @property
+    def groups(self) -> Tally:
+        """How many writes a group commit carried."""
+        tally = Tally(_SIZES)
+        for writes, times in self._groups.items():
+            tally.add(writes, times)
+        return tally
 
     def lost(self, shards: int) -> None:
         self.lost_shards += shards
@@ -110,9 +157,6 @@ class _Attempts(AbstractContextManager[None]):
 
     def __init__(self, counters: Counters) -> None:
         self._counters = counters
-
-    def __enter__(self) -> None:
-        self._counters.attempts += 1
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None:

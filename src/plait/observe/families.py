@@ -15,9 +15,9 @@ from prometheus_client.metrics_core import Metric
 
 from plait.engine import Engine
 
-from .counters import Counters
+from .counters import Counters, Tally
+from .lag import LoopLag
 from .store_facts import StoreFacts
-from .tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Snapshot:
     counted: Counters
     engine: Engine
     store: StoreFacts | None
+    lag: LoopLag
 
 
 def families(facts: Snapshot) -> Iterator[Metric]:
@@ -32,7 +33,7 @@ def families(facts: Snapshot) -> Iterator[Metric]:
     yield from _runs(facts.counted)
     yield from _tasks(facts.counted)
     yield from _commits(facts.counted)
-    yield from _engine(facts.engine, facts.counted)
+    yield from _engine(facts.engine, facts.counted, facts.lag)
     yield from _store(facts.store)
     yield from _http(facts.counted)
 
@@ -85,7 +86,7 @@ def _commits(counted: Counters) -> Iterator[Metric]:
     yield _counter("plait_store_errors", "Times that the store could not do what was asked.", counted.store_errors)
 
 
-def _engine(engine: Engine, counted: Counters) -> Iterator[Metric]:
+def _engine(engine: Engine, counted: Counters, lag: LoopLag) -> Iterator[Metric]:
     kernel = engine.kernel
     live = kernel.run_cache.all()
     waiting = sum(len(run.mailbox) for run in live)
@@ -97,10 +98,8 @@ def _engine(engine: Engine, counted: Counters) -> Iterator[Metric]:
     yield _counter("plait_shards_lost", "Shards that another engine took over.", counted.lost_shards)
     yield _gauge("plait_feed_watchers", "Who watches runs live.", kernel.subscriptions.watchers)
     yield _counter("plait_lines_dropped", "Lines that tasks said and that were not kept.", kernel.task_logs.dropped)
-    yield _gauge(
-        "plait_loop_lag_max_seconds", "Most the event loop was late within the last minute.", counted.lag.worst
-    )
-    yield _histogram("plait_loop_lag_seconds", "How late the event loop is, four times a second.", counted.lag.seconds)
+    yield _gauge("plait_loop_lag_max_seconds", "Most the event loop was late within the last minute.", lag.worst)
+    yield _histogram("plait_loop_lag_seconds", "How late the event loop is, four times a second.", lag.seconds)
 
 
 def _store(facts: StoreFacts | None) -> Iterator[Metric]:

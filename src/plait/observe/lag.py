@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from .tally import LATENCIES, Tally
+from .counters import LATENCIES, Tally
 
 _EVERY = 0.25
 _HALF = 30.0

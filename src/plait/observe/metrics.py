@@ -19,6 +19,7 @@ from plait.kernel.errors import Conflict
 
 from .counters import Counters
 from .families import Snapshot, families
+from .lag import LoopLag
 from .store_facts import Counting
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -27,6 +28,7 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 class Metrics(Counters):
     def __init__(self) -> None:
         super().__init__()
+        self.lag = LoopLag()
         self.registry = CollectorRegistry(auto_describe=False)
         """A program may add metrics of its own here."""
         self._counting = Counting()
@@ -36,7 +38,7 @@ class Metrics(Counters):
 
     async def render(self, engine: Engine) -> bytes:
         """Everything, in Prometheus' text format."""
-        self._facts = Snapshot(self, engine, await self._counting.take(engine))
+        self._facts = Snapshot(self, engine, await self._counting.take(engine), self.lag)
         return generate_latest(self.registry)
 
     def collect(self) -> Iterable[Metric]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable
 from datetime import timedelta
-from typing import Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from plait import engine
 from plait.dialects.code.bundle import CodeBundle
@@ -13,7 +13,7 @@ from plait.dialects.goals.bundle import GoalsBundle
 from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.engine.engine import Services
 from plait.engine.handle import Handle
-from plait.kernel.bundle import Bundle, Startable
+from plait.kernel.bundle import Bundle, Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
 T = TypeVar("T")
@@ -57,27 +57,28 @@ class Engine(engine.Engine):
         """The steps that goals are planned with, of the namespace `default`; `.of(...)` gives another's."""
         return self.goals.catalog
 
-    @overload
-    async def start(
-        self,
-        definition: Workflow[..., Coroutine[Any, Any, T]],
-        input: Any = None,
-        *,
-        id: str | None = None,
-        namespace: str = DEFAULT_NAMESPACE,
-        deadline: float | timedelta | None = None,
-        labels: dict[str, str] | None = None,
-    ) -> Handle[T]: ...
-    @overload
-    async def start(
-        self,
-        definition: str | Startable,
-        input: Any = None,
-        *,
-        id: str | None = None,
-        namespace: str = DEFAULT_NAMESPACE,
-        deadline: float | timedelta | None = None,
-        labels: dict[str, str] | None = None,
-    ) -> Handle[Any]: ...
-    async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]:
-        return await super().start(definition, input, **options)
+    if TYPE_CHECKING:  # the engine's own `start`, which gives the result of a workflow its type
+
+        @overload
+        async def start(
+            self,
+            definition: Workflow[..., Coroutine[Any, Any, T]],
+            input: Any = None,
+            *,
+            id: str | None = None,
+            namespace: str = DEFAULT_NAMESPACE,
+            deadline: float | timedelta | None = None,
+            labels: dict[str, str] | None = None,
+        ) -> Handle[T]: ...
+        @overload
+        async def start(
+            self,
+            definition: str | Startable | Reference,
+            input: Any = None,
+            *,
+            id: str | None = None,
+            namespace: str = DEFAULT_NAMESPACE,
+            deadline: float | timedelta | None = None,
+            labels: dict[str, str] | None = None,
+        ) -> Handle[Any]: ...
+        async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]: ...

@@ -7,9 +7,9 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
-from plait.api.route import API, AnyRoute, Content, Reply, Route
+from plait.api.route import AnyRoute, Content, Reply, Route
 from plait.api.shape import Query
 from plait.api.surface import Surface
 
@@ -30,10 +30,9 @@ from . import (
     tasks,
 )
 from .argyll.app import Mount
-from .argyll.paths import is_mounted
 from .call import Call
 from .dispatch import Dispatcher
-from .endpoint import Endpoint
+from .endpoint import Endpoint, endpoint_of
 from .middleware import Middleware
 from .openapi import document
 from .save_definition import save_route
@@ -72,23 +71,13 @@ def all_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
 
 
 def make_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
-    api, pages, mount = Dispatcher(site, _endpoints(site)), ui or Ui(), Mount(site)
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        path: str = scope["path"]
-        if scope["type"] == "websocket" or is_mounted(path):
-            await mount(scope, receive, send)
-            return
-        ours = path == API or path.startswith(API + "/") or api.knows(scope.get("raw_path") or path.encode())
-        await (api if ours else pages)(scope, receive, send)
-
-    return Middleware(site, app)
+    return Middleware(site, Dispatcher(site, _endpoints(site)), Mount(site), ui or Ui())
 
 
 def _endpoints(site: Site) -> list[Endpoint]:
     surfaces = surfaces_of(site.engine)
-    own = [Endpoint(route, site) for route in own_routes(surfaces)]
-    return own + [Endpoint(route, surface.host) for surface in surfaces for route in surface.routes]
+    own = [endpoint_of(route, site) for route in own_routes(surfaces)]
+    return own + [endpoint_of(route, surface.host) for surface in surfaces for route in surface.routes]
 
 
 def _document_route(surfaces: tuple[Surface, ...]) -> AnyRoute:

@@ -8,7 +8,7 @@ import re
 from typing import Any, cast
 
 import msgspec
-from starlette.types import Message, Receive, Scope
+from starlette.types import Receive, Scope
 
 from plait.kernel import values
 from plait.kernel.errors import Flaw, InvalidInput
@@ -33,8 +33,13 @@ async def read_body(scope: Scope, receive: Receive, settings: Settings, shape: A
     raw = await read_bytes(headers, receive, settings, settings.max_body)
     if not raw and optional:
         return None if shape is Any else shape()
-    _check_json(headers.get(b"content-type", b""), headers.get(b"content-encoding", b"identity"))
-    return fit(await parse_in_thread(raw), shape)
+    if headers.get(b"content-type") != b"application/json" or b"content-encoding" in headers:
+        _check_json(headers.get(b"content-type", b""), headers.get(b"content-encoding", b"identity"))
+    value = await parse(raw)
+    try:
+        return msgspec.convert(value, shape)
+    except msgspec.ValidationError as error:
+        return _fit(value, shape, error)
 
 
 def _check_json(content_type: bytes, encoding: bytes) -> None:
@@ -55,41 +60,20 @@ async def read_bytes(headers: dict[bytes, bytes], receive: Receive, settings: Se
     length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > limit:
         raise BodyTooLarge(limit)
-    message: Message = await _next(receive, settings.body_seconds)
-    if not message.get("more_body", False):  # nearly every body arrives in one piece
-        return _bounded(message.get("body", b""), limit)
-    found = bytearray(message.get("body", b""))
-    try:
-        async with asyncio.timeout(settings.body_seconds):
-            while message.get("more_body", False):
-                message = await receive()
-                _check_connected(message)
-                found += message.get("body", b"")
-                _bounded(found, limit)
-    except TimeoutError:
-        raise _slow(settings.body_seconds) from None
-    return bytes(found)
-
-
-async def _next(receive: Receive, seconds: float) -> Message:
+    seconds, found = settings.body_seconds, bytearray()
     try:
         async with asyncio.timeout(seconds):
-            message = await receive()
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Disconnected
+                found += message.get("body", b"")
+                if len(found) > limit:
+                    raise BodyTooLarge(limit)
+                if not message.get("more_body", False):
+                    return bytes(found)
     except TimeoutError:
         raise _slow(seconds) from None
-    _check_connected(message)
-    return message
-
-
-def _check_connected(message: Message) -> None:
-    if message["type"] == "http.disconnect":
-        raise Disconnected
-
-
-def _bounded(body: Any, limit: int) -> Any:
-    if len(body) > limit:
-        raise BodyTooLarge(limit)
-    return body
 
 
 def _slow(seconds: float) -> TooSlow:
@@ -109,14 +93,11 @@ async def discard(receive: Receive) -> None:
                     return
 
 
-async def parse_in_thread(raw: bytes) -> Any:
-    """As `parse`, in a thread if it would take long."""
-    return await asyncio.to_thread(parse, raw) if len(raw) > _LARGE else parse(raw)
-
-
-def parse(raw: bytes) -> Any:
+async def parse(raw: bytes) -> Any:
     """Strict JSON; an error says where it is malformed."""
     try:
+        if len(raw) > _LARGE:
+            return await asyncio.to_thread(values.parse, raw.decode())
         return values.parse(raw.decode())
     except UnicodeDecodeError as error:
         raise malformed(f"byte {error.start} is not UTF-8") from None
@@ -128,16 +109,17 @@ def malformed(why: str) -> BadRequest:
     return BadRequest("http.malformed_json", "the body is not valid JSON", why=why, fix="correct the JSON")
 
 
-def fit(value: Any, shape: Any) -> Any:
-    """As a value of its shape. `1.0` is an integer in JSON Schema, and so it is here."""
+def _fit(value: Any, shape: Any, error: msgspec.ValidationError) -> Any:
+    """As a value of its shape after all: `1.0` is an integer in JSON Schema, and so it is here."""
     for _ in range(_MOST_FLOATS):
+        message, _, path = str(error).partition(" - at `")
+        where = values.pointer(path.removesuffix("`"))
+        if not (_NOT_INTEGER.match(message) and _made_integer(value, where)):
+            raise _mismatch(message, where) from None
         try:
             return msgspec.convert(value, shape)
-        except msgspec.ValidationError as error:
-            message, _, path = str(error).partition(" - at `")
-            where = values.pointer(path.removesuffix("`"))
-            if not (_NOT_INTEGER.match(message) and _made_integer(value, where)):
-                raise _mismatch(message, where) from None
+        except msgspec.ValidationError as another:
+            error = another
     raise _mismatch("too many integers written as floats", "")
 
 

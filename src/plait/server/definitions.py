@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import msgspec
 
 from plait.api.definition import (
     Definition,
@@ -44,7 +46,7 @@ async def show_version(call: Call[Scoped, None]) -> Answer:
             created_at=facts.created_at,
             loaded=facts.loaded,
             doc=found.doc,
-            source=found.source,
+            source=found.source or _text(found.body),
             file=found.file,
             input_schema=found.input_schema,
             output_schema=found.output_schema,
@@ -60,6 +62,11 @@ async def tag(call: Call[Scoped, TagVersion]) -> Answer:
 async def untag(call: Call[Scoped, None]) -> Answer:
     name, definitions = call.params["name"], call.host.engine.definitions
     return Answer(await _known(name, definitions.untag(name, call.params["tag"], call.namespace)))
+
+
+def _text(body: Any) -> str:
+    """JSON as people read it."""
+    return "" if body is None else msgspec.json.format(msgspec.json.encode(body)).decode()
 
 
 async def _known(name: str, asking: Awaitable[T]) -> T:

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
+
 from plait.api.route import AnyRoute
+from plait.api.shape import Query
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
+    """What is the same for all requests of a route is worked out once."""
+
     route: AnyRoute
     host: object
+    method: str
+    full_path: str
+    title: str
+    """In the metrics."""
+    audited: bool
+    """What it did is recorded when it succeeds."""
+    no_query: Query | None
+    """The parameters of a request that sends none; None if some are required."""
 
-    @property
-    def method(self) -> str:
-        return self.route.method
 
-    @property
-    def full_path(self) -> str:
-        return self.route.full_path
+def endpoint_of(route: AnyRoute, host: object) -> Endpoint:
+    try:
+        no_query = msgspec.convert({}, route.query)
+    except msgspec.ValidationError:
+        no_query = None
+    title = f"{route.method} {route.full_path}"
+    audited = route.audited and route.method != "GET"
+    return Endpoint(route, host, route.method, route.full_path, title, audited, no_query)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from plait.api.caller import Caller
-from plait.kernel.errors import Busy, NotFound, PlaitError, TooLarge, Unavailable
+from plait.kernel.errors import Busy, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
 
 
 class HttpError(PlaitError):
@@ -143,3 +143,11 @@ class NoRoute(NotFound):
 
     def __init__(self, path: str) -> None:
         super().__init__("http.no_route", f"there is nothing at {path}", fix="/api/v1/openapi.json lists all routes")
+
+
+class UnknownDialect(InvalidInput):
+    """A dialect in a body is part of what was sent: an unknown one makes it invalid."""
+
+    def __init__(self, dialect: str, known: Iterable[str]) -> None:
+        fix = f"use one of {', '.join(known)}"
+        super().__init__("kernel.no_dialect", f"this engine has no dialect `{dialect}`", fix=fix)

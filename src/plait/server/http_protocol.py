@@ -14,11 +14,11 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plait.api.problem import MEDIA_TYPE
-from plait.observe import context
 
 from . import problem
 from .errors import BadRequest, HeadTooLarge, HttpError, TooSlow
 from .headers import NO_STORE, SECURITY
+from .middleware import request_id
 from .site import Settings
 
 
@@ -100,7 +100,7 @@ class HttpProtocol(HttpToolsProtocol):
     def _refuse(self, error: HttpError) -> None:
         if self.transport.is_closing():
             return
-        id = context.request_id()
+        id = request_id()
         body = msgspec.json.encode(problem.problem_of(error, id))
         headers = [
             *SECURITY,

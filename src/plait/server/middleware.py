@@ -7,8 +7,9 @@ only to its own host names (against DNS rebinding) and accepts changes only from
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
-from functools import lru_cache
+import secrets
+from collections.abc import Awaitable
+from functools import lru_cache, partial
 from urllib.parse import urlsplit
 
 import msgspec
@@ -17,81 +18,91 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars
 
 from plait.api.problem import MEDIA_TYPE
-from plait.observe import context
+from plait.api.route import API
 
 from . import problem
+from .argyll.app import Mount
 from .argyll.paths import is_mounted
 from .auth.loopback import is_loopback
 from .auth.origins import SAFE_METHODS, cross_origin, origin_of
+from .dispatch import Dispatcher
 from .errors import BadRequest, Forbidden, HttpError
 from .headers import NO_STORE, SECURITY
 from .site import Site
 
+_API = f"{API}/"
 _PORT = re.compile(r":[0-9]*\Z")
+_USABLE_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
 class Middleware:
-    def __init__(self, site: Site, app: ASGIApp) -> None:
-        self._site = site
-        self._app = app
+    """In front of the API, the mount and the UI. It returns what they return, and is in the way of none of their
+    awaits."""
+
+    def __init__(self, site: Site, api: Dispatcher, mount: Mount, pages: ASGIApp) -> None:
+        self._api, self._mount, self._pages = api, mount, pages
+        self._settings = site.settings
         self._hosts = _Hosts(site.settings.public_url)
         self._tls = site.settings.public_url.startswith("https://")
         """A proxy ends TLS in front of us: cookies must still be for TLS only."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        headers = Headers(scope=scope)
         if scope["type"] == "websocket":
-            await self._socket(scope, receive, send)
-        elif scope["type"] == "http":  # lifespan is not ours
-            await self._request(scope, receive, send)
+            return self._socket(scope, headers, receive, send)
+        id = request_id(headers.get("x-request-id"))
+        if self._tls:
+            scope["scheme"] = "https"
+        scope["state"] = {"request_id": id}
+        sending = partial(_send_with_headers, send, id)
+        app = self._api if scope["path"].startswith(_API) else self._app_of(scope)
+        try:
+            self._check(scope, headers, mounted=app is self._mount)
+        except HttpError as error:
+            return _refuse(error, id, sending)
+        bind_contextvars(request_id=id)  # for the logs; each request is a task with a context of its own
+        return app(scope, receive, sending)
 
-    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def _app_of(self, scope: Scope) -> ASGIApp:
+        path: str = scope["path"]
+        if is_mounted(path):
+            return self._mount
+        return self._api if path == API or self._api.knows(scope) else self._pages
+
+    async def _socket(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Only the mount has sockets."""
         try:
-            self._check_host_and_origin(scope, Headers(scope=scope))
+            self._check(scope, headers, mounted=is_mounted(scope["path"]))
         except HttpError:
             await send({"type": "websocket.close"})  # the client sees 403
             return
-        await self._app(scope, receive, send)
+        await self._mount(scope, receive, send)
 
-    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        request_id = context.request_id(headers.get("x-request-id"))
-        if self._tls:
-            scope["scheme"] = "https"
-        scope["state"] = {"request_id": request_id}
-        sending = _with_headers(send, request_id)
-        try:
-            self._check_host_and_origin(scope, headers)
-        except HttpError as error:
-            await _refuse(error, request_id, sending)
-            return
-        bind_contextvars(request_id=request_id)  # for the logs; each request is a task with a context of its own
-        await self._app(scope, receive, sending)
-
-    def _check_host_and_origin(self, scope: Scope, headers: Headers) -> None:
+    def _check(self, scope: Scope, headers: Headers, *, mounted: bool) -> None:
         """Argyll's clients may be pages of any site; they still have to use one of this machine's host names."""
-        _check_single_host(headers)
-        settings = self._site.settings
-        mounted = is_mounted(scope["path"])
-        if settings.open or (mounted and settings.argyll == "local"):
-            self._hosts.check_host(headers)
-        if settings.open and not mounted:
-            self._hosts.check_origin(scope.get("method", "GET"), headers)
+        hosts = headers.getlist("host")
+        if len(hosts) > 1:  # a proxy in front of us may have used the other one
+            raise BadRequest("http.two_hosts", "the request has two Host headers", fix="send one Host header")
+        is_open = self._settings.open
+        if is_open or (mounted and self._settings.argyll == "local"):
+            host = hosts[0].lower() if hosts else ""
+            if not self._hosts.ours(host):
+                raise _foreign_host(host)
+        changes = scope.get("method", "GET") not in SAFE_METHODS
+        by_browser = "origin" in headers or "sec-fetch-site" in headers
+        if is_open and not mounted and changes and by_browser and (why := cross_origin(headers, self._hosts.origins)):
+            raise _foreign_origin(why)
 
 
-def _check_single_host(headers: Headers) -> None:
-    """With two, a proxy in front of us may have used the other one."""
-    if len(headers.getlist("host")) > 1:
-        raise BadRequest("http.two_hosts", "the request has two Host headers", fix="send one Host header")
+def request_id(given: str | None = None) -> str:
+    """The id that came with a request, if it can be used in a log; else a new one."""
+    return given if given is not None and _USABLE_ID.fullmatch(given) else secrets.token_hex(8)
 
 
-def _with_headers(send: Send, request_id: str) -> Callable[[Message], Awaitable[None]]:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message["headers"] += [*SECURITY, (b"x-request-id", request_id.encode())]
-        await send(message)
-
-    return sending
+def _send_with_headers(send: Send, request_id: str, message: Message) -> Awaitable[None]:
+    if message["type"] == "http.response.start":
+        message["headers"] += [*SECURITY, (b"x-request-id", request_id.encode())]
+    return send(message)
 
 
 async def _refuse(error: HttpError, request_id: str, send: Send) -> None:
@@ -106,28 +117,27 @@ class _Hosts:
 
     def __init__(self, public_url: str) -> None:
         self._public = urlsplit(public_url).netloc.lower()
-        self._origins = (origin_of(public_url),) if public_url else ()
-        self._ours = lru_cache(256)(self._is_ours)
-
-    def check_host(self, headers: Headers) -> None:
-        host = headers.get("host", "").lower()
-        if not self._ours(host):
-            raise Forbidden(
-                "http.foreign_host",
-                f"host {host[:80]!r} is not allowed",
-                why="this server has no access control and answers only to local names",
-                fix="use http://127.0.0.1, or set the address with --public-url",
-            )
-
-    def check_origin(self, method: str, headers: Headers) -> None:
-        if method not in SAFE_METHODS and (why := cross_origin(headers, self._origins)):
-            raise Forbidden(
-                "http.foreign_origin",
-                "changes from pages of other sites are not allowed",
-                why=why,
-                fix="use this server's own pages",
-            )
+        self.origins = (origin_of(public_url),) if public_url else ()
+        self.ours = lru_cache(256)(self._is_ours)
 
     def _is_ours(self, host: str) -> bool:
         name = _PORT.sub("", host)
         return is_loopback(name) or name.endswith(".localhost") or (bool(self._public) and host == self._public)
+
+
+def _foreign_host(host: str) -> Forbidden:
+    return Forbidden(
+        "http.foreign_host",
+        f"host {host[:80]!r} is not allowed",
+        why="this server has no access control and answers only to local names",
+        fix="use http://127.0.0.1, or set the address with --public-url",
+    )
+
+
+def _foreign_origin(why: str) -> Forbidden:
+    return Forbidden(
+        "http.foreign_origin",
+        "changes from pages of other sites are not allowed",
+        why=why,
+        fix="use this server's own pages",
+    )

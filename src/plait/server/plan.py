@@ -7,12 +7,12 @@ from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Scoped
 
 from .call import Call
-from .definition_input import definition_of
+from .runs import definition_of
 
 
 async def plan(call: Call[Scoped, PlanRun]) -> Answer:
     body, engine = call.body, call.host.engine
-    definition = await definition_of(engine, body.dialect, body.definition, call.namespace)
+    definition = definition_of(engine, body.dialect, body.definition)
     found = await engine.plan(definition, body.input, call.namespace)
     return Answer(
         RunPlan(

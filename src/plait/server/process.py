@@ -96,6 +96,7 @@ class Process:
         self.url = url_of(sock)
         self.config = config = uvicorn.Config(
             app,
+            interface="asgi3",
             http=cast("Any", partial(HttpProtocol, site.settings)),
             ws="none" if site.settings.argyll == "off" else "websockets-sansio",
             ws_max_size=_MAX_MESSAGE,

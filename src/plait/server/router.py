@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import unquote_to_bytes
 
-from starlette.types import Scope
+_KEPT = 1024
+"""Paths whose route is remembered."""
 
 
 class Routable(Protocol):
@@ -40,6 +42,9 @@ class Match(Generic[R]):
 
 class Router(Generic[R]):
     def __init__(self, routes: Iterable[R]) -> None:
+        self.match = lru_cache(_KEPT)(self._match)
+        """For a path as it was sent, without the query. None if no route has it, whatever the method. A path that is
+        not UTF-8 has no route."""
         self._exact: dict[bytes, dict[str, R]] = defaultdict(dict)
         self._patterns: dict[tuple[str, ...], dict[str, R]] = defaultdict(dict)
         for route in routes:
@@ -49,23 +54,16 @@ class Router(Generic[R]):
                 raise ValueError(f"two routes for {route.method} {route.full_path}")
             methods[route.method] = route
 
-    def match(self, raw_path: bytes) -> Match[R] | None:
-        """None if no route has that path, whatever the method. A path that is not UTF-8 has no route."""
-        exact = self._exact.get(raw_path)
+    def _match(self, path: bytes) -> Match[R] | None:
+        exact = self._exact.get(path)
         if exact is not None:
             return Match(exact, {})
-        parts = raw_path.split(b"/")[1:]
+        parts = path.split(b"/")[1:]
         for pattern, methods in self._patterns.items():
             params = _fit(pattern, parts)
             if params is not None:
                 return Match(methods, params)
         return None
-
-
-def raw_path(scope: Scope) -> bytes:
-    """The path as it was sent, without the query."""
-    raw: bytes | None = scope.get("raw_path")
-    return scope["path"].encode() if raw is None else raw.partition(b"?")[0]
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.run import RunRef
-from plait.api.run_action import CancelRun, ForkRun, PatchRun, RetryRun, RunState, SendMessage
-from plait.api.shape import Accepted, Body, Scoped
+from plait.api.run_action import CancelRun, ForkRun, MessageReceipt, PatchRun, RetryRun, RunState, SendMessage
+from plait.api.shape import Body, Scoped
 from plait.engine import Handle
 
 from .call import AnyCall, Call
@@ -41,8 +42,16 @@ async def patch(call: Call[Scoped, PatchRun]) -> Answer:
 
 
 async def message(call: Call[Scoped, SendMessage]) -> Answer:
-    handle = await _run(call)
-    return Answer(Accepted(id=await handle.message(call.body.name, call.body.body, call.body.id)))
+    handle, body = await _run(call), call.body
+    if body.wait_ms is None:
+        return Answer(MessageReceipt(id=await handle.message(body.name, body.body, body.id)))
+    key = body.id or call.host.engine.kernel.ids.key()
+    try:
+        async with asyncio.timeout(body.wait_ms / 1000):
+            answer = await handle.ask(body.name, body.body, key)
+    except TimeoutError:
+        return Answer(MessageReceipt(id=key), 202)
+    return Answer(MessageReceipt(id=key, answered=True, answer=answer))
 
 
 async def fork(call: Call[Scoped, ForkRun]) -> Answer:
@@ -129,7 +138,10 @@ ROUTES = (
         handler=message,
         query=Scoped,
         body=SendMessage,
-        replies=(Reply(200, Accepted, "The message is durable; this is its id."),),
+        replies=(
+            Reply(200, MessageReceipt, "The message is durable; with `wait_ms`, the run has answered it."),
+            Reply(202, MessageReceipt, "The message is durable, and the run has not answered in time."),
+        ),
         faults=(_ENDED, Fault(429, "kernel.queue_full", "Too many messages are waiting for this run.")),
         noun=RUN,
         example={"name": "yes", "body": {"by": "me"}},

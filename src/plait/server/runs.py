@@ -14,16 +14,17 @@ import msgspec
 from plait.api.route import Answer, Fault, Reply, Route, Stream
 from plait.api.run import ListRuns, Run, RunChanges, RunDetail, RunPage, RunRef, ShowRun, StartRun
 from plait.api.shape import Scoped, label_pair
-from plait.engine import Handle
+from plait.engine import Engine, Handle
 from plait.engine.live_lists import RunChanges as Changes
 from plait.kernel import values
+from plait.kernel.bundle import Reference
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.store import RunFilter, RunRow, ShownStatus
 
 from .call import Call
-from .definition_input import definition_of
-from .guard import namespace_of
+from .dispatch import namespace_of
+from .errors import UnknownDialect
 from .nouns import RUN
 from .sse import frame
 
@@ -32,7 +33,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     body, engine = call.body, call.host.engine
     namespace = call.namespace if body.namespace is None else namespace_of(call.caller, body.namespace)
     handle: Handle[Any] = await engine.start(
-        await definition_of(engine, body.dialect, body.definition, namespace),
+        definition_of(engine, body.dialect, body.definition),
         body.input,
         id=body.id,
         namespace=namespace,
@@ -44,6 +45,16 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     if handle.created:
         return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201)
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()))
+
+
+def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any]) -> Any:
+    """A name, of the dialect that was sent with it or of any; or what its dialect reads."""
+    if dialect is None and isinstance(given, str):
+        return given
+    dialect, known = dialect or engine.default_dialect, engine.bundles
+    if dialect not in known:
+        raise UnknownDialect(dialect, known)
+    return Reference(dialect, given, given) if isinstance(given, str) else known[dialect].read(given)
 
 
 async def list_runs(call: Call[ListRuns, None]) -> Answer | Stream:

@@ -1,20 +1,21 @@
-"""`POST /definitions`: one route for all dialects; how a definition is saved is up to its dialect."""
+"""`POST /definitions`: one route for all dialects. With a name, a definition becomes a version of that name; what is
+saved without one, such as the steps of a catalog, is up to its dialect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from plait.api.definition import NewDefinition
+from plait.api.definition import NewDefinition, Version
 from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
 from plait.api.shape import Scoped
 from plait.api.surface import Save, Surface
 from plait.kernel.errors import InvalidInput
 
 from .call import Call
-from .definition_input import must_know
+from .errors import UnknownDialect
 
-_NOT_SAVED = Fault(422, "definitions.not_saved_here", "Definitions of this dialect are deployed with their program.")
+_NOT_SAVED = Fault(422, "definitions.not_saved_here", "Definitions of this dialect are not saved without a name.")
 
 
 def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
@@ -29,7 +30,7 @@ def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
         path="/definitions",
         name="definitions.save",
         role="editor",
-        summary="Save a definition, if its dialect supports it",
+        summary="Save a definition",
         handler=save,
         query=Scoped,
         body=NewDefinition,
@@ -41,19 +42,30 @@ def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
 
 async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> Answer:
     dialect = call.body.dialect
-    must_know(call.host.engine, dialect)
+    known = call.host.engine.bundles
+    if dialect not in known:
+        raise UnknownDialect(dialect, known)
+    if call.body.name is not None:
+        return await _save_version(call, call.body.name)
     if surface is None or surface.save is None:
         raise InvalidInput(
             _NOT_SAVED.code,
-            f"definitions of `{dialect}` can't be saved through the API",
-            why="they are deployed with their program",
-            fix="load the module into the server: plait serve MODULE",
+            f"definitions of `{dialect}` can't be saved without a name",
+            why="code is deployed with its program; JSON and source text are saved under a name",
+            fix="load the module into the server: plait serve MODULE; or send a `name`",
         )
     return await surface.save.handler(replace(call, host=surface.host))
 
 
+async def _save_version(call: Call[Scoped, NewDefinition], name: str) -> Answer:
+    given, definitions = call.body.definition, call.host.engine.definitions
+    content = {"source": given} if isinstance(given, str) else {"body": given}
+    saved = await definitions.save(call.body.dialect, name, **content, namespace=call.namespace)
+    return Answer(saved.version, 201 if saved.new else 200)
+
+
 def _replies(saves: Iterable[Save]) -> tuple[Reply, ...]:
-    shapes = [each.shape for each in saves]
+    shapes = [Version, *(each.shape for each in saves)]
     new = [Reply(201, shape, "Saved; it is new.") for shape in shapes]
     known = [Reply(200, shape, "Saved; a definition with this id was there before.") for shape in shapes]
-    return (*new, *known) or (Reply(201, None, "Saved."),)
+    return (*new, *known)

@@ -13,7 +13,6 @@ from plait.registry.engine import Engine
 
 from .auth import AuthOptions, KeyGuard
 from .errors import Overloaded, Stopping, TooManyWatchers
-from .guard import Guard, OpenGuard
 
 if TYPE_CHECKING:  # an extra
     from plait.observe.spans import Traces
@@ -63,7 +62,6 @@ class Site:
     engine: Engine
     auth: KeyGuard
     """Keys, sessions, links and the audit log; also there when the server is open."""
-    guard: Guard
     settings: Settings
     metrics: Metrics
     traces: Traces | None = None
@@ -110,8 +108,7 @@ async def site_of(
 ) -> AsyncGenerator[Site]:
     """A site on an open engine. `secret` is the signing secret, if the caller already has it."""
     auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url), secret)
-    guard = OpenGuard() if settings.open else auth
     try:
-        yield Site(engine, auth, guard, settings, metrics or Metrics(), traces)
+        yield Site(engine, auth, settings, metrics or Metrics(), traces)
     finally:
         await auth.close()

@@ -26,10 +26,6 @@ def json_text(value: object) -> str:
     return values.plain(value).decode()
 
 
-def _optional(value: object) -> str | None:
-    return None if value is None else json_text(value)
-
-
 def error_of(column: str | None) -> ErrorInfo | None:
     return None if column is None else _error.decode(column)
 
@@ -52,9 +48,9 @@ def run_columns(row: RunRow) -> Row:
         row.created_at,
         row.ended_at,
         row.deadline,
-        _optional(row.output),
-        _optional(row.error),
-        _optional(row.blocked),
+        None if row.output is None else json_text(row.output),
+        None if row.error is None else json_text(row.error),
+        None if row.blocked is None else json_text(row.blocked),
         row.recoveries,
         row.full,
     )
@@ -66,9 +62,9 @@ def patch_columns(run_id: str, patch: RunPatch) -> Row:
         patch.status,
         patch.awake,
         patch.ended_at,
-        _optional(patch.output),
-        _optional(patch.error),
-        _optional(patch.blocked),
+        None if patch.output is None else json_text(patch.output),
+        None if patch.error is None else json_text(patch.error),
+        None if patch.blocked is None else json_text(patch.blocked),
         patch.recoveries,
         patch.full,
     )
@@ -125,7 +121,7 @@ def line_columns(line: Line) -> Row:
 
 
 def record_columns(record: Record) -> Row:
-    return (record.kind, record.namespace, record.id, record.at, text(record.body))
+    return (record.kind, record.namespace, record.id, record.at, bytes(record.body).decode())
 
 
 def record(row: Row) -> Record:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+
 from plait.egress import Egress, EgressSettings, Request, Response
 from plait.kernel.ids import RunId
 from plait.kernel.task import Executor
@@ -36,8 +38,8 @@ class CommonExecutors:
         await self.languages.close()
         await self._egress.aclose()
 
-    async def _send(self, request: Request) -> Response:
-        return await self.send(request)
+    def _send(self, request: Request) -> Awaitable[Response]:
+        return self.send(request)
 
     def _callback(self, run_id: RunId, node: str, token: str) -> str:
         return self.callbacks(run_id, node, token)

@@ -1,4 +1,5 @@
-"""Tasks of the kind `http`: one request for each attempt, through the guarded client.
+"""Tasks of the kind `http`: one request for each attempt, through the guarded client; and what its response means: a
+result, a failure for good, or one that may pass.
 
 A request may ask for its result to come later: it then carries a callback address in a header or a field of its
 body, and the executor answers `LATER` as soon as the other side has accepted the work.
@@ -7,21 +8,24 @@ body, and the executor answers `LATER` as soon as the other side has accepted th
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from plait.egress import Request, Response
 from plait.egress.errors import EgressError
+from plait.kernel import values
+from plait.kernel.errors import PlaitError
 from plait.kernel.task import LATER, Attempt, Later, Task, TaskError
 from plait.kernel.task_inputs import HTTP, HttpInput
 
 from .callbacks import CallbackUrls, filled, local_url, url_of
 from .http_address import address_of
-from .http_answer import check_status, json_of, object_of
 
 Send = Callable[[Request], Awaitable[Response]]
 """The guarded client; a test may put services of its own there."""
 
 _PROBE_TIMEOUT = 3.0
+_SHOWN = 300
+"""Characters of a response's body that an error shows."""
 
 
 class HttpExecutor:
@@ -37,33 +41,22 @@ class HttpExecutor:
             response = await self._send(self._request(wanted, attempt))
         except EgressError as error:
             _fail(error)
-        check_status(response, wanted.retry_statuses)
-        match wanted.expects:
-            case "callback":
-                return LATER
-            case "nothing":
-                return None
-            case "object":
-                return object_of(response)
-            case "json":
-                return json_of(response)
+        return result_of(response, wanted)
 
     def _request(self, wanted: HttpInput, attempt: Attempt) -> Request:
+        headers, body = wanted.headers, wanted.body
+        if (callback := wanted.callback) is not None:
+            if callback.headers:
+                headers = headers | dict.fromkeys(callback.headers, url_of(callback, attempt, self._callbacks))
+            body = filled(body, callback, attempt, self._callbacks) if body else body
         return Request(
             method=wanted.method,
-            url=address_of(wanted.url, wanted.params),
-            headers=self._headers(wanted, attempt),
-            body=bytes(filled(wanted.body, wanted.callback, attempt, self._callbacks)) if wanted.body else b"",
+            url=address_of(wanted.url, wanted.params) if "{" in wanted.url else wanted.url,
+            headers=headers,
+            body=bytes(body),
             timeout=wanted.timeout,
             idempotency_key=attempt.task.key,
             max_bytes=wanted.max_bytes,
-        )
-
-    def _headers(self, wanted: HttpInput, attempt: Attempt) -> dict[str, str]:
-        if wanted.callback is None or not wanted.callback.headers:
-            return wanted.headers
-        return wanted.headers | dict.fromkeys(
-            wanted.callback.headers, url_of(wanted.callback, attempt, self._callbacks)
         )
 
 
@@ -84,3 +77,63 @@ class HttpProbe:
 def _fail(error: EgressError) -> NoReturn:
     why = f": {error.why}" if error.why else ""
     raise TaskError(f"step call failed: {error.what}{why}", retryable=error.retryable) from error
+
+
+# -- the response ------------------------------------------------------------------------------------------------------
+
+
+def result_of(response: Response, wanted: HttpInput) -> Any | Later:
+    """What the other side returned, None if that is nothing. Raises for all but 2xx, and for a status that is to be
+    tried again."""
+    status = response.status
+    if not 200 <= status < 300 or status in wanted.retry_statuses:
+        raise _failure(response, wanted)
+    if wanted.expects in ("callback", "nothing"):
+        return LATER if wanted.expects == "callback" else None
+    try:
+        found = values.parse(response.body) if response.body.strip() else None
+    except PlaitError as error:  # what is not JSON is wrong on every attempt
+        reason = error.why or error.what
+        raise TaskError(f"step returned what is not JSON: {reason}", retryable=False) from None
+    if wanted.expects == "object" and not isinstance(found, dict):
+        if found is None:
+            return {}
+        kind = "a list" if isinstance(found, list) else "a plain value"
+        raise TaskError(f"step returned {kind}, not an object of outputs", retryable=False)
+    return cast("Any", found)
+
+
+def _failure(response: Response, wanted: HttpInput) -> TaskError:
+    status, detail = response.status, _detail(response)
+    text = f"step returned HTTP error: status {status}{': ' if detail else ''}{detail}"
+    return TaskError(text, retryable=status >= 500 or status in wanted.retry_statuses)
+
+
+def _detail(response: Response) -> str:
+    """`detail`, else `title` of a problem; else the first part of a text."""
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if "json" in kind:
+        told = _told(response.body)
+        if told:
+            return _line(told)
+    elif kind and not kind.startswith("text/"):
+        return ""
+    return _line(response.body[: 4 * _SHOWN].decode(errors="replace"))
+
+
+def _told(body: bytes) -> str:
+    try:
+        found = values.parse(body)
+    except PlaitError:
+        return ""
+    if not isinstance(found, dict):
+        return ""
+    problem = cast("dict[str, Any]", found)
+    texts = (problem.get(name) for name in ("detail", "title"))
+    return next((each for each in texts if isinstance(each, str) and each), "")
+
+
+def _line(text: str) -> str:
+    """On one line, without what a terminal or a store would mind."""
+    plain = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * _SHOWN]).split())
+    return plain if len(plain) <= _SHOWN else f"{plain[:_SHOWN]}…"

@@ -50,7 +50,7 @@ class LocalWorker:
         self.threads = ThreadPoolExecutor(threads, thread_name_prefix="plait-step")
         self.timeouts: Deadlines[_Execution] = Deadlines(clock, _Execution.time_is_up)
         self.heartbeats: Deadlines[_Execution] = Deadlines(clock, _Execution.beat_is_due)
-        self._running: dict[tuple[RunId, TaskToken], _Execution] = {}
+        self.running: dict[tuple[RunId, TaskToken], _Execution] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, executor: Executor) -> None:
@@ -58,37 +58,33 @@ class LocalWorker:
         self.executors |= dict.fromkeys(executor.kinds, executor)
 
     def start(self, attempt: Attempt) -> None:
-        loop = self._loop = self._loop or asyncio.get_running_loop()
-        execution = _Execution(self, attempt)
-        self._running[attempt.run_id, attempt.task.token] = execution
-        execution.begin(loop)
+        task, policy = attempt.task, attempt.task.policy
+        execution = self.running[attempt.run_id, task.token] = _Execution(self, attempt)
+        if policy.timeout is not None:
+            self.timeouts.begin(execution, policy.timeout)
+        if policy.heartbeat is not None:
+            self.heartbeats.begin(execution, policy.heartbeat)
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        execution.task = self._loop.create_task(execution.run(), name=f"{attempt.run_id}:{task.token}")
 
     def cancel(self, run_id: RunId, token: TaskToken) -> None:
-        execution = self._running.get((run_id, token))
+        execution = self.running.get((run_id, token))
         if execution is not None:
             execution.abandon()
 
     def progress(self, run_id: RunId, token: TaskToken) -> Raw | None:
         """What an attempt under way last reported; None if nothing."""
-        execution = self._running.get((run_id, token))
+        execution = self.running.get((run_id, token))
         return None if execution is None else execution.progress
 
     def name_of(self, task: asyncio.Task[Any]) -> str | None:
         """Which step a task of the event loop is; asked by another thread while that loop is held up."""
-        found = next((execution for execution in list(self._running.values()) if execution.task is task), None)
+        found = next((execution for execution in list(self.running.values()) if execution.task is task), None)
         return None if found is None else found.name
 
-    def ended(self, attempt: Attempt) -> None:
-        task = attempt.task
-        execution = self._running.pop((attempt.run_id, task.token))
-        policy = task.policy
-        if policy.timeout is not None:
-            self.timeouts.end(execution, policy.timeout)
-        if policy.heartbeat is not None:
-            self.heartbeats.end(execution, policy.heartbeat)
-
     async def close(self) -> None:
-        running = list(self._running.values())
+        running = list(self.running.values())
         tasks = [execution.task for execution in running if execution.task is not None]
         for execution in running:
             execution.abandon()
@@ -114,15 +110,6 @@ class _Execution:
         self._over = False
         self.task: asyncio.Task[None] | None = None
 
-    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        task = self._attempt.task
-        policy = task.policy
-        if policy.timeout is not None:
-            self._worker.timeouts.begin(self, policy.timeout)
-        if policy.heartbeat is not None:
-            self._worker.heartbeats.begin(self, policy.heartbeat)
-        self.task = loop.create_task(self._run(), name=f"{self._attempt.run_id}:{task.token}")
-
     @property
     def name(self) -> str:
         return f"{self._attempt.task.label} of run {caller_id(self._attempt.run_id)}"
@@ -138,12 +125,16 @@ class _Execution:
         if task is not None:
             task.cancel()
 
-    async def _run(self) -> None:
-        attempt = self._attempt
+    async def run(self) -> None:
+        attempt, around = self._attempt, self._worker.around
         attempt.beat = self._beat
         current_attempt.set(attempt)
         try:
-            output = await (self._execute() if self._worker.around is None else self._observed(self._worker.around))
+            if around is None:
+                output = await self._execute()
+            else:
+                with around(attempt):
+                    output = await self._execute()
             later = output is LATER
             raw = values.NULL if later else values.encode(output, max_bytes=self._worker.max_payload)
         except asyncio.CancelledError as error:
@@ -157,7 +148,8 @@ class _Execution:
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            self._report(TaskResult(attempt.task.token, attempt.number, raw, queued=self._queued, later=later))
+            queued = Millis(0) if self._asked is None else self._queued
+            self._report(TaskResult(attempt.task.token, attempt.number, raw, queued=queued, later=later))
 
     async def _execute(self) -> Any:
         attempt = self._attempt
@@ -171,10 +163,6 @@ class _Execution:
             raise TaskError(f"this process can't do tasks of the kind `{task.kind}`", retryable=True)
         attempt.in_thread = self._in_thread
         return await executor.execute(task, attempt)
-
-    async def _observed(self, around: Around) -> Any:
-        with around(self._attempt):
-            return await self._execute()
 
     async def _in_thread(self, function: Callable[[], Any]) -> Any:
         context, loop = contextvars.copy_context(), asyncio.get_running_loop()
@@ -256,11 +244,18 @@ class _Execution:
             self._attempt.report(self._attempt.run_id, result)
 
     def _end(self) -> None:
-        if not self._over:
-            self._over = True
-            # The task knows us by its context, the attempt by its beat: without this all wait for a garbage collection
-            self.task = self._attempt.beat = self._attempt.in_thread = None
-            self._worker.ended(self._attempt)
+        if self._over:
+            return
+        self._over = True
+        attempt, worker = self._attempt, self._worker
+        # The task knows us by its context, the attempt by its beat: without this all wait for a garbage collection
+        self.task = attempt.beat = attempt.in_thread = None
+        del worker.running[attempt.run_id, attempt.task.token]
+        policy = attempt.task.policy
+        if policy.timeout is not None:
+            worker.timeouts.end(self, policy.timeout)
+        if policy.heartbeat is not None:
+            worker.heartbeats.end(self, policy.heartbeat)
 
 
 async def _awaited(awaitable: Awaitable[Any]) -> Any:

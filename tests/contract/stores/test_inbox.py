@@ -69,6 +69,29 @@ async def test_a_taken_key_is_still_known(backend: Backend):
         assert await store.reply(RUN, "key") == Taken("key", b"1")
 
 
+async def test_an_input_may_be_taken_now_and_answered_later(backend: Backend):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await must(store, outside("run", inbox=[message("run", "ask"), message("run", "other")]))
+        await must(store, owner.write("run", taken=[Taken("ask", later=True), Taken("other", later=True)]))
+        assert await store.inbox(ALL, 10) == []
+        assert await store.reply(RUN, "ask") is None
+        await must(store, outside("run", inbox=[message("run", "ask", body=2)]))  # asked again, by who waits
+        assert await store.inbox(ALL, 10) == []
+        await must(store, owner.write("run", taken=[Taken("ask", b'"soon"')]))
+        assert await store.reply(RUN, "ask") == Taken("ask", b'"soon"')
+        assert await store.reply(RUN, "other") is None
+
+
+async def test_an_answer_to_nobody_is_nothing(backend: Backend):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await must(store, owner.write("run", taken=[Taken("nobody", b"1")]))
+        assert await store.reply(RUN, "nobody") is None
+        await must(store, outside("run", inbox=[message("run", "nobody")]))
+        assert keys(await store.inbox(ALL, 10)) == ["nobody"]
+
+
 async def test_an_inbox_holds_what_is_for_the_shards_asked_for(backend: Backend):
     other = one_of_another_shard("run")
     async with opened(backend) as store:

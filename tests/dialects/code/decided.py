@@ -146,11 +146,10 @@ class DecidedRun:
             self._set_timer(timer.token, timer.due)
         for token in unit.revoked or ():
             self._decider.worker.cancel(self._info.run_id, token)
-        for task, number in unit.tasks:
-            open = self._live.state.tasks.get(task.token)
-            if open is not None:
-                attempt = Attempt(self._info.run_id, task, number, open.progress, self._report, _say_nothing)
-                self._decider.worker.start(attempt)
+        for opened in unit.tasks:
+            self._decider.worker.start(
+                Attempt(self._info.run_id, opened.task, opened.attempt, opened.progress, self._report, _say_nothing)
+            )
         if unit.more:
             self.give(Continue())
 

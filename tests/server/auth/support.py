@@ -50,11 +50,18 @@ class WatchedRecords(Records):
         self.gets.append((kind, id))
         return await super().get(kind, namespace, id)
 
-    async def put(self, record: Record, *, new: bool = False) -> bool:
+    def put(self, record: Record) -> Awaitable[object]:
+        self._note(record)
+        return super().put(record)
+
+    async def add(self, record: Record) -> bool:
+        self._note(record)
+        return await super().add(record)
+
+    def _note(self, record: Record) -> None:
         if (error := self.fail_put.pop(record.kind, None)) is not None:
             raise error
         self.puts.append(record)
-        return await super().put(record, new=new)
 
 
 def request(

@@ -219,9 +219,9 @@ async def test_a_lost_answer_of_the_store_does_not_turn_the_first_use_into_a_sec
     class Forgetful(WatchedRecords):
         """Writes, and then says what a store says that is asked the same again."""
 
-        async def put(self, record: Record, *, new: bool = False) -> bool:
-            written = await super().put(record, new=new)
-            return written and not new
+        async def add(self, record: Record) -> bool:
+            await super().add(record)
+            return False
 
     async with engine() as opened:
         signed = links_on(opened, clock, Forgetful(opened))

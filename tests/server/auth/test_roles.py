@@ -7,7 +7,7 @@ import pytest
 
 from plait.api.caller import Caller, RequiredRole, Role
 from plait.errors import PlaitError
-from plait.server.guard import namespace_of
+from plait.server.dispatch import namespace_of
 
 MAY: dict[Role, set[RequiredRole]] = {
     "viewer": {"public", "any", "viewer"},

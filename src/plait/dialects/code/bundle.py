@@ -70,7 +70,8 @@ class CodeBundle:
 
     def _known(self, definition: object) -> Workflow[..., Any]:
         found = cast("Workflow[..., Any]", definition)
-        self.registry.add(found)  # so that it is there when the run must be replayed
+        if not self.registry.knows(found):
+            self.registry.add(found)  # so that it is there when the run must be replayed
         return found
 
     def _check_input(self, definition: Workflow[..., Any], raw: Raw) -> None:

@@ -11,6 +11,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
+
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.task import CALL, Policy, Task
@@ -50,7 +52,10 @@ class Undoing:
         history = self._history
         listener = history.on_closed
         replay = Replay(definition, history, self._around, _ignore, _ignore, collecting=True)
-        replay.start(entry(definition, history.input), now)
+        try:
+            replay.start(entry(definition, history.input), now)
+        except (msgspec.DecodeError, TypeError, ValueError):
+            return None  # code that does not take the run's input knows nothing of what it did
         replay.evict()
         history.on_closed = listener
         return replay

@@ -18,7 +18,7 @@ from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from .approvals import ApproveOp, Verdict, asked
 from .branches import JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
-from .definition import NAME, Sec, StepOptions, Workflow, bad_option, checked_text, is_step, seconds
+from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
 from .loops import MISSING, Keeping, Loop, LoopOp
@@ -110,16 +110,16 @@ class Context:
     ) -> Op[T]: ...
     @overload
     def step(self, name: str, fn: Callable[[*Ts], T], *args: *Ts, **options: Unpack[StepOptions]) -> Op[T]: ...
-    def step(self, name: str, fn: Callable[..., Any], *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
+    def step(self, name: str, fn: Any, *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
         """Runs code that touches the world: at least once, its result recorded once. The result is what `fn` says
         it returns; a lambda says nothing, so give `returns` if it is more than plain JSON."""
         merged = self._replay.definition.options
-        named = fn if is_step(fn) else None
+        named: Step[..., Any] | None = fn if isinstance(fn, Step) else None  # pyright: ignore[reportUnknownVariableType]
         if named is not None and named.given:
             merged = merged.under(named.given)
         if options:
             merged = merged.under(options)  # type: ignore[arg-type]
-        return StepOp(self._scope, name, fn, named, args, merged, returns)
+        return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -389,10 +389,11 @@ def _datetime(at: Millis) -> datetime:
 
 
 def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Awaitable[Any]]:
-    """How a workflow function is entered."""
+    """How a workflow function is entered. Raises if the input does not fit, as it may when the code is another."""
+    arguments = definition.arguments(input)
 
     def enter(root: Scope) -> Awaitable[Any]:
-        return definition.fn(Context(root), *definition.arguments(input))
+        return definition.fn(Context(root), *arguments)
 
     return enter
 
@@ -400,7 +401,7 @@ def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Await
 def _reference(name: str, definition: Any) -> Reference:
     if isinstance(definition, str):
         label = checked_text(f"the definition of child `{name}`", definition)
-        return Reference(NAME, label, label.partition("@")[0])
+        return Reference("", label, label.partition("@")[0])
     found = getattr(definition, "reference", None)
     if found is None:
         raise WorkflowCodeError(

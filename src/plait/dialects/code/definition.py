@@ -158,13 +158,22 @@ class Step(Generic[P, T_co]):
             return list[Any]
         return [hint(self.fn, p.name) for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
+    @functools.cached_property
+    def result(self) -> msgspec.json.Decoder[Any]:
+        return values.decoder(self.returns)
+
+    @functools.cached_property
+    def _decoders(self) -> list[msgspec.json.Decoder[Any]] | None:
+        """Of its parameters; None if it takes any number of them."""
+        types = self.parameters
+        return [values.decoder(type) for type in cast("list[Any]", types)] if isinstance(types, list) else None
+
     def arguments(self, args: Raw) -> list[Any]:
         """Decoded copies, as the types of the parameters."""
-        types = self.parameters
-        if types is list or not isinstance(types, list):
+        decoders = self._decoders
+        if decoders is None:
             return values.decode(args)
-        raws = _raws.decode(args)
-        return [values.decode(raw, type) for raw, type in zip(raws, cast("list[Any]", types), strict=False)]
+        return [decoder.decode(raw) for decoder, raw in zip(decoders, _raws.decode(args), strict=False)]
 
 
 def is_step(fn: object) -> TypeGuard[Step[..., Any]]:
@@ -213,7 +222,11 @@ class Workflow(Generic[P, T_co]):
         """What the function gets after `ctx`: the input as its type, or nothing."""
         if not self.takes_input or (not self.needs_input and bytes(input) == b"null"):
             return ()
-        return (values.decode(input, self.input_type),)
+        return (self._input.decode(input),)
+
+    @functools.cached_property
+    def _input(self) -> msgspec.json.Decoder[Any]:
+        return values.decoder(self.input_type)
 
     @functools.cached_property
     def returns(self) -> Any:

@@ -14,6 +14,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, NoReturn
 
+import msgspec
+
 from .errors import foreign_await
 from .scope import current
 
@@ -37,16 +39,13 @@ class TurnTask(asyncio.Task[Any]):
         return self is other
 
 
-class Callback:
+class Callback(msgspec.Struct):
     """What `call_soon` returns: asyncio's own handle does more than is needed, and is made often."""
 
-    __slots__ = ("args", "callback", "context", "off")
-
-    def __init__(self, callback: Callable[..., object], args: tuple[Any, ...], context: contextvars.Context) -> None:
-        self.callback = callback
-        self.args = args
-        self.context = context
-        self.off = False
+    callback: Callable[..., object]
+    args: tuple[Any, ...]
+    context: contextvars.Context
+    off: bool = False
 
     def cancel(self) -> None:
         self.off = True
@@ -163,8 +162,8 @@ class TurnLoop(asyncio.AbstractEventLoop):
         self.alive.append(task)
         return task
 
-    def get_debug(self) -> bool:
-        return False
+    # False; asked for with every future, so it is no function of Python
+    get_debug = staticmethod(bool)  # type: ignore[assignment]
 
     def is_running(self) -> bool:
         return True

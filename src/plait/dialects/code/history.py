@@ -190,7 +190,9 @@ class History:
                 op.status, op.closed_at = "completed", at
             if event.branches is not None:
                 op.branches = {name: Branch() for name in event.branches}
-        self._add(op)
+        self.ops[op.at] = op
+        if "/~" in op.at:
+            self._note_iterations(op)
 
     def fold_closed(self, event: OpClosed, at: Millis) -> None:
         op = self.ops.get(event.at)
@@ -238,18 +240,15 @@ class History:
         self.blocked, self.hash = None, event.hash
 
     def fold_completed(self, event: RunCompleted, at: Millis) -> None:
-        self._end("completed")
+        self.ended, self.end_seq = "completed", self.end_seq or self.seq
 
     def fold_cancelled(self, event: RunCancelled, at: Millis) -> None:
-        self._end("cancelled")
+        self.ended, self.end_seq = "cancelled", self.end_seq or self.seq
 
     def fold_failed(self, event: RunFailed, at: Millis) -> None:
-        self._end("failed")
+        self.ended, self.end_seq = "failed", self.end_seq or self.seq
         data: dict[str, Any] = event.data or {}
         self.causes = data.get("causes", [])
-
-    def _end(self, status: RunStatus) -> None:
-        self.ended, self.end_seq = status, self.end_seq or self.seq
 
     def fold_reopened(self, event: RunReopened, at: Millis) -> None:
         self.ended = None
@@ -315,8 +314,6 @@ class History:
 
     def closings(self) -> list[OpState]:
         """Closed operations in the order in which their results are delivered."""
-        if not self.ops:
-            return []
         return sorted((op for op in self.ops.values() if op.order), key=lambda op: op.order)
 
     def _messages(self) -> Iterator[QueuedMessage]:
@@ -361,9 +358,9 @@ class History:
     def restore(self, snapshot: Raw) -> None:
         image = _image.decode(snapshot)
         self.seq, self.input, self.seed, self.started_at = image.seq, image.input, image.seed, image.started_at
-        self.ops, self._iterations = {}, {}
+        self.ops, self._iterations = {op.at: op for op in image.ops}, {}
         for op in image.ops:
-            self._add(op)
+            self._note_iterations(op)
         self.undoables = {undoable.at: undoable for undoable in image.undoables}
         self.queue = {message.id: message for message in image.queue}
         self.seen, self.orders, self.hash = set(image.seen), image.orders, image.hash
@@ -371,11 +368,10 @@ class History:
         self.ended, self.end_seq, self.recoveries = image.ended, image.end_seq, image.recoveries
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
 
-    def _add(self, op: OpState) -> None:
-        self.ops[op.at] = op
-        if "/~" in op.at:
-            for loop, number in _loops_of(op.at):
-                self._iterations.setdefault(loop, {}).setdefault(number, []).append(op.at)
+    def _note_iterations(self, op: OpState) -> None:
+        """Those of loops that an operation is in."""
+        for loop, number in _loops_of(op.at):
+            self._iterations.setdefault(loop, {}).setdefault(number, []).append(op.at)
 
     def _remove(self, path: str) -> None:
         self.ops.pop(path, None)

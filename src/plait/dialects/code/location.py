@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from uuid import NAMESPACE_OID, uuid5
 
 from plait.kernel import values
@@ -18,6 +19,9 @@ Location = tuple[str | int, ...]
 
 MAX_NAME = 500
 MAX_DEPTH = 64
+
+is_plain = re.compile(r"[A-Za-z0-9_.:-][A-Za-z0-9_.: ~-]{0,499}").fullmatch
+"""Whether a name is fine as it is and printed as it is: most are."""
 
 
 def segment(part: str | int) -> str:

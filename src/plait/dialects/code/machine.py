@@ -36,7 +36,7 @@ from plait.kernel.view import Edge, Node, Reason
 
 from . import view
 from .approvals import Verdict
-from .compensation import returns_of
+from .compensation import Undoing, returns_of
 from .context import entry
 from .events import (
     MessageQueued,
@@ -48,7 +48,7 @@ from .events import (
 from .history import OpState
 from .op import Op, revoking
 from .replay import Replay
-from .replayer import Replayer
+from .replayer import Replayer, input_misfit
 from .steps import StepOp
 
 _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
@@ -121,10 +121,10 @@ class CodeMachine(Replayer):
         if op is None:
             return
         if result.error is None:
-            self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempts, queued=result.queued))
+            self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempt, queued=result.queued))
         else:
             error = _final_error(op, result.error, result)
-            self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempts, queued=result.queued))
+            self._record(OpClosed(op.at, "failed", error=error, attempts=result.attempt, queued=result.queued))
         self._pump()
 
     def _timer(self, token: TaskToken) -> None:
@@ -284,14 +284,17 @@ class CodeMachine(Replayer):
         return [op.task() for op in waiting if isinstance(op, StepOp) and self._is_open(op.at)]
 
     def compensations(self) -> list[Task]:
-        return self._undoing.tasks(self._replay.handlers if self._replay is not None else {}, self._now)
+        return self._undoing().tasks(self._replay.handlers if self._replay is not None else {}, self._now)
+
+    def _undoing(self) -> Undoing:
+        return Undoing(self.history, self._around, self._definition)
 
     def type_of(self, path: str) -> Any:
         """The type of an operation's result, as the loaded code has it."""
         op = self.history.ops.get(path)
         if op is not None and op.fn is not None and (found := returns_of(op.fn)) is not Any:
             return found
-        collected = self._undoing.collect(self._now)
+        collected = self._undoing().collect(self._now)
         return Any if collected is None else collected.types.get(path, Any)
 
     # -- showing -------------------------------------------------------------------------------------------------
@@ -314,12 +317,12 @@ class CodeMachine(Replayer):
         scratch.restore(self.history.snapshot())
         replay = Replay(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
         scratch._now = now
-        replay.start(entry(definition, self.history.input), now)
+        try:
+            replay.start(entry(definition, self.history.input), now)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            return input_misfit(definition, error)
         replay.evict()
         return replay.blocked
-
-    def close(self) -> None:
-        self._drop()
 
 
 def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo:
@@ -331,9 +334,9 @@ def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo
         return error
     return ErrorInfo(
         "step.exhausted",
-        f"step `{name}` failed after {result.attempts} attempts: {error.message}",
+        f"step `{name}` failed after {result.attempt} attempts: {error.message}",
         kind="exhausted",
-        attrs={"step": str(name), "attempts": result.attempts},
+        attrs={"step": str(name), "attempts": result.attempt},
         cause=error,
     )
 

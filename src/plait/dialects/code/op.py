@@ -11,7 +11,7 @@ import asyncio
 import sys
 from collections.abc import Coroutine, Generator
 from types import CodeType, TracebackType
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar
 
 from plait.kernel import values
 from plait.kernel.effects import CancelChild, CancelTask, ClearTimer, Effect, WithdrawQuestion
@@ -21,7 +21,7 @@ from plait.kernel.ids import TaskToken
 from .errors import StepError, mark, to_exception
 from .events import Kind, OpOpened
 from .history import OpState
-from .scope import Scope
+from .scope import Scope, current
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -29,21 +29,14 @@ T_co = TypeVar("T_co", covariant=True)
 class OpFuture(asyncio.Future[Any]):
     """Tells its operation when the workflow's code cancels it."""
 
-    __slots__ = ("_op",)
-
-    def __init__(self, op: Op[Any], loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(loop=loop)
-        self._op: Op[Any] | None = op
-
-    def release(self) -> None:
-        """Lets go of the operation: the two would keep each other in memory until a garbage collection."""
-        self._op = None
+    op: Op[Any] | None = None
+    """None when it has its result: the two would keep each other in memory until a garbage collection."""
 
     def cancel(self, msg: object = None) -> bool:
         if not super().cancel(msg):
             return False
-        if self._op is not None:
-            self._op.scope.replay.cancelled(self._op)
+        if self.op is not None:
+            self.op.scope.replay.cancelled(self.op)
         return True
 
 
@@ -69,9 +62,12 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
 
     def __await__(self) -> Generator[Any, Any, T_co]:
         if self.future is None:
-            self.scope.check_use(self.kind, self.name)
-            self.future = OpFuture(self, cast("asyncio.AbstractEventLoop", self.scope.replay.loop))
-            self.scope.replay.open(self)
+            scope, replay = self.scope, self.scope.replay
+            if current.get() is not scope or scope.dead or replay.evicted:
+                scope.refuse(self.kind, self.name)
+            self.future = OpFuture(loop=replay.loop)  # pyright: ignore[reportArgumentType]
+            self.future.op = self
+            replay.open(self)
         return self.future.__await__()
 
     def send(self, value: Any) -> Any:
@@ -123,7 +119,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
         future = self.future
         if future is None or future.done():
             return
-        future.release()
+        future.op = None
         self.scope.done(self.name)
         if state.status == "failed":
             future.set_exception(self.exception(state.error))

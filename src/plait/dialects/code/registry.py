@@ -52,6 +52,9 @@ class Registry:
     def find(self, name: str, version: str | None) -> AnyWorkflow | None:
         return self._loaded.get((name, version))
 
+    def knows(self, definition: AnyWorkflow) -> bool:
+        return self._loaded.get((definition.name, definition.version)) is definition
+
     def get(self, label: str) -> AnyWorkflow:
         """By `name` or `name@version`, for callers who only have text."""
         name, _, version = label.partition("@")

@@ -76,7 +76,7 @@ class Replay:
         self.waiting: dict[str, Op[Any]] = {}
         self.unsettled: list[Settling] = []
         self.main: TurnTask | None = None
-        self._due: deque[OpState] = deque(history.closings())
+        self._due: deque[OpState] = deque(history.closings() if history.ops else ())
         self._overdue: deque[OpState] = deque()
         self._held: list[Op[Any]] = []
         self._dropped: list[OpState] = []
@@ -106,11 +106,16 @@ class Replay:
             self.now = wall
         if self.loop.ready:
             self._turn()
-        while not self.over:
-            state = self._next()
-            if state is None:
-                if not self.replaying or self.collecting:
-                    return
+        while self.blocked is None and not (self.main is not None and self.main.done()):
+            if self._overdue:
+                state = self._overdue.popleft()
+            elif self._due:
+                state = self._due.popleft()
+                self._last_order = state.order
+                self.now = max(self.now, state.closed_at or self.now)
+            elif not self.replaying or self.collecting:
+                return
+            else:
                 self._end_replay()
                 self._turn()
                 continue
@@ -129,16 +134,6 @@ class Replay:
     @property
     def over(self) -> bool:
         return self.blocked is not None or (self.main is not None and self.main.done())
-
-    def _next(self) -> OpState | None:
-        if self._overdue:
-            return self._overdue.popleft()
-        if not self._due:
-            return None
-        state = self._due.popleft()
-        self._last_order = state.order
-        self.now = max(self.now, state.closed_at or self.now)
-        return state
 
     def _turn(self) -> None:
         self.loop.run()

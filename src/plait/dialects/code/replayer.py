@@ -6,7 +6,6 @@ The machine says when to play; this says how it ends: the run is blocked, has en
 from __future__ import annotations
 
 import msgspec
-from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.effects import AskHuman, Block, Decision, Effect, Finish, SetTimer, StartChild
@@ -16,7 +15,6 @@ from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.machine import RunInfo
 from plait.kernel.task import Task
 
-from .compensation import Undoing
 from .context import entry
 from .errors import WorkflowCodeError, ops_of, to_info
 from .events import (
@@ -37,7 +35,6 @@ _STARTS = Task | SetTimer | AskHuman | StartChild
 class Replayer:
     def __init__(self, around: Surroundings) -> None:
         self.history = History(around.info.run_id)
-        self._undoing = Undoing(self.history, around, self._definition)
         self._around = around
         self._replay: Replay | None = None
         self._decision = Decision()
@@ -50,7 +47,8 @@ class Replayer:
 
     def _play(self) -> None:
         """Plays the function from the top against the history."""
-        self._drop()
+        if self._replay is not None:
+            self.close()
         definition = self._definition()
         if definition is None:
             self._unloaded = True
@@ -63,15 +61,14 @@ class Replayer:
         self._unloaded = False
         if not self.history.hash:
             self._record(CodeLoaded(definition.name, definition.hash, definition.version))
-        if (misfit := _input_misfit(definition, self.history.input)) is not None:
-            self._block(misfit)
+        try:
+            enter = entry(definition, self.history.input)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            self._block(input_misfit(definition, error))
             return
-        replay = self._replay = self._new_playback(definition)
-        replay.start(entry(definition, self.history.input), self._now)
+        replay = self._replay = Replay(definition, self.history, self._around, self._record_as_code, self._effect)
+        replay.start(enter, self._now)
         self._conclude()
-
-    def _new_playback(self, definition: AnyWorkflow, *, collecting: bool = False) -> Replay:
-        return Replay(definition, self.history, self._around, self._record_as_code, self._effect, collecting=collecting)
 
     def _pump(self) -> None:
         if self.history.ended is not None:
@@ -122,7 +119,7 @@ class Replayer:
         self._effect(Finish("failed", error=to_info(error), data={"causes": causes}))
 
     def _block(self, blocked: RunBlocked) -> None:
-        self._drop()
+        self.close()
         if blocked != self.history.blocked:
             # What the function did before it came to the misfit is not part of the history
             self._record(blocked)
@@ -130,7 +127,7 @@ class Replayer:
         self._effect(Block(ErrorInfo(blocked.code, message, kind="blocked")))
 
     def _stop(self) -> None:
-        self._drop()
+        self.close()
         self._revoke_open()
 
     def _revoke_open(self) -> None:
@@ -148,7 +145,8 @@ class Replayer:
             if token not in unborn:
                 self._effects(revoking(op, token))
 
-    def _drop(self) -> None:
+    def close(self) -> None:
+        """Drops the function, which can be played again."""
         if self._replay is not None:
             self._replay.evict()
             self._replay = None
@@ -165,7 +163,8 @@ class Replayer:
         if replay is not None and self.history.hash != replay.definition.hash and self.history.blocked is None:
             definition = replay.definition
             self._record(CodeLoaded(definition.name, definition.hash, definition.version))
-        self._record(event)
+        self._decision.events.append(event)
+        self.history.evolve(event, self._now)
 
     def _effect(self, effect: Effect) -> None:
         self._decision.effects.append(effect)
@@ -185,12 +184,11 @@ class Replayer:
 
     def _open_op(self, token: TaskToken) -> OpState | None:
         """The open operation of a token; none for one of before a rewind."""
-        op = self.history.ops.get(self._path(token))
+        history = self.history
+        op = history.ops.get(self._path(token) if history.generation or token.startswith("~") else token)
         return op if op is not None and op.status == "open" else None
 
     def _path(self, token: TaskToken) -> str:
-        if not token.startswith("~"):  # by far the most
-            return "" if self.history.generation else token
         path, generation = place_of(token)
         return path if generation == self.history.generation else ""
 
@@ -207,11 +205,7 @@ class Replayer:
         return op is not None and op.status == "open"
 
 
-def _input_misfit(definition: AnyWorkflow, input: Raw) -> RunBlocked | None:
+def input_misfit(definition: AnyWorkflow, error: Exception) -> RunBlocked:
     """The input fitted when the run started; its type may have changed since."""
-    try:
-        definition.arguments(input)
-    except (msgspec.DecodeError, TypeError, ValueError) as error:
-        fix = "make the input type accept what the run was started with"
-        return RunBlocked("CODE_DECODE", "input", str(definition.input_type), str(error), fix)
-    return None
+    fix = "make the input type accept what the run was started with"
+    return RunBlocked("CODE_DECODE", "input", str(definition.input_type), str(error), fix)

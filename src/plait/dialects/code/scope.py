@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 
 from .errors import EvictedError, WorkflowCodeError, foreign_await
 from .host import Host, Operation
-from .location import MAX_DEPTH, check_name, segment
+from .location import MAX_DEPTH, check_name, is_plain, segment
 
 T = TypeVar("T")
 
@@ -39,8 +39,8 @@ class Scope:
     def claim(self, kind: str, name: str, op: Operation) -> str:
         """Checks a call and gives the path of its operation."""
         if current.get() is not self or self.dead or self.replay.evicted:
-            self._refuse(kind, name)
-        check_name(kind, name)
+            self.refuse(kind, name)
+        part = name if type(name) is str and is_plain(name) else segment(check_name(kind, name))
         if name in self._names:
             raise WorkflowCodeError(
                 "DUPLICATE_NAME",
@@ -51,14 +51,10 @@ class Scope:
             what, fix = f"{kind} `{name}` is nested {self.depth + 1} levels deep", f"use at most {MAX_DEPTH} levels"
             raise WorkflowCodeError("BAD_OPTION", what, fix=fix)
         self._names[name] = op
-        return self.prefix + segment(name)
+        return self.prefix + part
 
-    def check_use(self, kind: str, name: str) -> None:
+    def refuse(self, kind: str, name: str) -> NoReturn:
         """Only the code of this scope may use it, and only while it is wanted."""
-        if current.get() is not self or self.dead or self.replay.evicted:
-            self._refuse(kind, name)
-
-    def _refuse(self, kind: str, name: str) -> NoReturn:
         if self.replay.evicted:
             raise EvictedError(f"{kind} `{name}`: the run is no longer in memory here")
         where = current.get()
@@ -116,7 +112,8 @@ class Scope:
                 )
 
     def random(self) -> Random:
-        self.check_use("random", str(self._draws))
+        if current.get() is not self or self.dead or self.replay.evicted:
+            self.refuse("random", str(self._draws))
         self._draws += 1
         return Random(f"{self.replay.seed}/{self.path}/{self._draws}")
 

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
-from plait.kernel.ids import caller_id
+from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.store import LineLevel
 from plait.kernel.task import CALL, Attempt, Task, current_attempt
 from plait.kernel.task_inputs import STEP, PythonInput
@@ -79,17 +79,14 @@ def _attempt(what: str) -> Attempt:
     return found
 
 
-class StepCall:
+class StepCall(msgspec.Struct):
     """A step's function with its arguments. It is called once for each attempt."""
 
-    __slots__ = ("args", "fn", "path", "raw", "threaded")
-
-    def __init__(self, fn: Any, args: tuple[Any, ...], raw: Raw, path: str, threaded: bool) -> None:
-        self.fn = fn
-        self.args = args
-        self.raw = raw
-        self.path = path
-        self.threaded = threaded
+    fn: Any
+    args: tuple[Any, ...]
+    raw: Raw
+    path: str
+    threaded: bool
 
     def __call__(self) -> Any:
         current.set(None)
@@ -154,18 +151,25 @@ class StepOp(Op[T]):
         if self._named is not None:
             self._raw = state.args
 
+    def value(self, state: OpState) -> Any:
+        named = self._named
+        if named is None or self.returns is not named.returns:
+            return super().value(state)
+        return named.result.decode(state.output) if state.output else None
+
     def task(self) -> Task:
         named, replay, at = self._named, self.scope.replay, self.at
         if named is not None and self._options.queue is not None:
             return self._queued(named)
         threaded = not is_async(self._fn) if named is None else named.threaded
+        generation = replay.history.generation
         return Task(
-            replay.token(at),
+            replay.token(at) if generation else TaskToken(at),
             f"step `{at}`",
             CALL,
             StepCall(self._fn, self._args, self._raw, at, threaded),
             self._options.policy,
-            f"{replay.run_id}:{at}:{replay.history.generation}",
+            f"{replay.run_id}:{at}:{generation}",
             at,
         )
 

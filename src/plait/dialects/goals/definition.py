@@ -8,6 +8,8 @@ import msgspec
 
 from plait.kernel.bundle import Reference
 
+from .planning.request import label_of
+
 NAME = "goals"
 """Of the dialect."""
 
@@ -26,7 +28,7 @@ class Goals(msgspec.Struct, frozen=True):
     @property
     def label(self) -> str:
         """What lists of runs call it."""
-        return ", ".join(self.goals)
+        return label_of(self.goals)
 
 
 def goals(*step_ids: str) -> Goals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -19,14 +20,18 @@ from plait.kernel.task import Executor
 from .catalogs.catalogs import Catalogs
 from .definition import Goals
 from .errors import BadRequest, GoalsError
-from .plan_cache import PlanCache
-from .planning.request import check_start, read_request
-from .running.children import definition_label
+from .planning.plan import Plan
+from .planning.planner import plan
+from .planning.request import Request, check_start, label_of, read_goals, read_request
+from .running.compiled_plan import CompiledPlan
 from .running.decision_builder import Handlers, RunContext
 from .running.edits import fork
 from .running.events import GoalsEvent
 from .running.machine import GoalsMachine
 from .running.state import StartData
+
+_KEPT_PLANS = 256
+_PlanKey = tuple[str, int, tuple[str, ...], frozenset[str]]
 
 Unhealthy = Callable[[str, str], str]
 """What is wrong with a step of a namespace."""
@@ -62,7 +67,7 @@ class GoalsDialect:
             raise BadRequest(
                 f"/definition/{unknown[0]}", f"a definition has no '{unknown[0]}'", 'send {"goals": [...]}'
             )
-        return Goals(read_request(definition.get("goals"), None).goals)
+        return Goals(read_goals(definition.get("goals")))
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         await self._catalogs.refresh(namespace)
@@ -72,9 +77,9 @@ class GoalsDialect:
         check_start(plan)
         more = values.encode(wanted.more) if wanted.more else b""
         return Resolved(
-            definition_label(request.goals),
+            label_of(request.goals),
             None,
-            values.encode(request.init),
+            request.raw_init,
             StartData(plan, more=wanted.more),
             taken="goals.run_exists",
             identity=bytes(more),
@@ -87,7 +92,7 @@ class GoalsDialect:
         plan = self._plans.plan(request, namespace)
         return Preview(
             dialect=self.name,
-            definition=definition_label(request.goals),
+            definition=label_of(request.goals),
             input=request.init,
             notes=plan.warnings,
             body=msgspec.to_builtins(plan),
@@ -124,6 +129,30 @@ class GoalsDialect:
         raise Conflict(
             "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
         )
+
+
+class PlanCache:
+    """Plans that were made already: as long as the catalog stays, the same goals and names given need no second
+    thought."""
+
+    def __init__(self, catalogs: Catalogs) -> None:
+        self._catalogs = catalogs
+        self._plans: OrderedDict[_PlanKey, Plan] = OrderedDict()
+        self.compiled_plans: dict[int, CompiledPlan] = {}
+        """By the identity of their plan, for machines of runs that are started here."""
+
+    def plan(self, request: Request, namespace: str) -> Plan:
+        key = namespace, self._catalogs.sequence(namespace), request.goals, frozenset(request.init)
+        found = self._plans.get(key)
+        if found is None:
+            found = self._plans[key] = plan(self._catalogs.get(namespace), request.goals, request.init)
+            self.compiled_plans[id(found)] = CompiledPlan(found)
+            if len(self._plans) > _KEPT_PLANS:
+                _, oldest = self._plans.popitem(last=False)
+                del self.compiled_plans[id(oldest)]
+        else:
+            self._plans.move_to_end(key)
+        return found
 
 
 def _startable(plan: Any) -> bool:

@@ -9,11 +9,11 @@ from starlette.types import Receive, Scope, Send
 from plait.api.audit import AuditOutcome
 from plait.api.caller import Caller
 from plait.kernel.errors import NotFound, PlaitError, TooLarge
-from plait.observe.http_meter import OTHER
+from plait.observe.counters import OTHER
 from plait.server import problem
 from plait.server.body import Disconnected, discard, read_bytes
 from plait.server.errors import NoRoute, NotAllowed, Overloaded
-from plait.server.router import Match, Router, raw_path
+from plait.server.router import Match, Router
 from plait.server.site import Site
 
 from . import catalog, flows, plans, steps, webhooks
@@ -68,7 +68,7 @@ class Mount:
         site = self._site
         if site.in_flight > site.settings.max_in_flight:
             raise Overloaded(site.settings.max_in_flight)
-        match = self._router.match(raw_path(scope))
+        match = self._router.match(scope["raw_path"])
         if scope["method"] == "OPTIONS":
             return Said(None, 204)
         if match is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from plait.dialects.goals.running.outcome import LOOK_AGAIN
+from plait.dialects.goals.running.advance import LOOK_AGAIN
 from plait.dialects.goals.running.state import LINGER
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard, caller_id
 from plait.kernel.store import RunFilter, RunRow

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.registry.engine import Engine
-from plait.server.body import parse_in_thread
+from plait.server.body import parse
 from plait.server.errors import BadRequest
 from plait.server.site import Site
 
@@ -30,7 +30,7 @@ class Ask:
 
     async def object(self) -> dict[str, Any]:
         """The body, which must be a JSON object, whatever its type is said to be."""
-        found = await parse_in_thread(self.body)
+        found = await parse(self.body)
         if not isinstance(found, dict):
             raise BadRequest("http.bad_body", "the body is no JSON object", fix="send an object")
         return cast("dict[str, Any]", found)

@@ -13,7 +13,6 @@ from plait.api.audit import AuditEntry, AuditOutcome, AuditPage
 from plait.api.caller import EVERYWHERE, Caller
 from plait.kernel import values
 from plait.kernel.clock import Clock
-from plait.kernel.ids import Millis
 from plait.kernel.records import Record, Records
 
 from .rate_limit import RateLimit
@@ -69,12 +68,6 @@ class Audit:
         entries = [values.decode(record.body, AuditEntry) for record in found[:limit]]
         return AuditPage(entries=entries, next=entries[-1].id if len(found) > limit else None)
 
-    def _next_id(self, now: Millis) -> str:
-        """In order within a process, even within a millisecond and when the clock is set back; unique among all."""
-        self._newest = max(self._newest, now)
-        self._count += 1
-        return f"{self._newest:012x}-{self._count:08x}-{self._process}"
-
     def _room(self, caller: Caller) -> bool:
         wait = self._callers.take(caller.id) if caller.id else self._unknown.take("")
         return not wait
@@ -89,18 +82,22 @@ class Audit:
         namespace: str | None,
         missed: int,
     ) -> AuditEntry:
+        who, what = _clean(caller.name) or "", _clean(target)
+        # In order within a process, even within a millisecond and when the clock is set back; unique among all
         now = self._clock.now()
+        self._newest = max(self._newest, now)
+        self._count += 1
         known = caller.mode != "open" or caller.role == "admin"
         # A caller of one namespace is recorded there, whatever the request named: nobody can fill the log of another.
         own = caller.namespace
         return AuditEntry(
-            id=self._next_id(now),
+            id=f"{self._newest:012x}-{self._count:08x}-{self._process}",
             at=now,
-            who=_clean(caller.name) or "",
+            who=who,
             role=caller.role if known else None,
             namespace=(namespace or own) if own == EVERYWHERE else own,
             action=action,
-            target=_clean(target),
+            target=what,
             outcome=outcome,
             code=code,
             credential=caller.id,

@@ -79,7 +79,7 @@ class Keys:
         )
         secret = secrets.token_urlsafe(24)
         stored = _Stored(key, _digest(key.id, secret))
-        if not await self._records.put(_record(stored), new=True):
+        if not await self._records.add(_record(stored)):
             return await self.create(name, role, namespace, expires_in, queues)
         return key, f"plait_{key.id}_{secret}"
 

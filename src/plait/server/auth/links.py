@@ -113,7 +113,7 @@ class Links:
         own write got lost, so each use writes a mark of its own."""
         use = secrets.token_hex(8)
         mark = Record(_KIND, link.namespace, _mark(link), values.encode(use), now)
-        if await self._records.put(mark, new=True):
+        if await self._records.add(mark):
             return True
         kept = await self._records.get(mark.kind, mark.namespace, mark.id)
         return kept is not None and values.decode(kept.body, str) == use

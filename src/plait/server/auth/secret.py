@@ -23,7 +23,7 @@ async def signing_secret(records: Records, now: Millis, given: str | None = None
         return _from_text(given)
     if (stored := await records.get(*_NAME)) is None:
         fresh = Record(*_NAME, body=values.encode(secrets.token_hex(32)), at=now)
-        await records.put(fresh, new=True)  # of two processes that start together, one wins
+        await records.add(fresh)  # of two processes that start together, one wins
         stored = await records.get(*_NAME)
         assert stored is not None
     return bytes.fromhex(values.decode(stored.body, str))

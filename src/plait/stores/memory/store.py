@@ -12,6 +12,7 @@ from typing import Literal
 from plait.kernel.clock import Clock
 from plait.kernel.store import Verdict, Write
 from plait.stores.sqlite import SqliteStore
+from plait.stores.sqlite.commit import commit
 
 Moment = Literal["before", "inside", "after"]
 """Of a commit. before: nothing is written. inside: all is written, then rolled back. after: it is committed
@@ -38,8 +39,10 @@ class MemoryStore(SqliteStore):
         await super().close()
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        if self.faults is None or self._db is None:
-            return await super().commit(writes)
+        if self._db is None:
+            raise RuntimeError("the store is not open")
+        if self.faults is None:
+            return commit(self._db, writes)
         faults = self.faults
         faults("before", writes)
 
@@ -49,11 +52,14 @@ class MemoryStore(SqliteStore):
 
         self._db.set_commit_hook(inside)
         try:
-            verdicts = await super().commit(writes)
+            verdicts = commit(self._db, writes)
         finally:
             self._db.set_commit_hook(None)
         faults("after", writes)
         return verdicts
+
+    async def _choose_thread(self) -> None:
+        """Never: commits stay on the event loop's."""
 
     def watch(self, callback: Callable[[], None]) -> None:
         """There is no other process."""

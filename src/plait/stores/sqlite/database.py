@@ -9,7 +9,7 @@ import logging
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NoReturn
 
 import apsw
 
@@ -75,11 +75,19 @@ def atomic(db: apsw.Connection) -> Generator[None]:
         yield
         db.execute("release part" if within else "commit")
     except BaseException:
-        if db.in_transaction:  # SQLite has undone everything by itself when, for one, the disk is full
-            db.execute("rollback to part" if within else "rollback")
-            if within:
-                db.execute("release part")
+        undo(db, "part" if within else None)
         raise
+
+
+def undo(db: apsw.Connection, savepoint: str | None = None) -> None:
+    """Undoes the transaction, or what came after a savepoint."""
+    if not db.in_transaction:
+        return  # SQLite has undone everything by itself when, for one, the disk is full
+    if savepoint is None:
+        db.execute("rollback")
+    else:
+        db.execute(f"rollback to {savepoint}")
+        db.execute(f"release {savepoint}")
 
 
 @contextmanager
@@ -87,27 +95,38 @@ def readable_errors(path: str) -> Generator[None]:
     """SQLite's errors as ours: what happened, why, what to do."""
     try:
         yield
-    except (apsw.BusyError, apsw.LockedError) as error:
-        raise Unavailable(
-            "store.locked",
-            f"{path} is locked",
-            why=f"another program keeps a write transaction open ({error})",
-            fix="end that program, or wait and try again",
-        ) from error
-    except apsw.ReadOnlyError as error:
-        raise Unavailable(
-            "store.read_only", f"{path} can't be written", why=str(error), fix="give this user write access to it"
-        ) from error
-    except apsw.FullError as error:
-        raise Unavailable(
-            "store.full", f"no space left to write {path}", why=str(error), fix="free disk space; nothing was lost"
-        ) from error
-    except apsw.NotADBError as error:
-        raise Unavailable("store.not_a_database", f"{path} is not a SQLite file", fix="name another file") from error
-    except (apsw.CorruptError, apsw.IOError, apsw.CantOpenError) as error:
-        raise Unavailable(
-            "store.unreadable", f"{path} can't be read or written", why=str(error), fix="check the disk and the path"
-        ) from error
+    except apsw.Error as error:
+        raise_readable(error, path)
+
+
+def raise_readable(error: apsw.Error, path: str) -> NoReturn:
+    """As one of ours; as it is, if it is a bug."""
+    ours = _readable(error, path)
+    if ours is None:
+        raise error
+    raise ours from error
+
+
+def _readable(error: apsw.Error, path: str) -> Unavailable | None:
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            why = f"another program keeps a write transaction open ({error})"
+            return Unavailable(
+                "store.locked", f"{path} is locked", why=why, fix="end that program, or wait and try again"
+            )
+        case apsw.ReadOnlyError():
+            fix = "give this user write access to it"
+            return Unavailable("store.read_only", f"{path} can't be written", why=str(error), fix=fix)
+        case apsw.FullError():
+            fix = "free disk space; nothing was lost"
+            return Unavailable("store.full", f"no space left to write {path}", why=str(error), fix=fix)
+        case apsw.NotADBError():
+            return Unavailable("store.not_a_database", f"{path} is not a SQLite file", fix="name another file")
+        case apsw.CorruptError() | apsw.IOError() | apsw.CantOpenError():
+            fix = "check the disk and the path"
+            return Unavailable("store.unreadable", f"{path} can't be read or written", why=str(error), fix=fix)
+        case _:
+            return None
 
 
 def _casefold(*values: object) -> str:

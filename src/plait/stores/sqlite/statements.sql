@@ -210,3 +210,7 @@ select (select count(*) from inbox where taken = 0),
 -- namespaces: those of recent runs
 select distinct namespace from (select namespace from runs order by created_at desc, id desc limit 10000) as recent
 order by namespace;
+
+-- file_facts: the schema's version and the size of the file
+select version.user_version, pages.page_count, size.page_size
+from pragma_user_version version, pragma_page_count pages, pragma_page_size size;

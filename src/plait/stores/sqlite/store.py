@@ -50,7 +50,7 @@ from plait.kernel.store import (
 from plait.stores import rows
 
 from .commit import SQL, commit
-from .database import Synchronous, atomic, connect, migrate, readable_errors
+from .database import Synchronous, atomic, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
 from .task_queues import SqliteTaskQueues
 
@@ -110,7 +110,12 @@ class SqliteStore:
         self._lock.release()
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        return await self._write(lambda db: commit(db, writes))
+        if self._writer is not None or self._db is None:
+            return await self._write(lambda db: commit(db, writes))
+        try:
+            return commit(self._db, writes)
+        except apsw.Error as error:
+            raise_readable(error, self.path)
 
     async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
         lock = self._lock.acquire()
@@ -260,9 +265,7 @@ class SqliteStore:
         return [row[0] for row in self._query("namespaces")]
 
     async def facts(self) -> dict[str, str]:
-        [(version,)] = self._rows("pragma user_version")
-        [(pages,)] = self._rows("pragma page_count")
-        [(size,)] = self._rows("pragma page_size")
+        [(version, pages, size)] = self._query("file_facts")
         return {
             "store": "sqlite",
             "file": self.path,
@@ -289,11 +292,13 @@ class SqliteStore:
     def _query(self, name: str, *args: object) -> list[Any]:
         return self._rows(SQL[name], args)
 
-    def _rows(self, sql: str, args: tuple[object, ...] = ()) -> list[Any]:
+    def _rows(self, sql: str, args: tuple[object, ...]) -> list[Any]:
         if self._reader is None:
             raise RuntimeError("the store is not open")
-        with readable_errors(self.path):
+        try:
             return self._reader.execute(sql, args).fetchall()
+        except apsw.Error as error:
+            raise_readable(error, self.path)
 
     async def _poll(self, callback: Callable[[], None]) -> None:
         while True:

@@ -86,8 +86,9 @@ class Catalogs:
 
     async def refresh(self, namespace: str) -> Catalog:
         """As it is now, whoever changed it."""
-        entry = self._entry(namespace)
-        self._tell(namespace, await entry.follower.refresh())
+        entry = self._entries.get(namespace) or self._entry(namespace)
+        if events := await entry.follower.refresh():
+            self._tell(namespace, events)
         return entry.catalog
 
     async def refresh_all(self) -> None:

@@ -5,10 +5,11 @@ Preview and start read it alike; preview shows the gaps of a plan, a start refus
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import msgspec
+from msgspec import Raw
 
 from plait.dialects.goals import limits
 from plait.dialects.goals.errors import BadRequest, ChildInputsMissing, InputsMissing, NoGoals, OverLimit
@@ -20,18 +21,26 @@ from .plan import Plan
 class Request(msgspec.Struct, frozen=True):
     goals: tuple[str, ...]
     init: dict[str, Any]
+    raw_init: Raw
+    """As JSON."""
 
 
 def read_request(goals: object, init: object) -> Request:
-    """Duplicates among the goals are removed, their order is kept; names in init that nobody uses are kept."""
-    request = Request(_goals(goals), _init(init))
-    size = len(values.encode(request.goals)) + len(values.encode(request.init))
+    """Names in init that nobody uses are kept."""
+    if init is not None and not isinstance(init, Mapping):
+        raise BadRequest("/input", "init is no object", "send one of names and values")
+    given = dict(cast("Mapping[str, Any]", init or {}))
+    if len(given) > limits.INIT_NAMES:
+        raise OverLimit("init", len(given), limits.INIT_NAMES, "names", "put several values into one object")
+    request = Request(read_goals(goals), given, values.encode(given))
+    size = len(values.encode(request.goals)) + len(request.raw_init)
     if size > limits.RUN_BYTES:
         raise OverLimit("the run", size, limits.RUN_BYTES, "bytes", "store large values elsewhere and pass references")
     return request
 
 
-def _goals(goals: object) -> tuple[str, ...]:
+def read_goals(goals: object) -> tuple[str, ...]:
+    """Duplicates are removed, the order is kept."""
     if not isinstance(goals, list | tuple):
         fix = "send a list of step ids"
         raise NoGoals if goals is None else BadRequest("/definition/goals", "goals are no list", fix)
@@ -47,22 +56,17 @@ def _goals(goals: object) -> tuple[str, ...]:
     return found
 
 
-def _init(init: object) -> dict[str, Any]:
-    if init is None:
-        return {}
-    if not isinstance(init, Mapping):
-        raise BadRequest("/input", "init is no object", "send one of names and values")
-    found = dict(cast("Mapping[str, Any]", init))
-    if len(found) > limits.INIT_NAMES:
-        raise OverLimit("init", len(found), limits.INIT_NAMES, "names", "put several values into one object")
-    return found
+def label_of(goals: Iterable[str]) -> str:
+    """What lists of runs call it."""
+    return ", ".join(goals)
 
 
 def check_start(plan: Plan) -> None:
     """Raises for inputs that nobody brings, of the run or of a child of its flow steps."""
     if plan.required:
         raise InputsMissing(plan.required)
-    _check_children(plan)
+    if plan.children:
+        _check_children(plan)
 
 
 def _check_children(plan: Plan) -> None:

@@ -8,37 +8,48 @@ event may have touched are looked at: when nothing is touched any more, looking 
 
 from __future__ import annotations
 
-from plait.kernel.effects import Effect, SetTimer
-from plait.kernel.ids import Millis
+import msgspec
+from msgspec import Raw
 
-from . import outcome
-from .compensation import compensate_next
+from plait.kernel.effects import Effect, Finish, SetTimer
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis, TaskToken
+
+from .compensation import compensate_next, owes_compensation
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
+from .evolve import GOAL_FAILED
+from .flow import Flow
 from .input_resolution import by_inner_name, gathered_inputs, resolution, still_wants
-from .outcome import NOT_MATCHED
-from .state import StepState, wait_token
+from .state import CALLBACK, LINGER, StepState, wait_token
 from .tasks import match_task, prepare_task
 from .work import start_work
 
 NOT_NEEDED = "outputs not needed"
-
+NOT_MATCHED = "required match did not match"
 LOST = "required input no longer available"
+LOOK_AGAIN = 60_000
+"""Milliseconds. Work that outlives its run may die with its process: someone must look at the run then."""
+
+_encode = msgspec.json.Encoder().encode
 
 
 def advance(builder: DecisionBuilder) -> None:
-    while not builder.flow.over:
+    flow = builder.flow
+    while flow.state.status == "active":
         candidates = _end_hopeless(builder)
-        if outcome.decide(builder):
+        if _decide_outcome(builder):
             return
-        _judge_matches(builder, candidates)
-        before = builder.flow.unended
+        if flow.compiled.matches:
+            _judge_matches(builder, candidates)
+        before = flow.unended
         for plan in [plan for step_id in sorted(candidates) if (plan := _ready(builder, step_id)) is not None]:
             _start(builder, plan)
-        if not builder.touched and builder.flow.unended == before:
+        if not builder.touched and flow.unended == before:
             break
-    compensate_next(builder)
+    if flow.compiled.compensates:
+        compensate_next(builder)
 
 
 # -- 1: what can't or need not run -------------------------------------------------------------------------------------
@@ -47,13 +58,13 @@ def advance(builder: DecisionBuilder) -> None:
 def _end_hopeless(builder: DecisionBuilder) -> set[str]:
     """Returns the pending steps that were looked at."""
     seen: set[str] = set()
-    steps = builder.flow.state.steps
+    steps, plans = builder.flow.state.steps, builder.flow.compiled.steps
     while builder.touched:
         todo = sorted(step_id for step_id in builder.touched if steps[step_id].status == "pending")
         builder.touched = set()
         seen.update(todo)
         for step_id in todo:
-            _end_if_hopeless(builder, builder.plan(step_id))
+            _end_if_hopeless(builder, plans[step_id])
     return seen
 
 
@@ -66,7 +77,7 @@ def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
         builder.record(StepSkipped(plan.id, NOT_MATCHED, unmatched))
     elif refused := [name for name, stand in stands.items() if stand == "refused"]:
         builder.record(StepSkipped(plan.id, f"input '{refused[0]}' has a value, and none is wanted", refused))
-    elif not needed(builder, plan, now=False):
+    elif not (plan.goal or needed(builder, plan, now=False)):
         builder.record(StepSkipped(plan.id, NOT_NEEDED))
 
 
@@ -84,6 +95,62 @@ def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
     )
 
 
+# -- 2: the outcome ----------------------------------------------------------------------------------------------------
+
+
+def _decide_outcome(builder: DecisionBuilder) -> bool:
+    """Ends the run when a goal can't be reached any more, or when every step of the plan has ended."""
+    flow = builder.flow
+    error = _failure(flow)
+    if error is not None:
+        builder.effect(Finish("failed", error=ErrorInfo(GOAL_FAILED, error, kind="goal")))
+    elif flow.unended == 0 and not (flow.compiled.compensates and owes_compensation(flow)):
+        builder.effect(Finish("completed", Raw(_encode(output(flow)))))
+    else:
+        return False
+    if flow.active:
+        _arm_again(builder)
+    return True
+
+
+def _failure(flow: Flow) -> str | None:
+    goals = [(goal, flow.state.steps[goal]) for goal in flow.compiled.goals]
+    for goal, step in goals:
+        if step.status == "failed":
+            return _why(goal, step)
+    if goals and all(step.status == "skipped" and step.reason == NOT_MATCHED for _, step in goals):
+        return f"goal step '{goals[0][0]}' cannot complete: {NOT_MATCHED}"
+    return None
+
+
+def _why(goal: str, step: StepState) -> str:
+    if step.unsatisfied:
+        return f"goal step '{goal}' cannot complete: required input '{step.unsatisfied[0]}' unavailable"
+    return f"goal step '{goal}' failed: {step.error}"
+
+
+def output(flow: Flow) -> dict[str, Raw]:
+    """The declared outputs of all goals, first value each, and what a parent wants beside them."""
+    plan, given = flow.state.plan, flow.state.attributes
+    names: list[str] = []
+    for goal in plan.goals:
+        step = flow.compiled.steps.get(goal)
+        names += step.outputs if step is not None else plan.excluded.satisfied.get(goal, [])
+    return {name: values[0].value for name in [*names, *flow.state.returns] if (values := given.get(name))}
+
+
+def _arm_again(builder: DecisionBuilder) -> None:
+    """The end clears all timers; work that outlives it keeps its own."""
+    flow = builder.flow
+    builder.effect(SetTimer(LINGER, Millis(builder.now + LOOK_AGAIN)))
+    for step_id, step in flow.state.steps.items():
+        http = flow.compiled.steps[step_id].step.http
+        for token, item in step.items.items():
+            if item.status == "active" and item.accepted_at is not None and http is not None and http.callback_timeout:
+                due = Millis(item.accepted_at + http.callback_timeout)
+                builder.effect(SetTimer(TaskToken(CALLBACK + token), due))
+
+
 # -- 3: what can start -------------------------------------------------------------------------------------------------
 
 
@@ -92,10 +159,12 @@ def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:
     step = builder.flow.state.steps[step_id]
     if step.status != "pending" or step_id in builder.preparing:
         return None
-    plan = builder.plan(step_id)
+    plan = builder.flow.compiled.steps[step_id]
     if any(resolution(builder.flow, step, each) != "resolved" for each in plan.required):
         return None
-    if not needed(builder, plan, now=True) or _waits(builder, plan, step):
+    if not (plan.goal or needed(builder, plan, now=True)):
+        return None
+    if plan.optional and _waits(builder, plan, step):
         return None
     return plan
 
@@ -128,10 +197,9 @@ def _start(builder: DecisionBuilder, plan: StepPlan) -> None:
 
 
 def _judge_matches(builder: DecisionBuilder, candidates: set[str]) -> None:
-    if builder.flow.compiled.matches:
-        for step_id in sorted(candidates):
-            for effect in match_tasks(builder, builder.plan(step_id)):
-                builder.effect(effect)
+    for step_id in sorted(candidates):
+        for effect in match_tasks(builder, builder.plan(step_id)):
+            builder.effect(effect)
 
 
 def match_tasks(builder: DecisionBuilder, plan: StepPlan) -> list[Effect]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from plait.dialects.goals.planning.request import label_of
 from plait.dialects.goals.steps.step import Step
 from plait.kernel.effects import Resolution, StartChild
 from plait.kernel.ids import RunId, TaskToken
@@ -25,7 +26,7 @@ def child_of(builder: DecisionBuilder, plan: StepPlan, item: str, inputs: Raw) -
     step, token = plan.step, TaskToken(item)
     if step.flow is not None:
         data = StartData(builder.flow.state.plan.children[step.id], step.id, sorted(_inner_outputs(step)))
-        known = Resolution(definition_label(step.flow.goals), data=data)
+        known = Resolution(label_of(step.flow.goals), data=data)
         return StartChild(token, run_id, builder.context.info.dialect, list(step.flow.goals), inputs, resolved=known)
     if step.run is None:
         raise AssertionError(f"step '{step.id}' is no run")
@@ -41,11 +42,6 @@ def child_name(run_id: RunId, step_id: str, token: str, again: int) -> RunId:
     """A child that is made again, because the run was resumed, has a number behind."""
     found = f"{run_id}:{step_id}:{token}"
     return RunId(f"{found}:{again + 1}" if again else found)
-
-
-def definition_label(goals: tuple[str, ...] | list[str]) -> str:
-    """What lists of runs call it."""
-    return ", ".join(goals)
 
 
 def missing_output(step: Step, outputs: dict[str, Raw]) -> str | None:

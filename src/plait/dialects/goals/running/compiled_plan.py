@@ -35,6 +35,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class StepPlan(msgspec.Struct, frozen=True):
+    id: str
     step: Step
     goal: bool
     inputs: tuple[Wanted, ...]
@@ -68,10 +69,6 @@ class StepPlan(msgspec.Struct, frozen=True):
     policy: Policy
     parallelism: int
 
-    @property
-    def id(self) -> str:
-        return self.step.id
-
 
 class CompiledPlan:
     def __init__(self, plan: Plan) -> None:
@@ -102,6 +99,7 @@ def step_plan(step: Step, goal: bool) -> StepPlan:
     inputs = tuple(_wanted(name, each) for name, each in sorted(step.attributes.items()) if _from_others(each))
     ways_in = [each for _, each in step.inputs()]
     return StepPlan(
+        id=step.id,
         step=step,
         goal=goal,
         inputs=inputs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from plait.kernel.effects import Decision, Effect
@@ -22,32 +23,34 @@ class Handlers(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
 class RunContext:
     """What does not change from decision to decision."""
 
-    def __init__(self, info: RunInfo, handlers: Handlers, unhealthy: Callable[[str], str] = lambda _: "") -> None:
-        self.info = info
-        self.handlers = handlers
-        self.unhealthy = unhealthy
-        """What is wrong with a step, for people who wonder why it takes so long."""
+    info: RunInfo
+    handlers: Handlers
+    unhealthy: Callable[[str], str] = lambda _: ""
+    """What is wrong with a step, for people who wonder why it takes so long."""
 
 
+@dataclass(slots=True)
 class DecisionBuilder:
-    def __init__(self, flow: Flow, context: RunContext, now: Millis, preparing: set[str]) -> None:
-        self.flow = flow
-        self.context = context
-        self.now = now
-        self.preparing = preparing
-        """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
-        state which these are."""
-        self.decision = Decision()
-        self.touched: set[str] = set()
-        """Steps that may have to start, fail or be skipped now."""
+    flow: Flow
+    context: RunContext
+    now: Millis
+    preparing: set[str]
+    """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
+    state which these are."""
+    decision: Decision = field(default_factory=Decision)
+    touched: set[str] = field(default_factory=set[str])
+    """Steps that may have to start, fail or be skipped now."""
 
     def record(self, event: Event) -> None:
         self.decision.events.append(event)
         fold(self.flow, event, self.now)
-        self._touch(event)
+        touch = _TOUCHES.get(type(event))
+        if touch is not None:
+            touch(self, event)
 
     def effect(self, effect: Effect) -> None:
         self.decision.effects.append(effect)
@@ -57,11 +60,6 @@ class DecisionBuilder:
 
     def plan(self, step_id: str) -> StepPlan:
         return self.flow.compiled.steps[step_id]
-
-    def _touch(self, event: Event) -> None:
-        touch = _TOUCHES.get(type(event))
-        if touch is not None:
-            touch(self, event)
 
     def touch_providers(self, step_id: str) -> None:
         """They may not be needed any more."""
@@ -74,12 +72,12 @@ class DecisionBuilder:
 
     def step_started(self, event: e.StepStarted) -> None:
         self.preparing.discard(event.step_id)
-        self.touch_providers(event.step_id)
+        self.touched |= self.flow.compiled.upstream[event.step_id]
 
     def step_ended(self, event: e.StepCompleted | e.StepFailed | e.StepSkipped) -> None:
         self.preparing.discard(event.step_id)
-        self.touched |= self.flow.compiled.downstream[event.step_id]
-        self.touch_providers(event.step_id)
+        compiled = self.flow.compiled
+        self.touched |= compiled.downstream[event.step_id] | compiled.upstream[event.step_id]
 
     def input_changed(self, event: e.InputMatched | e.InputClosed) -> None:
         self.touched.add(event.step_id)

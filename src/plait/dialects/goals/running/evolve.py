@@ -78,21 +78,21 @@ def _step_started(flow: Flow, event: e.StepStarted, at: Millis) -> None:
     step.status, step.started_at, step.inputs = "active", at, event.inputs
     step.opened_seq = step.opened_seq or flow.state.seq
     step.total, step.dropped = event.total, event.dropped
-    dropped, fan = set(event.dropped), _fan(flow, event)
+    dropped, fan = set(event.dropped), _fan(flow, event) if flow.compiled.steps[event.step_id].fans else PLAIN
     places = (place for place in range(event.total) if place not in dropped)
     for place, (token, told) in zip(places, event.work_items.items(), strict=True):
         follows = event.total == 1 or _is_empty(told)
-        step.items[token] = ItemState(fan.values(place) if follows else _object.decode(told), place)
+        values = {} if follows and fan is PLAIN else fan.values(place) if follows else _object.decode(told)
+        step.items[token] = ItemState(values, place)
         flow.owners[token] = event.step_id
     flow.slots[event.step_id] = Slots.of(step)
 
 
 def _fan(flow: Flow, event: e.StepStarted) -> Fan:
     """The fan-out of a step, where its event does not tell all of it."""
-    plan = flow.compiled.steps[event.step_id]
-    if not plan.fans or (event.total > 1 and not any(map(_is_empty, event.work_items.values()))):
+    if event.total > 1 and not any(map(_is_empty, event.work_items.values())):
         return PLAIN
-    return fan_of(plan.step, _object.decode(event.inputs))
+    return fan_of(flow.compiled.steps[event.step_id].step, _object.decode(event.inputs))
 
 
 def _is_empty(told: Raw) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import msgspec
 from msgspec import Raw
@@ -11,21 +11,21 @@ from msgspec import Raw
 from plait.kernel.ids import Millis
 
 from .compiled_plan import CompiledPlan, StepPlan
-from .state import ENDED, FlowState, ItemState, StepState, Value
+from .state import ENDED, OPEN, FlowState, ItemState, StepState, Value
 
 _object = msgspec.json.Decoder(dict[str, Raw])
 
 
+@dataclass(slots=True)
 class Slots:
     """The items of a step, counted: with ten thousand of them nobody wants to look at each."""
 
-    def __init__(self) -> None:
-        self.active = 0
-        self.open = 0
-        self.idle: deque[str] = deque()
-        """Not begun, in their order."""
-        self.due: deque[str] = deque()
-        """To be tried again as soon as there is a free slot. Not part of the state: the kernel says so again."""
+    active: int = 0
+    open: int = 0
+    idle: deque[str] = field(default_factory=deque[str])
+    """Not begun, in their order."""
+    due: deque[str] = field(default_factory=deque[str])
+    """To be tried again as soon as there is a free slot. Not part of the state: the kernel says so again."""
 
     def wait(self, token: str) -> None:
         """It is to be tried again."""
@@ -41,11 +41,11 @@ class Slots:
 
     @staticmethod
     def of(step: StepState) -> Slots:
-        slots = Slots()
+        slots, ended = Slots(), step.status in ENDED
         for token, item in step.items.items():
-            slots.open += item.open
+            slots.open += item.status in OPEN
             slots.active += item.status == "active"
-            if item.status == "pending" and item.retry_at is None and not step.ended:
+            if item.status == "pending" and item.retry_at is None and not ended:
                 slots.idle.append(token)
         return slots
 
@@ -60,21 +60,27 @@ class Flow:
     def count(self) -> None:
         """Makes everything anew that follows from the state."""
         steps = self.state.steps
-        self.unended = sum(not step.ended for step in steps.values())
+        begun = [(step_id, step) for step_id, step in steps.items() if step.items]
+        self.unended = sum(step.status not in ENDED for step in steps.values())
         """Steps of the plan that have not ended."""
-        self.slots = {step_id: Slots.of(step) for step_id, step in steps.items() if step.items}
+        self.slots = {step_id: Slots.of(step) for step_id, step in begun}
         self.active = sum(slots.active for slots in self.slots.values())
         """Items that are worked on."""
-        self.owners = {token: step_id for step_id, step in steps.items() for token in step.items}
-        self.awaited = {token for token, item in self._items() if item.status == "active" and item.accepted_at}
+        self.owners = {token: step_id for step_id, step in begun for token in step.items}
+        self.awaited = {
+            token
+            for _, step in begun
+            for token, item in step.items.items()
+            if item.status == "active" and item.accepted_at
+        }
         """Items that a step server took and will answer."""
         self.strays = {
-            token for token, item in self._items() if item.retry_at is not None and steps[self.owners[token]].ended
+            token
+            for _, step in begun
+            for token, item in step.items.items()
+            if item.retry_at is not None and step.status in ENDED
         }
         """Items that wait to be tried again although their step has ended."""
-
-    def _items(self) -> Iterator[tuple[str, ItemState]]:
-        return (pair for step in self.state.steps.values() for pair in step.items.items())
 
     # -- looking up ----------------------------------------------------------------------------------------------
 
@@ -87,7 +93,7 @@ class Flow:
     def takes_results(self) -> bool:
         """Whether the result of work still counts: after the outcome, that of work that was under way then."""
         state = self.state
-        if not self.over:
+        if state.status == "active":
             return True
         if state.cut or state.deactivated_at is not None:
             return False
@@ -96,11 +102,8 @@ class Flow:
     @property
     def recalled(self) -> bool:
         """Whether a step server must be asked again if our process dies."""
-        return bool(self.awaited) and any(self._recall(token) for token in self.awaited)
-
-    def _recall(self, token: str) -> bool:
-        http = self.compiled.steps[self.owners[token]].step.http
-        return http is not None and http.recall
+        asked = (self.compiled.steps[self.owners[token]].step.http for token in self.awaited)
+        return any(http is not None and http.recall for http in asked)
 
     def find(self, token: str) -> tuple[StepPlan, StepState, ItemState] | None:
         """The item of that token, and the step whose work it is."""
@@ -132,7 +135,7 @@ class Flow:
         return self.state.steps[step_id].items[token]
 
     def begin_item(self, step_id: str, token: str) -> ItemState:
-        item, slots = self.item(step_id, token), self.slots[step_id]
+        item, slots = self.state.steps[step_id].items[token], self.slots[step_id]
         slots.called_up(token)
         if item.status != "active":
             item.status = "active"
@@ -147,10 +150,10 @@ class Flow:
             self.slots[step_id].active -= 1
 
     def close_item(self, step_id: str, token: str, at: Millis) -> ItemState:
-        item = self.item(step_id, token)
+        item, slots = self.state.steps[step_id].items[token], self.slots[step_id]
         self.rest(step_id, token, item)
-        self.slots[step_id].open -= item.open
-        self.slots[step_id].called_up(token)
+        slots.open -= item.status in OPEN
+        slots.called_up(token)
         self.strays.discard(token)
         item.ended_at, item.retry_at = at, None
         return item

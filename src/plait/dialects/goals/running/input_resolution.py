@@ -28,7 +28,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def resolution(flow: Flow, step: StepState, wanted: Wanted) -> Resolution:
-    values = flow.values(wanted.name)
+    values = flow.state.attributes.get(wanted.name, [])
     if wanted.collect == "first" and wanted.match is None:  # by far the most common
         return "resolved" if values else "open" if _may_come(flow, wanted.name) else "lost"
     good = candidates(step, wanted, values)
@@ -59,7 +59,8 @@ def candidates(step: StepState, wanted: Wanted, values: list[Value]) -> list[Val
 
 def value_of(flow: Flow, step: StepState, wanted: Wanted) -> Raw | None:
     """What the step gets if it starts now; None: nothing, not even a default."""
-    good = candidates(step, wanted, flow.values(wanted.name))
+    values = flow.state.attributes.get(wanted.name, [])
+    good = values if wanted.match is None else candidates(step, wanted, values)
     match wanted.collect:
         case "first":
             return good[0].value if good else wanted.default

@@ -32,7 +32,7 @@ from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
 from . import view
-from .advance import advance
+from .advance import LOOK_AGAIN, advance
 from .children import child_id, named_outputs
 from .compensation import compensations, to_compensate
 from .compiled_plan import CompiledPlan
@@ -41,7 +41,6 @@ from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .evolve import begun, fold
 from .flow import Flow
-from .outcome import LOOK_AGAIN
 from .recovery import after_load, children, children_again, go_on, local_work, pending_effects, retry, settle
 from .results import message, task_result
 from .state import CALLBACK, LINGER, WAIT, FlowState
@@ -82,7 +81,7 @@ class GoalsMachine:
             self._flow = begun(event, at, self._compiled_plans)
         elif self._flow is not None:  # else it was cancelled before it was started
             self._forked = self._forked or isinstance(event, FlowForked)
-            fold(self.flow, event, at)
+            fold(self._flow, event, at)
 
     def snapshot(self) -> Raw:
         return Raw(msgspec.json.encode(self.flow.state))
@@ -99,14 +98,15 @@ class GoalsMachine:
     @property
     def reload_on_takeover(self) -> bool:
         """A step server that took work may have died with our process: it is asked again by the next one."""
-        return self._flow is not None and bool(self._flow.recalled)
+        return self._flow is not None and bool(self._flow.awaited) and self._flow.recalled
 
     # -- deciding ------------------------------------------------------------------------------------------------
 
     def decide(self, input: Any, now: Millis) -> Decision:
-        if self._flow is None:
+        flow = self._flow
+        if flow is None:
             return Decision()
-        builder = DecisionBuilder(self.flow, self.context, now, self._preparing)
+        builder = DecisionBuilder(flow, self.context, now, self._preparing)
         match input:
             case TaskResult():
                 task_result(builder, input)
@@ -137,7 +137,7 @@ class GoalsMachine:
                 )
             case _:
                 assert_never(input)
-        if self.flow.over:
+        if flow.state.status != "active":
             self._deactivate(builder)
         else:
             advance(builder)

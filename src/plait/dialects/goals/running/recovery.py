@@ -12,14 +12,13 @@ from plait.kernel.events import RunReopened
 from plait.kernel.ids import TaskToken
 from plait.kernel.inputs import Resume
 
-from .advance import NOT_NEEDED, match_tasks, recover_preparing
+from .advance import NOT_MATCHED, NOT_NEEDED, match_tasks, recover_preparing
 from .children import child_of
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import CompStarted, FlowResumed
 from .evolve import fold
 from .flow import Flow
-from .outcome import NOT_MATCHED
 from .state import StepState, compensated_item
 from .tasks import compensation_task, item_inputs, map_outputs_task, missing_handler, prepare_task, work_task
 from .work import blocked, failed, fill, give_up_strays

@@ -19,7 +19,7 @@ from .advance import needed
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import CompFailed, CompSucceeded, InputMatched, LateResult, StepFailed, StepPrepared, StepSkipped
-from .state import COMPENSATION, MAPPING, MATCH, PREPARE, ItemState, compensated_item, match_parts
+from .state import COMPENSATION, MAPPING, MATCH, OPEN, PREPARE, ItemState, compensated_item, match_parts
 from .tasks import Memoized, Prepared
 from .work import NOT_KEPT, accepted, answered, failed, mapped, returned, start_work, stop_waiting
 
@@ -34,8 +34,8 @@ _bool = msgspec.json.Decoder(bool)
 
 def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
     token = result.token
-    if builder.flow.find(token) is not None:
-        _worked_on(builder, token, result)
+    if (found := builder.flow.find(token)) is not None:
+        _worked_on(builder, found[0], found[2], result)
     elif token.startswith(PREPARE):
         _prepared(builder, token.removeprefix(PREPARE), result)
     elif token.startswith(MATCH):
@@ -46,19 +46,19 @@ def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
         _compensated(builder, compensated_item(token), result)
 
 
-def _worked_on(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
-    plan, _, item = builder.flow.at(token)
-    if not item.open or not builder.flow.takes_results:
+def _worked_on(builder: DecisionBuilder, plan: StepPlan, item: ItemState, result: TaskResult) -> None:
+    token = result.token
+    if item.status not in OPEN or not builder.flow.takes_results:
         return
     if result.error is not None:
-        failed(builder, plan, token, result.error.message, result.attempts)
+        failed(builder, plan, token, result.error.message, result.attempt)
     elif result.later:
         accepted(builder, plan, token, result.attempt)
     elif plan.fingerprint:
         done = _memoized.decode(result.output)
-        returned(builder, plan, token, done.result, memo=done.memo, attempts=result.attempts)
+        returned(builder, plan, token, done.result, memo=done.memo, attempts=result.attempt)
     else:
-        returned(builder, plan, token, result.output, attempts=result.attempts)
+        returned(builder, plan, token, result.output, attempts=result.attempt)
 
 
 def _prepared(builder: DecisionBuilder, step_id: str, result: TaskResult) -> None:

@@ -26,6 +26,7 @@ ItemStatus = Literal[
 FlowStatus = Literal["active", "completed", "failed", "cancelled"]
 
 ENDED = ("completed", "failed", "skipped")
+OPEN = ("pending", "active", "not_completed")
 DONE = ("succeeded", "compensating", "compensated", "compensation_failed")
 """Its work was done, whatever became of it later."""
 INIT, PATCH = "", "patch"
@@ -71,7 +72,7 @@ class ItemState(msgspec.Struct, omit_defaults=True):
 
     @property
     def open(self) -> bool:
-        return self.status in ("pending", "active", "not_completed")
+        return self.status in OPEN
 
 
 class StepState(msgspec.Struct, omit_defaults=True):

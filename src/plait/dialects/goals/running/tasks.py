@@ -141,9 +141,11 @@ def _request(info: RunInfo, plan: StepPlan, http: Http, token: str, inputs: Raw)
 
 
 def _headers(info: RunInfo, plan: StepPlan, token: str) -> dict[str, str]:
+    name = caller_id(info.run_id)
     return {
         **_JSON,
-        "Argyll-Flow-ID": _printable(caller_id(info.run_id)),
+        # A run id may hold what no header can: that is percent-encoded
+        "Argyll-Flow-ID": name if name.isascii() and name == name.strip() else quote(name.strip(), safe=_PRINTABLE),
         "Argyll-Step-ID": plan.id,
         "Argyll-Receipt-Token": token,
     }
@@ -157,13 +159,8 @@ def _callback(plan: StepPlan, token: str, inside: str = "") -> Callback | None:
     return Callback(token, headers, tuple(f"{inside}/{escape(name)}" for name in plan.webhook_inputs))
 
 
-def _printable(text: str) -> str:
-    """A run id may hold what no header can: that is percent-encoded."""
-    return text if text.isascii() and text == text.strip() else quote(text.strip(), safe=_PRINTABLE)
-
-
 def missing_handler(context: RunContext, step: Step) -> str | None:
-    """Why the work of a step can't be done by this process, if it can't."""
+    """Why this process can't do the work of a step, if it can't."""
     python = step.python
     if python is None or python.queue:  # workers have the functions of a queue
         return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 from msgspec import Raw
 
@@ -47,13 +45,13 @@ _encode = msgspec.json.Encoder().encode
 def start_work(builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], keep: list[int] | None = None) -> None:
     """Makes the items of a step; `keep` are the places in its fan-out that its predicate lets through."""
     fan = fan_of(plan.step, inputs) if plan.fans else PLAIN
-    count = fan.count
+    count = 1 if fan is PLAIN else fan.count
     if count > limits.ITEMS:
         builder.record(StepFailed(plan.id, "too many work items"))
     elif keep is not None and not keep and count:
         builder.record(StepSkipped(plan.id, NOT_KEPT))
     else:
-        builder.record(_started(builder, plan, inputs, fan, range(count) if keep is None else keep))
+        builder.record(_started(builder, plan, inputs, fan, list(range(count) if keep is None else keep)))
         if count:
             fill(builder, plan)
         else:
@@ -61,14 +59,14 @@ def start_work(builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw],
 
 
 def _started(
-    builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, places: Iterable[int]
+    builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, kept: list[int]
 ) -> StepStarted:
-    run_id, seed, count = builder.context.info.run_id, builder.flow.state.seed, fan.count
+    run_id, seed = builder.context.info.run_id, builder.flow.state.seed
     raw = Raw(_encode(inputs))
     if fan is PLAIN:
         return StepStarted(plan.id, raw, {item_token(run_id, seed, plan.id, 0): EMPTY})
-    kept = list(places)
     items = {item_token(run_id, seed, plan.id, place): _told_values(fan, place) for place in kept}
+    count = fan.count
     dropped = sorted(set(range(count)) - set(kept)) if len(kept) < count else []
     return StepStarted(plan.id, raw, items, dropped, count)
 
@@ -84,12 +82,11 @@ def _told_values(fan: Fan, place: int) -> Raw:
 
 def fill(builder: DecisionBuilder, plan: StepPlan) -> None:
     """Starts items while there are free slots, first those that wait to be tried again."""
-    slots = builder.flow.slots.get(plan.id)
-    if slots is None or builder.flow.over or builder.flow.state.steps[plan.id].status != "active":
+    slots, state = builder.flow.slots.get(plan.id), builder.flow.state
+    if slots is None or state.status != "active" or state.steps[plan.id].status != "active":
         return
     while slots.active < plan.parallelism and (slots.due or slots.idle):
-        lacking = missing_handler(builder.context, plan.step)
-        if lacking is not None:
+        if plan.step.python is not None and (lacking := missing_handler(builder.context, plan.step)) is not None:
             builder.effect(blocked(plan, lacking))
             return
         again = bool(slots.due)
@@ -97,20 +94,15 @@ def fill(builder: DecisionBuilder, plan: StepPlan) -> None:
         builder.record(WorkStarted(plan.id, token))
         if again:
             builder.effect(RetryTask(TaskToken(token)))
+        elif plan.step.type in ("flow", "run"):
+            builder.effect(child_of(builder, plan, token, item_inputs(builder, plan, token)))
         else:
-            _begin(builder, plan, token)
+            builder.effect(work_task(builder, plan, token))
 
 
 def blocked(plan: StepPlan, lacking: str) -> Block:
     """The run waits until there is someone who can do the work of a step."""
     return Block(ErrorInfo("goals.no_handler", f"step '{plan.id}': {lacking}", kind="blocked"))
-
-
-def _begin(builder: DecisionBuilder, plan: StepPlan, token: str) -> None:
-    if plan.step.type in ("flow", "run"):
-        builder.effect(child_of(builder, plan, token, item_inputs(builder, plan, token)))
-    else:
-        builder.effect(work_task(builder, plan, token))
 
 
 # -- the end of an item ------------------------------------------------------------------------------------------------
@@ -172,7 +164,12 @@ def succeeded(
     builder: DecisionBuilder, plan: StepPlan, token: str, outputs: Raw, *, memo: bool = False, attempts: int = 1
 ) -> None:
     builder.record(WorkSucceeded(plan.id, token, outputs, memo, attempts))
-    _go_on(builder, plan)
+    if builder.flow.state.steps[plan.id].status != "active":
+        return
+    if builder.flow.slots[plan.id].open:
+        fill(builder, plan)
+    else:
+        _complete(builder, plan)
 
 
 def failed(builder: DecisionBuilder, plan: StepPlan, token: str, error: str, attempts: int = 1) -> None:
@@ -208,16 +205,6 @@ def stop_waiting(builder: DecisionBuilder, token: str, item: ItemState) -> None:
     builder.effect(CancelTask(TaskToken(token)))
     if item.accepted_at is not None:
         builder.effect(ClearTimer(TaskToken(CALLBACK + token)))
-
-
-def _go_on(builder: DecisionBuilder, plan: StepPlan) -> None:
-    step = builder.flow.state.steps[plan.id]
-    if step.status != "active":
-        return
-    if builder.flow.slots[plan.id].open:
-        fill(builder, plan)
-    else:
-        _complete(builder, plan)
 
 
 # -- the end of a step -------------------------------------------------------------------------------------------------
