@@ -212,6 +212,16 @@ async def test_links_used_at_once_count_each_once(db: str):
         assert (shown["status"], sorted(vote["by"] for vote in shown["votes"])) == ("approved", ["ada", "bob"])
 
 
+async def test_a_link_to_one_that_was_decided_meanwhile_shows_by_whom(db: str):
+    async with opened(db) as desk:
+        path = await desk.asked("b-1")
+        token = await link(desk, path, "bob")
+        await desk.post("ada", f"{path}/decide", {"decision": "reject"})
+        shown = (await desk.served.get(f"/links/{token}")).json()
+        assert (shown["status"], shown["decided_by"]) == ("rejected", "ada")
+        problem(await desk.served.post(f"/links/{token}", {"decision": "approve"}), 409, "kernel.approval_decided")
+
+
 async def test_whose_vote_a_link_is_must_be_said_and_allowed(db: str):
     async with opened(db) as desk:
         path = await desk.asked("b-1")

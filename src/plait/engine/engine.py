@@ -38,6 +38,7 @@ from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
+from .queues import Queues
 from .urls import store_of
 
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
@@ -128,6 +129,7 @@ class Engine:
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
+        self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)

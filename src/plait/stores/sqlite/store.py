@@ -52,6 +52,7 @@ from plait.stores import rows
 from .commit import SQL, commit
 from .database import Synchronous, atomic, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
+from .task_queues import SqliteTaskQueues
 
 T = TypeVar("T")
 
@@ -85,6 +86,7 @@ class SqliteStore:
         self._apply: Callable[[apsw.Connection, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
+        self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
         self._seen = 0
 
     async def open(self) -> None:
@@ -294,10 +296,13 @@ class SqliteStore:
             return await asyncio.get_running_loop().run_in_executor(self._writer, work, self._db)
 
     def _query(self, name: str, *args: object) -> list[Any]:
+        return self._rows(SQL[name], args)
+
+    def _rows(self, sql: str, args: tuple[object, ...]) -> list[Any]:
         if self._reader is None:
             raise RuntimeError("the store is not open")
         try:
-            return self._reader.execute(SQL[name], args).fetchall()
+            return self._reader.execute(sql, args).fetchall()
         except apsw.Error as error:
             raise_readable(error, self.path)
 

@@ -1,4 +1,4 @@
-/** What a person without an account gets from a signed link: the question, the form, and one decision. */
+/** What a person without an account gets from a signed link: the approval, the form, and one decision. */
 
 import { type ReactNode, useState } from "react";
 import { type ApiProblem, api } from "../../api/client";

@@ -31,7 +31,7 @@ export function ApprovalDetail({ approval, linked = true, actions }: Props) {
   const escalated = escalation(approval);
   return (
     <div className="stack">
-      <header className="question-head">
+      <header className="approval-head">
         <h2>{title}</h2>
         {actions}
       </header>

@@ -1,4 +1,4 @@
-/** The answer: the form that the question brings, a comment, and yes or no with a last look before it is sent. */
+/** The decision: the form that the approval brings, a comment, and yes or no with a last look before it is sent. */
 
 import { type ReactNode, useState } from "react";
 import type { ApiProblem } from "../../api/client";
