@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -32,12 +34,15 @@ from plait.workers.common import CommonExecutors
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
+from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
 from .urls import store_of
+
+log = logging.getLogger("plait.engine")
 
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
 
@@ -86,10 +91,12 @@ class Engine:
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         self.observers = Observers(observers)
-        self._bundles: dict[str, Bundle] = {}
+        self._bundles = Bundles(self._take_up)
+        self._opening: list[asyncio.Task[None]] | None = None
+        """Of dialects that were loaded since the engine is open; None before that."""
         self._work = work
         self.executors = CommonExecutors(egress or EgressSettings())
-        worker = LocalWorker(
+        self._worker = LocalWorker(
             clock,
             max_payload=limits.max_payload,
             around=self.observers.around,
@@ -99,7 +106,7 @@ class Engine:
         self.kernel = Kernel(
             store or store_of(url, clock),
             self._bundles,
-            worker,
+            self._worker,
             self.resolve,
             clock=clock,
             ids=ids,
@@ -119,19 +126,18 @@ class Engine:
             watches=watches,
         )
         declared = list(definitions)
-        for bundle in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
-            self._bundles[bundle.name] = bundle
-            for executor in bundle.executors:
-                worker.add(executor)
+        for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
+            self._bundles.add(dialect)
+        self._bundles.load_imported()
         self._declare(each for each in declared if not is_bundle(each))
-        self._watchdog = Watchdog(worker.name_of) if watches else None
+        self._watchdog = Watchdog(self._worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
         self.definitions = Definitions(self._bundles, self.records, clock)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 
-    def make_bundles(self, services: Services) -> Iterable[Bundle]:
+    def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
 
@@ -140,7 +146,8 @@ class Engine:
     async def __aenter__(self) -> Self:
         try:
             await self.kernel.open()
-            for bundle in self._bundles.values():
+            loaded, self._opening = list(self._bundles.values()), []
+            for bundle in loaded:
                 await bundle.open(working=self._work)
         except BaseException:
             await self.kernel.crash()
@@ -156,21 +163,40 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
+        await self._stop_opening()
         for bundle in self._bundles.values():
             await bundle.drain()
         await self.kernel.close()
         await self._close_bundles()
 
     async def _close_bundles(self) -> None:
+        await self._stop_opening()
         for bundle in self._bundles.values():
             await bundle.close()
         await self.executors.close()
+
+    def _take_up(self, bundle: Bundle) -> None:
+        """A dialect was loaded. In an engine that is open it works at once, and is opened beside that: so are all
+        dialects of an engine that takes up runs while it opens."""
+        for executor in bundle.executors:
+            self._worker.add(executor)
+        if self._opening is not None:
+            opening = asyncio.get_running_loop().create_task(bundle.open(working=self._work))
+            opening.add_done_callback(_log_failure)
+            self._opening.append(opening)
+
+    async def _stop_opening(self) -> None:
+        opening, self._opening = self._opening or [], None
+        for task in opening:
+            task.cancel()
+        await asyncio.gather(*opening, return_exceptions=True)
 
     # -- dialects ------------------------------------------------------------------------------------------------
 
     @property
     def bundles(self) -> Mapping[str, Bundle]:
-        """The dialects that this engine knows, by name."""
+        """All dialects that this engine knows, by name; they are loaded for that."""
+        self._bundles.load_all()
         return self._bundles
 
     @property
@@ -321,6 +347,9 @@ class Engine:
         for bundle in self._bundles.values():
             if bundle.accepts(definition):
                 return bundle
+        for bundle in self._bundles.load_imported():
+            if bundle.accepts(definition):
+                return bundle
         raise _not_startable(definition)
 
     async def _hosts(self) -> set[str]:
@@ -338,6 +367,11 @@ def _span(deadline: float | timedelta) -> Millis:
             "kernel.bad_deadline", f"deadline={deadline!r}", fix="use seconds or a timedelta, of at most 100 years"
         )
     return millis(wait)
+
+
+def _log_failure(opening: asyncio.Task[None]) -> None:
+    if not opening.cancelled() and (error := opening.exception()) is not None:
+        log.error("a dialect could not be opened", exc_info=error)
 
 
 def _flat(definitions: Iterable[object]) -> Iterator[object]:
