@@ -102,13 +102,13 @@ async def test_a_dear_order_of_the_tea_shop_goes_on_when_the_manager_agrees():
 
 
 async def _asked(engine: Engine, run: Handle[Any]) -> str:
-    """The question that a child of the run asks, once it does."""
+    """The approval that a child of the run asks, once it does."""
 
-    async def question() -> str | None:
+    async def approval() -> str | None:
         found = [each.id for each in await engine.approvals.list() if each.run_id.startswith(f"{run.id}:")]
         return found[0] if found else None
 
-    return await soon(question)
+    return await soon(approval)
 
 
 async def test_seeding_again_adds_nothing():

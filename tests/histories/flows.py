@@ -179,6 +179,17 @@ async def bulky(ctx: Context, text: str) -> str:
     return again[: len(text)]
 
 
+@step(queue="gpu")
+async def rendered(page: int) -> str:
+    raise AssertionError("a worker does this")
+
+
+@workflow
+async def printed(ctx: Context, page: int) -> str:
+    """Whose step another process does."""
+    return await ctx.step("render", rendered, page)
+
+
 DEFINITIONS = [
     everything,
     countersigned,
@@ -192,4 +203,5 @@ DEFINITIONS = [
     lossy,
     changed,
     bulky,
+    printed,
 ]

@@ -122,6 +122,14 @@ async def bulky(s: Sim) -> SimRun:
     return await _ended(s, await s.start(flows.bulky, "x" * 1_500, id="bulky"))
 
 
+async def queued(s: Sim) -> SimRun:
+    run = await s.start(flows.printed, 7, id="queued")
+    await s.settle()
+    [task] = await s.engine.queues.claim("printer", ["gpu"])
+    await s.engine.queues.complete(task.id, "page 7")
+    return await _ended(s, run)
+
+
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
     "countersigned": countersigned,
@@ -137,6 +145,7 @@ RECIPES: dict[str, Recipe] = {
     "late": late,
     "blocked-for-a-while": blocked_for_a_while,
     "bulky": bulky,
+    "queued": queued,
 }
 
 

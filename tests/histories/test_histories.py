@@ -121,7 +121,7 @@ def _moments(history: Stored) -> list[tuple[int, Millis]]:
 
 
 async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
-    """What came from outside after that moment comes again: messages, decisions, the cancel."""
+    """What came from outside after that moment comes again: messages, decisions, results of workers, the cancel."""
     past, future = history.events[:upto], history.events[upto:]
     taken = {id for event in past for id in event.get("messages") or ()}
     for event in history.events:
@@ -131,6 +131,12 @@ async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
     for event in future:
         if event["type"] == "op.closed" and event["at"] in asked:
             await _decide(s, run, event)
+    queued = {event["token"]: event["queue"] for event in history.events if event["type"] == "task.queued"}
+    for event in future:
+        if event["type"] == "op.closed" and event["at"] in queued:
+            await s.settle()
+            [task] = await s.engine.queues.claim("worker", [queued[event["at"]]])
+            await s.engine.queues.complete(task.id, event["output"])
     if history.row["status"] == "cancelled":
         await s.settle()
         await run.cancel("enough", compensate="rollback.started" in history.types())
@@ -138,7 +144,7 @@ async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
 
 async def _decide(s: Sim, run: SimRun, event: dict[str, Any]) -> None:
     async def is_asked() -> bool:
-        return any(question.run_id == run.id for question in await s.engine.approvals.list())
+        return any(approval.run_id == run.id for approval in await s.engine.approvals.list())
 
     await s.skip_until(is_asked)
     await s.engine.approvals.decide(f"{run.id}:{event['at']}", event["output"]["decision"], by="boss", comment="fine")

@@ -38,6 +38,11 @@ class Caller(msgspec.Struct, frozen=True, gc=False):
     """Of the credential: `key:…`, `token:…`, `link:…`. Never the secret itself. Empty: unknown."""
     address: str = ""
     """Where the request came from."""
+    queues: tuple[str, ...] | None = None
+    """Those that a worker may serve; None: all of its namespace."""
+
+    def may_serve(self, queue: str) -> bool:
+        return self.queues is None or queue in self.queues
 
     def may(self, needed: RequiredRole) -> bool:
         return needed in ("any", "public") or needed in _GRANTS[self.role]

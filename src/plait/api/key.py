@@ -10,6 +10,7 @@ from plait.kernel.ids import Millis
 
 from .caller import Role
 from .shape import Body, Shape
+from .task import QueueName
 
 _TEN_YEARS = 10 * 365 * 86_400
 
@@ -25,6 +26,8 @@ class Key(Shape, frozen=True, kw_only=True):
     expires_at: Millis | None = None
     revoked_at: Millis | None = None
     last_used_at: Millis | None = None
+    queues: list[str] | None = None
+    """Those that a worker may serve; left out: all of its namespace."""
 
 
 class CreatedKey(Key, frozen=True, kw_only=True):
@@ -43,3 +46,5 @@ class NewKey(Body, frozen=True, kw_only=True):
     """`*` for all; the caller's if left out."""
     expires_in: Annotated[int, Meta(ge=1, le=_TEN_YEARS)] | None = None
     """Seconds."""
+    queues: Annotated[list[QueueName], Meta(min_length=1, max_length=100)] | None = None
+    """Of a worker: the queues it may serve; all of its namespace if left out."""

@@ -45,6 +45,10 @@ def create(
         str, typer.Option(metavar="ROLE", help="viewer, operator, editor, approver, worker or admin.")
     ] = "viewer",
     namespace: Owned = DEFAULT_NAMESPACE,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option(metavar="QUEUE", help="Of a worker: a queue it may serve; without, all.", show_default=False),
+    ] = None,
     days: Annotated[
         float | None, typer.Option(metavar="DAYS", help="How long it is good; without it, until it is revoked.")
     ] = None,
@@ -52,13 +56,14 @@ def create(
     json: Json = False,
 ) -> None:
     """Make a key. It is printed this once, and can't be shown again."""
-    key, text = do(_create(db, name, role, namespace, days))
+    key, text = do(_create(db, name, role, namespace, days, queue or None))
     if json:
         emit(msgspec.to_builtins(key) | {"key": text})
         return
     say(text)
     until = f"until {words.clock(key.expires_at)}" if key.expires_at is not None else "until it is revoked"
-    note(f"key {key.id} for {key.name}: {key.role} in {_where(key)}, {until}")
+    serves = f" on {', '.join(key.queues)}" if key.queues else ""
+    note(f"key {key.id} for {key.name}: {key.role} in {_where(key)}{serves}, {until}")
     note("keep it now: it can't be shown again", "yellow")
 
 
@@ -109,7 +114,9 @@ def _used(key: Key, now: Millis) -> str:
     return "never" if key.last_used_at is None else words.ago(key.last_used_at, now)
 
 
-async def _create(db: str, name: str, role: str, namespace: str, days: float | None) -> tuple[Key, str]:
+async def _create(
+    db: str, name: str, role: str, namespace: str, days: float | None, queues: list[str] | None
+) -> tuple[Key, str]:
     refuse_server(db)
     if db == "memory:":
         must_exist(db)  # says why not
@@ -117,7 +124,7 @@ async def _create(db: str, name: str, role: str, namespace: str, days: float | N
     fresh = path is not None and not path.exists()
     async with Engine(db, work=False) as engine:  # makes the database if need be: a key may come before anything else
         made = await Keys(engine.records, engine.kernel.clock).create(
-            name, role, namespace, None if days is None else days * _DAY
+            name, role, namespace, None if days is None else days * _DAY, queues
         )
         await _note(engine, "keys.create", made[0])
     if fresh:

@@ -25,6 +25,7 @@ _OWN = (
     Command("Run", "run", "Run a definition to its end, with live progress.", "plait.cli.run:run"),
     Command("Run", "dev", "Engine, API and web UI on this machine, with a demo.", "plait.cli.serve:dev"),
     Command("Run", "serve", "Engine, API and web UI in one process.", "plait.cli.serve:serve"),
+    Command("Run", "worker", "Do the tasks of queues, for a server or a database.", "plait.cli.worker:worker"),
     Command("Run", "demo", "Watch a few runs, a crash and a recovery.", "plait.cli.demo.command:demo"),
     Command("Run", "check", "Check code and steps, also against the live runs.", "plait.cli.check:check"),
     Command("Inspect", "runs", "List runs, newest first.", "plait.cli.inspect:runs"),

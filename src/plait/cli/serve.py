@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import socket
 import sys
@@ -188,7 +187,6 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
             process = Process(site, make_app(site), sock)
             signals.on_first(process.stop)
             _announce(plan, process.url)
-            _collect_rarely()
             await process.serve()
     note("stopped")
 
@@ -197,14 +195,6 @@ async def _secret(plan: Plan) -> bytes:
     """Known before any run is taken up: the first thing a run may do is to give out a signed address."""
     async with Engine(plan.db, work=False) as engine:
         return await secret_of(engine, plan.options)
-
-
-def _collect_rarely() -> None:
-    """The process is ours, so what was imported need not be looked through again and again: nearly a tenth of the work
-    under load, and pauses of tens of milliseconds."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def _announce(plan: Plan, url: str) -> None:

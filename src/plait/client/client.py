@@ -24,6 +24,7 @@ from .approvals import RemoteApprovals
 from .dead_letters import RemoteDeadLetters
 from .definitions import RemoteDefinitions
 from .event_stream import PATIENCE
+from .queues import RemoteQueues
 from .records import diff_of, plan_of, row_of
 from .run import RemoteRun
 from .transport import TIMEOUT, HttpTransport
@@ -55,6 +56,7 @@ class Client:
         self.ids = ids or Ids()
         self.approvals = RemoteApprovals(self.transport, keyed=key is not None)
         self.dlq = RemoteDeadLetters(self.transport)
+        self.queues = RemoteQueues(self.transport)
         self.definitions = RemoteDefinitions(self.transport)
 
     async def __aenter__(self) -> Self:

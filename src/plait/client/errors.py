@@ -54,6 +54,11 @@ class NoAnswer(Unavailable):
     """No response, or not one of a Plait server."""
 
 
+def refusal_of(status: int, code: str, what: str) -> PlaitError:
+    """One of several things that were sent together was refused."""
+    return _CLASSES.get(status, Refused)(code, what)
+
+
 def is_transient(error: PlaitError) -> bool:
     """Whether a retry may help. A key that was refused stays refused."""
     if isinstance(error, NoAnswer):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -37,12 +35,12 @@ from .approvals import Approvals
 from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
+from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
+from .queues import Queues
 from .urls import store_of
-
-log = logging.getLogger("plait.engine")
 
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
 
@@ -91,22 +89,19 @@ class Engine:
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         self.observers = Observers(observers)
-        self._bundles = Bundles(self._take_up)
-        self._opening: list[asyncio.Task[None]] | None = None
-        """Of dialects that were loaded since the engine is open; None before that."""
-        self._work = work
         self.executors = CommonExecutors(egress or EgressSettings())
-        self._worker = LocalWorker(
+        worker = LocalWorker(
             clock,
             max_payload=limits.max_payload,
             around=self.observers.around,
             executors=self.executors.all,
         )
+        self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.kernel = Kernel(
             store or store_of(url, clock),
             self._bundles,
-            self._worker,
+            worker,
             self.resolve,
             clock=clock,
             ids=ids,
@@ -130,9 +125,10 @@ class Engine:
             self._bundles.add(dialect)
         self._bundles.load_imported()
         self._declare(each for each in declared if not is_bundle(each))
-        self._watchdog = Watchdog(self._worker.name_of) if watches else None
+        self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
+        self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
@@ -146,16 +142,15 @@ class Engine:
     async def __aenter__(self) -> Self:
         try:
             await self.kernel.open()
-            loaded, self._opening = list(self._bundles.values()), []
-            for bundle in loaded:
-                await bundle.open(working=self._work)
+            await self._bundles.open()
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
-            await self._close_bundles()
+            await self._close_parts()
             raise
         if self._watchdog is not None:
             self._watchdog.start()
+            collect_rarely()
         return self
 
     async def __aexit__(
@@ -163,33 +158,14 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
-        await self._stop_opening()
-        for bundle in self._bundles.values():
-            await bundle.drain()
+            collect_as_before()
+        await self._bundles.drain()
         await self.kernel.close()
-        await self._close_bundles()
+        await self._close_parts()
 
-    async def _close_bundles(self) -> None:
-        await self._stop_opening()
-        for bundle in self._bundles.values():
-            await bundle.close()
+    async def _close_parts(self) -> None:
+        await self._bundles.close()
         await self.executors.close()
-
-    def _take_up(self, bundle: Bundle) -> None:
-        """A dialect was loaded. In an engine that is open it works at once, and is opened beside that: so are all
-        dialects of an engine that takes up runs while it opens."""
-        for executor in bundle.executors:
-            self._worker.add(executor)
-        if self._opening is not None:
-            opening = asyncio.get_running_loop().create_task(bundle.open(working=self._work))
-            opening.add_done_callback(_log_failure)
-            self._opening.append(opening)
-
-    async def _stop_opening(self) -> None:
-        opening, self._opening = self._opening or [], None
-        for task in opening:
-            task.cancel()
-        await asyncio.gather(*opening, return_exceptions=True)
 
     # -- dialects ------------------------------------------------------------------------------------------------
 
@@ -367,11 +343,6 @@ def _span(deadline: float | timedelta) -> Millis:
             "kernel.bad_deadline", f"deadline={deadline!r}", fix="use seconds or a timedelta, of at most 100 years"
         )
     return millis(wait)
-
-
-def _log_failure(opening: asyncio.Task[None]) -> None:
-    if not opening.cancelled() and (error := opening.exception()) is not None:
-        log.error("a dialect could not be opened", exc_info=error)
 
 
 def _flat(definitions: Iterable[object]) -> Iterator[object]:

@@ -16,6 +16,7 @@ from plait.kernel.run import Run
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunView
 
+from .queue_reasons import on_queues
 from .undone import undo_nodes
 
 
@@ -61,7 +62,7 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
     run = await kernel.peek(row)
     if run.state.rolling_back:
         return [await _undoing(kernel, run)]
-    found = run.machine.waiting(run.state.tasks.facts())
+    found = await on_queues(kernel, run, run.machine.waiting(run.state.tasks.facts()))
     return found or [Reason("starting", "not started yet: no engine has taken it up")]
 
 

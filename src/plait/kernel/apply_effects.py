@@ -25,6 +25,7 @@ from .effects import (
     StartChild,
     WithdrawApproval,
 )
+from .enqueue import begin, dequeue
 from .errors import ErrorInfo
 from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
@@ -77,17 +78,18 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     opened = run.state.tasks.open(task, unit.at)
     if opened is not None:
-        unit.tasks.append(opened)
+        begin(opened, run, unit)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
     again = run.state.tasks.retry(token)
     if again is not None:
-        unit.tasks.append(again)
+        begin(again, run, unit)
 
 
 def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
     """Stops a task whose result is not wanted any more, or does not even start it."""
+    dequeue(token, run, unit)
     if run.state.tasks.close(token):
         unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
         unit.revoked = [*(unit.revoked or ()), token]
@@ -95,7 +97,7 @@ def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke_all(run: Run, unit: UnitOfWork) -> None:
-    for token in list(run.state.tasks):
+    for token in [*run.state.tasks, *run.state.tasks.unopened]:
         revoke(token, run, unit)
 
 

@@ -6,6 +6,8 @@ is stored once, if it is a blob by itself and not a part of another.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 from msgspec import Raw
 
@@ -16,6 +18,7 @@ SEPARATOR = "/"
 
 _list = msgspec.json.Decoder(list[Raw])
 _object = msgspec.json.Decoder(dict[str, Raw])
+_refs = msgspec.json.Decoder(dict[str, str])
 
 
 def split(body: bytes) -> dict[str, Raw]:
@@ -28,3 +31,11 @@ def split(body: bytes) -> dict[str, Raw]:
 def join(like: bytes, parts: dict[str, Raw]) -> Raw:
     """The value again, a list or an object as `like` is."""
     return Raw(values.plain(list(parts.values()) if like.startswith(b"[") else parts))
+
+
+def places(refs: str) -> Iterator[tuple[int, str, str | None, str]]:
+    """Of values that are blobs: the event's index, the field, the part of it if it is one, and the blob's hash."""
+    for place, digest in _refs.decode(refs).items():
+        index, _, name = place.partition(".")
+        field, separator, key = name.partition(SEPARATOR)
+        yield int(index), field, key if separator else None, digest

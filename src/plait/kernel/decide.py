@@ -13,7 +13,7 @@ from typing import Any, assert_never
 from msgspec import Raw
 
 from . import approvals, lifecycle, values
-from .apply_effects import RETRY, apply, drop_children, try_again
+from .apply_effects import RETRY, apply, drop_children, open_task, revoke, try_again
 from .effects import FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
@@ -24,6 +24,7 @@ from .inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ClaimExpired,
     Continue,
     Decided,
     Loaded,
@@ -36,7 +37,7 @@ from .inputs import (
     TimerFired,
 )
 from .limits import exceeded
-from .recovery import start_again
+from .recovery import expired, start_again
 from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import Settled, Taken
@@ -101,6 +102,8 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _timer(input, run, unit)
         case TaskResult():
             _task_result(input, run, unit)
+        case ClaimExpired():
+            _claim_expired(input, run, unit)
         case Start():
             _start(input, run, unit)
         case Cancel():
@@ -111,11 +114,11 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _take_up(input, run, unit)
         case Continue():
             _continue(run, unit)
-        case Patch():
-            return _patch(input, run, unit)
         case Decided():
             _must_run(run)
             return _vote(input, run, unit)
+        case Patch():
+            return _patch(input, run, unit)
         case Message():
             if not run.machine.accepts_late_results:
                 _must_run(run)
@@ -149,9 +152,11 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.breach = exceeded("effects in one decision", len(effects), run.limits.max_effects)
         return decision.reply
     for effect in effects:
-        if type(effect) is Task:  # by far the most common
+        if type(effect) is Task and effect.queue is None:  # by far the most common
             if (opened := run.state.tasks.open(effect, unit.at)) is not None:
                 unit.tasks.append(opened)
+        elif type(effect) is Task:
+            open_task(effect, run, unit)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is FailTask:
@@ -167,6 +172,19 @@ def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
     return answer
 
 
+def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
+    before, counted = unit.approvals, cast.token in run.state.approvals
+    decided = approvals.vote(cast, run, unit)
+    if decided is None:
+        return None
+    try:
+        return _hear(decided, run, unit)
+    except PlaitError:
+        if not counted:  # the machine does not wait for it, so it was not open
+            unit.approvals = before
+        raise
+
+
 def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
     """Its sender gets the new revision."""
     _must_run(run)
@@ -180,19 +198,6 @@ def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
         )
     _hear(patch, run, unit)
     return values.encode(run.state.revision)
-
-
-def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
-    before, counted = unit.approvals, cast.token in run.state.approvals
-    decided = approvals.vote(cast, run, unit)
-    if decided is None:
-        return None
-    try:
-        return _hear(decided, run, unit)
-    except PlaitError:
-        if not counted:  # the machine does not wait for it, so it was not open
-            unit.approvals = before
-        raise
 
 
 def _must_run(run: Run) -> None:
@@ -293,6 +298,8 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             _ask(loaded, run, unit)
         lifecycle.go_on(run, unit, again=True)
         return
+    if loaded.how == "fork":
+        state.tasks.enqueue_again()
     known, run.blocked = run.blocked, None  # what blocked it may be gone; else the machine says so again
     _ask(loaded, run, unit)
     if run.blocked != known:
@@ -335,12 +342,28 @@ def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
 def _outlived(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     """Work that was under way at the run's outcome has ended: it is not tried again."""
     tasks = run.state.tasks
-    heard = run.machine.accepts_late_results and tasks.is_in(result.token, result.attempt)
+    heard = run.machine.accepts_late_results and tasks.is_in(result.token, result.attempt, result.opening)
     tasks.close(result.token)
     if heard:
         _hear(result, run, unit)
     else:
         _late(result, run, unit)
+
+
+def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
+    state = run.state
+    if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(claim.token, run)):
+        revoke(claim.token, run, unit)  # it outlived the run's outcome, and is not tried again
+        return
+    result = expired(claim, run, unit)
+    if result is None:
+        return
+    if result.token in state.tasks:
+        _task_result(result, run, unit)
+    elif state.rolling_back:
+        lifecycle.compensated(result, run, unit)
+    else:
+        _ask(result, run, unit)
 
 
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:

@@ -15,6 +15,7 @@ from .leases import Leases
 from .observer import Observers
 from .ownership import Ownership
 from .quarantine import Quarantine
+from .queue_watch import QueueWatch
 from .ready_queue import ReadyQueue
 from .run import Run
 from .run_cache import RunCache
@@ -44,6 +45,7 @@ class Dispatcher:
         leases: Leases,
         ownership: Ownership,
         quarantine: Quarantine,
+        queue_watch: QueueWatch,
         background: Background,
         observers: Observers,
     ) -> None:
@@ -59,6 +61,7 @@ class Dispatcher:
         self._leases = leases
         self._ownership = ownership
         self._quarantine = quarantine
+        self._queue_watch = queue_watch
         self._background = background
         self._observers = observers
 
@@ -67,7 +70,7 @@ class Dispatcher:
     def committed(self, run: Run, unit: UnitOfWork, write: Write) -> None:
         if unit.create is not None:
             self._callers.starts.came(run.id, "ok")
-        if write.taken or write.cleared or write.timers or write.children or write.inbox:
+        if write.taken or write.cleared or write.timers or write.children or write.inbox or write.queued:
             self._note_rows(write)
         if self._subscriptions.any:
             self._subscriptions.moved(run.id, listed=unit.create is not None or unit.patch is not None)
@@ -106,6 +109,8 @@ class Dispatcher:
                 self._inbox.look_soon()
             elif self._leases.owns(row.run_id):
                 self._inbox.came(row)
+        if write.queued:
+            self._queue_watch.queued()
 
     def appended(self, write: Write) -> None:
         """A write from outside any run."""

@@ -73,6 +73,18 @@ class TaskRetryScheduled(Event, frozen=True, tag="task.retry_scheduled"):
     queued: Millis = Millis(0)
 
 
+class TaskQueued(Event, frozen=True, tag="task.queued"):
+    """An attempt waits on a queue for a worker."""
+
+    token: TaskToken
+    attempt: int
+    queue: str
+    lost: int = 0
+    """How many attempts before it ended because their workers were gone: those don't count as tries."""
+    lost_worker: str = ""
+    """Whose attempt it repeats."""
+
+
 class TaskLate(Event, frozen=True, tag="task.late"):
     """A result that came after its task was settled, or of an older attempt: kept, changes nothing."""
 
@@ -144,6 +156,7 @@ KernelEvent = (
     | RunReopened
     | RunPatched
     | TaskRetryScheduled
+    | TaskQueued
     | TaskLate
     | TaskDeadLettered
     | RollbackStarted

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from .errors import ErrorInfo
 from .ids import Millis, RunId, TaskToken
+from .queued import Expiry
 from .values import ABSENT, NULL
 
 
@@ -40,6 +41,18 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     """How long the attempt waited for a worker."""
     later: bool = False
     """The work was accepted; its result will come as a message."""
+    opening: int = 0
+    """Of a queued task: which of its rows this is the result of. 0: it was done by the owner."""
+
+
+class ClaimExpired(Input, frozen=True, tag="claim_expired"):
+    """The worker that claimed a task has not been heard of for as long as its lease lasts, or the task allows."""
+
+    token: TaskToken
+    opening: int
+    worker: str
+    why: Expiry
+    progress: Raw = NULL
 
 
 class TimerFired(Input, frozen=True, tag="timer_fired"):
@@ -129,5 +142,16 @@ class AttemptFailed(Input, frozen=True, tag="attempt_failed"):
 
 
 AnyInput = (
-    Start | TaskResult | TimerFired | Message | ChildFinished | Decided | Cancel | Patch | Resume | Loaded | Continue
+    Start
+    | TaskResult
+    | ClaimExpired
+    | TimerFired
+    | Message
+    | ChildFinished
+    | Decided
+    | Cancel
+    | Patch
+    | Resume
+    | Loaded
+    | Continue
 )

@@ -34,6 +34,7 @@ from .observer import Observers
 from .ownership import Ownership
 from .part import Part
 from .quarantine import Quarantine
+from .queue_watch import QueueWatch
 from .ready_queue import ReadyQueue
 from .resolver import Resolve, Resolver
 from .run import Run
@@ -95,6 +96,7 @@ class Kernel:
         )
         self._inbox = Inbox(store, self.leases, self.delivery, self._background)
         self._timers = Timers(store, clock, self.leases, self.delivery, self._background)
+        self.queue_watch = QueueWatch(store, clock, self.leases, self.delivery, self._background)
         sources.add(self._inbox)
         sources.add(self._timers)
         self._takeover = Takeover(
@@ -107,6 +109,7 @@ class Kernel:
             callers=self._callers,
             subscriptions=self.subscriptions,
             quarantine=quarantine,
+            queue_watch=self.queue_watch,
             background=self._background,
             observers=self.observers,
         )
@@ -126,6 +129,7 @@ class Kernel:
             leases=self.leases,
             ownership=self._ownership,
             quarantine=quarantine,
+            queue_watch=self.queue_watch,
             background=self._background,
             observers=self.observers,
         )
@@ -139,7 +143,15 @@ class Kernel:
     def _parts(self) -> list[Part]:
         """In the order in which they are started; they are stopped the other way round."""
         owners: list[Part] = [self._ownership] if self._settings.own_shards else []
-        return [self._background, self.loop, self.task_logs, self.subscriptions, self._timers, *owners]
+        return [
+            self._background,
+            self.loop,
+            self.task_logs,
+            self.subscriptions,
+            self._timers,
+            self.queue_watch,
+            *owners,
+        ]
 
     async def open(self) -> None:
         await self.store.open()
@@ -206,8 +218,9 @@ class Kernel:
         return self.leases.owns(run_id)
 
     async def _news(self) -> None:
-        """Another process wrote something: an input, the end of a run, a shard given up."""
+        """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
         self.subscriptions.news()
+        self.queue_watch.ring()
         for run_id in list(self._callers.outcomes.waiting):
             if not self.owns(run_id):
                 self._callers.outcomes.notify(run_id, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
 import msgspec
@@ -28,7 +28,6 @@ class _SnapshotBody(msgspec.Struct):
     machine: Raw
 
 
-_refs = msgspec.json.Decoder(dict[str, str])
 _snapshot = msgspec.json.Decoder(_SnapshotBody)
 
 
@@ -104,7 +103,7 @@ class Loader:
         return found
 
     async def _inflate(self, events: list[Any], refs: str) -> None:
-        for index, field, key, digest in _places(refs):
+        for index, field, key, digest in blob_parts.places(refs):
             body = Raw(await self._store.blob(digest))
             event = events[index]
             if key is not None:
@@ -121,7 +120,7 @@ async def recorded(
     for row in await store.log(run_id, Seq(after), None if upto is None else Seq(upto), limit):
         events: list[dict[str, Any]] = msgspec.json.decode(row.events)
         if row.blobs is not None:
-            for index, field, key, digest in _places(row.blobs):
+            for index, field, key, digest in blob_parts.places(row.blobs):
                 body: Any = msgspec.json.decode(await store.blob(digest))
                 if key is None:
                     events[index][field] = body
@@ -134,14 +133,6 @@ async def recorded(
         if limit is not None and len(found) >= limit:
             return found[:limit]
     return found
-
-
-def _places(refs: str) -> Iterator[tuple[int, str, str | None, str]]:
-    """Of values that are blobs: the event's index, the field, the part of it if it is one, and the blob's hash."""
-    for place, digest in _refs.decode(refs).items():
-        index, _, name = place.partition(".")
-        field, separator, key = name.partition(blob_parts.SEPARATOR)
-        yield int(index), field, key if separator else None, digest
 
 
 def info_of(row: RunRow) -> RunInfo:

@@ -1,36 +1,82 @@
-"""Starting tasks again that were under way when their owner went; unless one keeps killing its process."""
+"""Starting tasks again whose process is gone, the owner's or a worker's; unless one keeps killing its process."""
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from .apply_effects import RETRY
+from .enqueue import begin, enqueue
 from .errors import ErrorInfo
 from .ids import TaskToken
-from .inputs import TaskResult
+from .inputs import ClaimExpired, TaskResult
 from .run import Run
 from .task import Task
+from .tasks import OpenTask
 from .unit_of_work import UnitOfWork
+
+_INTERRUPTED = "kernel.task_interrupted"
 
 
 def start_again(task: Task, run: Run, unit: UnitOfWork) -> TaskResult | None:
     """Opens a task after a load. Returns its failure if it was under way too often when its process died."""
-    tasks, given = run.state.tasks, task.policy.recoveries
-    bound = run.limits.max_recoveries if given is None else given
+    tasks, bound = run.state.tasks, _bound(task, run)
     opened = tasks.open(task, unit.at, gated=run.machine.gates_retries and not run.state.rolling_back)
-    if opened is not None and run.recoveries > bound:
+    if opened is not None and task.queue is None and run.recoveries > bound:
         return _interrupted(task, opened.attempt, run, unit)
     if opened is not None:
-        unit.tasks.append(opened)
+        begin(opened, run, unit)
     elif (waiting := tasks.get(task.token)) is not None and waiting.retry_at is not None:
         unit.set_timer(TaskToken(RETRY + task.token), waiting.retry_at)
     return None
 
 
-def _interrupted(task: Task, attempt: int, run: Run, unit: UnitOfWork) -> TaskResult:
-    error = ErrorInfo(
-        "kernel.task_interrupted",
-        f"{task.label} was under way each of the last {run.recoveries} times its process died",
-        kind="interrupted",
+def expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> TaskResult | None:
+    """A worker was not heard of in time. Its task goes to another, in the next attempt; or this returns its failure,
+    of a task that is closed by then if that was the last."""
+    found = run.state.tasks.get(claim.token)
+    if found is None:  # nobody waits for it any more
+        run.state.tasks.close(claim.token)
+        unit.dequeue(claim.token)
+        return None
+    if found.opening != claim.opening:  # it was given to another already
+        return None
+    task, policy, found.progress = found.task, found.task.policy, claim.progress
+    match claim.why:
+        case "lease":
+            return _next_worker(claim, found, run, unit)
+        case "timeout":
+            message, retryable = f"{task.label} took longer than {policy.timeout:g} s", policy.retry_on_timeout
+        case "heartbeat":
+            message, retryable = f"{task.label} gave no heartbeat for {policy.heartbeat:g} s", True
+        case _:
+            assert_never(claim.why)
+    unit.dequeue(claim.token)
+    error = ErrorInfo(f"task.{claim.why}", message, kind=claim.why)
+    return TaskResult(
+        claim.token, found.attempt, error=error, retryable=retryable, progress=claim.progress, opening=claim.opening
     )
+
+
+def _next_worker(claim: ClaimExpired, found: OpenTask, run: Run, unit: UnitOfWork) -> TaskResult | None:
+    lost = found.lost + 1
+    if lost <= _bound(found.task, run):
+        enqueue(found.task, found.attempt + 1, run, unit, lost=lost, lost_worker=claim.worker)
+        return None
+    unit.dequeue(claim.token)
+    text = f"{found.task.label} was lost by {lost} workers, the last of them `{claim.worker}`"
+    return _given_up(found.task, found.attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
+
+
+def _bound(task: Task, run: Run) -> int:
+    return run.limits.max_recoveries if task.policy.recoveries is None else task.policy.recoveries
+
+
+def _interrupted(task: Task, attempt: int, run: Run, unit: UnitOfWork) -> TaskResult:
+    text = f"{task.label} was under way each of the last {run.recoveries} times its process died"
+    return _given_up(task, attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
+
+
+def _given_up(task: Task, attempt: int, error: ErrorInfo, run: Run, unit: UnitOfWork) -> TaskResult:
     run.state.tasks.close(task.token)
     run.dead_letter(task, attempt, error, unit)
     return TaskResult(task.token, attempt, error=error)

@@ -192,7 +192,7 @@ class Run:
 
 
 def letter_id(run_id: RunId, token: TaskToken) -> str:
-    """Of the dead letter of a task, or of an approval: one of a token at a time."""
+    """Of the dead letter of a task; of an approval, unless the store has one of that id: it then adds a number."""
     return f"{run_id}:{token}"
 
 

@@ -17,12 +17,13 @@ from .events import (
     RunReopened,
     RunStarted,
     TaskDeadLettered,
+    TaskQueued,
     TaskRetryScheduled,
 )
 from .ids import Millis, TaskToken
 from .open_approvals import OpenApproval, fold
 from .rollback import FinalEvent, Rollback
-from .tasks import TaskBook
+from .tasks import Opening, TaskBook
 from .view import RunStatus
 
 
@@ -35,6 +36,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     final: FinalEvent | None = None
     approvals: list[OpenApproval] = []
     revision: int = 1
+    queued: list[Opening] = []
 
 
 class RunState:
@@ -72,6 +74,8 @@ class RunState:
                 self.revision = event.revision
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
+            case TaskQueued():
+                self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
             case TaskDeadLettered():
                 self.tasks.close(event.token)
             case RollbackStarted():
@@ -90,8 +94,10 @@ class RunState:
             self.approvals = {}
 
     def dump(self) -> KernelState:
-        approvals = list(self.approvals.values())
-        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, approvals, self.revision)
+        tasks, approvals = self.tasks, list(self.approvals.values())
+        return KernelState(
+            self.status, tasks.dump(), self.rollback, self.final, approvals, self.revision, tasks.openings()
+        )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
@@ -100,3 +106,5 @@ class RunState:
         for event in state.attempts:
             self.tasks.evolve(event)
         self.approvals = {approval.token: approval for approval in state.approvals}
+        for opening in state.queued:
+            self.tasks.queued(opening)

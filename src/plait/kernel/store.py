@@ -1,6 +1,6 @@
 """The contract of a store: what lasts, and who may write it.
 
-A store keeps runs, their logs, snapshots, inboxes, timers, approvals, dead letters and
+A store keeps runs, their logs, snapshots, inboxes, timers, tasks on queues, approvals, dead letters and
 blobs, and the leases of the shards. Everything that changes a run goes through `commit`, which takes
 the writes of many runs and puts them to disk as one transaction. Each write is all or nothing and
 gets its own verdict; a bad one never takes its neighbours down.
@@ -20,6 +20,7 @@ from msgspec import Raw
 from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
+from .queued import Claim, QueuedTask, TaskQueues
 from .view import RunStatus
 
 ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked"]
@@ -167,7 +168,7 @@ class Snapshot(msgspec.Struct, frozen=True, gc=False):
 
 class Write(msgspec.Struct, gc=False):
     """Everything one decision changes. With `epoch` None it comes from outside the owner and may only
-    create a run and add to inboxes."""
+    create a run, add to inboxes and end a task that a worker claimed."""
 
     run_id: RunId
     shard: Shard
@@ -192,6 +193,13 @@ class Write(msgspec.Struct, gc=False):
     snapshot: Snapshot | None = None
     lines: Sequence[Line] = ()
     records: Sequence[RecordChange] = ()
+    queued: Sequence[QueuedTask] = ()
+    """Tasks for workers; one takes the place of an earlier one of the same token."""
+    dequeued: Sequence[TaskToken] = ()
+    """Tasks that no worker is to do any more; dropped before `queued` are added."""
+    finished: Claim | None = None
+    """The claim whose task this ends: its row is deleted, and the inbox gets the result. If the claim does not hold,
+    the verdict is `exists` if that result is in the inbox already, else `conflict`."""
 
 
 Verdict = Literal["ok", "fenced", "conflict", "exists"]
@@ -263,6 +271,9 @@ owner starts such runs one at a time, and counts each for itself before it does.
 
 
 class Store(Protocol):
+    @property
+    def queues(self) -> TaskQueues: ...
+
     async def open(self) -> None: ...
     async def close(self) -> None: ...
 

@@ -18,6 +18,7 @@ from .ids import Shard
 from .inbox import Inbox
 from .observer import Observers
 from .quarantine import Quarantine
+from .queue_watch import QueueWatch
 from .run import Run
 from .run_cache import RunCache
 from .store import SUSPECT_AFTER, RunRow, Store, Write
@@ -43,6 +44,7 @@ class Takeover:
         callers: Callers,
         subscriptions: Subscriptions,
         quarantine: Quarantine,
+        queue_watch: QueueWatch,
         background: Background,
         observers: Observers,
     ) -> None:
@@ -55,6 +57,7 @@ class Takeover:
         self._callers = callers
         self._subscriptions = subscriptions
         self._quarantine = quarantine
+        self._queue_watch = queue_watch
         self._background = background
         self._observers = observers
 
@@ -77,6 +80,7 @@ class Takeover:
             self._background.spawn(self._one_by_one(suspects))
         await self._background.now_or_later(self._inbox.look)
         await self._background.now_or_later(self._timers.look)
+        await self._background.now_or_later(self._queue_watch.look)
 
     async def _one_by_one(self, suspects: list[RunRow]) -> None:
         """One of these may be what kills the process; alone, it can't take the others' chances with it."""

@@ -14,6 +14,8 @@ from msgspec import Raw
 from .values import ABSENT
 
 PYTHON: Final = "python"
+STEP: Final = "step"
+"""A step of a workflow that goes to a queue; it takes the same input as `python`."""
 HTTP: Final = "http"
 SCRIPT: Final = "script"
 
@@ -31,12 +33,12 @@ class Callback(msgspec.Struct, frozen=True, gc=False):
     """JSON pointers into the arguments, the body or the document."""
 
 
-class PythonInput(msgspec.Struct, frozen=True, gc=False):
+class PythonInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """A call of a registered function."""
 
     handler: str
     arguments: Raw = EMPTY
-    """An object, by parameter name."""
+    """An object, by parameter name; of the kind `step`, a list."""
     callback: Callback | None = None
     discard: bool = False
     """Nobody wants what it returns."""

@@ -26,6 +26,19 @@ class OpenTask(msgspec.Struct, gc=False):
     retry_at: Millis | None = None
     error: ErrorInfo | None = None
     progress: Raw = NULL
+    opening: int = 0
+    """Of its row on a queue: see `queued`."""
+    lost: int = 0
+    """Attempts that ended because their workers were gone: not counted as tries."""
+
+
+class Opening(msgspec.Struct, frozen=True, gc=False):
+    """Of an attempt on a queue, as the log has it."""
+
+    token: TaskToken
+    opening: int
+    attempt: int
+    lost: int = 0
 
 
 class Late(msgspec.Struct, frozen=True, gc=False):
@@ -48,8 +61,10 @@ class TaskBook:
         self._history: dict[TaskToken, TaskRetryScheduled] = {}
         """The last failed attempt of tasks that are not open here yet: the log knows attempts before
         the machine has said which tasks are pending."""
+        self._openings: dict[TaskToken, Opening] = {}
+        """Rows of tasks that are not open here yet."""
         self.running = 0
-        """How many are under way in this process now, not waiting for a retry."""
+        """How many are under way in this process now: not on a queue, and not waiting for a retry."""
 
     def __contains__(self, token: TaskToken) -> bool:
         return token in self._open
@@ -63,6 +78,8 @@ class TaskBook:
         token = task.token
         if token in self._open:
             return None
+        if task.queue is not None:
+            return self._open_queued(task, now, gated=gated)
         past = self._history.pop(token, None) if self._history else None
         if past is None:
             opened = self._open[token] = OpenTask(task)
@@ -74,43 +91,108 @@ class TaskBook:
         self.running += 1
         return opened
 
+    def _open_queued(self, task: Task, now: Millis, *, gated: bool) -> OpenTask | None:
+        """As `open`. One whose row is written is under way, whoever has claimed it."""
+        past = self._history.pop(task.token, None)
+        opening = self._openings.pop(task.token, None)
+        found = self._open[task.token] = OpenTask(task)
+        if past is not None:
+            found.attempt, found.error, found.progress = past.attempt + 1, past.error, past.progress
+        if opening is not None:
+            found.lost = opening.lost
+            if past is None or opening.attempt > past.attempt:
+                found.attempt, found.opening = opening.attempt, opening.opening
+                return None
+        if past is not None and (past.due > now or gated):
+            found.retry_at = past.due
+            return None
+        return found
+
+    def queued(self, opening: Opening) -> None:
+        """An attempt is on a queue."""
+        found = self._open.get(opening.token)
+        if found is None:
+            self._openings[opening.token] = opening
+        else:
+            found.attempt, found.opening = opening.attempt, opening.opening
+            found.lost, found.retry_at = opening.lost, None
+
+    def is_queued(self, token: TaskToken) -> bool:
+        """Whether it may have a row."""
+        found = self._open.get(token)
+        return token in self._openings if found is None else bool(found.opening)
+
+    @property
+    def unopened(self) -> list[TaskToken]:
+        """Tasks that may have rows, as far as the log says, and are not open here."""
+        return list(self._openings)
+
+    def openings(self) -> list[Opening]:
+        """For a snapshot."""
+        found = [
+            Opening(token, t.opening, t.attempt if t.opening else t.attempt - 1, t.lost)
+            for token, t in self._open.items()
+            if t.opening or t.lost
+        ]
+        return [*self._openings.values(), *found]
+
+    def enqueue_again(self) -> None:
+        """The run is a copy: the rows that its log tells of are the other run's."""
+        self._openings.clear()
+        for token in [token for token, task in self._open.items() if task.opening]:
+            del self._open[token]
+
     def take_back(self, task: Task, attempt: int) -> None:
         """A task that was closed is open again, in the attempt it was in."""
         self._open[task.token] = OpenTask(task, attempt)
-        self.running += 1
+        self.running += task.queue is None
 
-    def is_in(self, token: TaskToken, attempt: int) -> bool:
+    def is_in(self, token: TaskToken, attempt: int, opening: int = 0) -> bool:
         """Whether that attempt is under way."""
         found = self._open.get(token)
-        return found is not None and found.attempt == attempt and found.retry_at is None
+        if found is None:
+            row = self._openings.get(token)
+            return row is not None and row.opening == opening
+        return found.attempt == attempt and found.opening == opening and found.retry_at is None
 
     def close(self, token: TaskToken) -> bool:
         """Forgets a task; True if it was open."""
         self._history.pop(token, None)
+        row = self._openings.pop(token, None)
         found = self._open.pop(token, None)
-        if found is not None and found.retry_at is None:
+        if found is None:
+            return row is not None
+        if found.retry_at is None and found.task.queue is None:
             self.running -= 1
-        return found is not None
+        return True
 
     def forget_past(self) -> None:
         """Attempts of tasks that are settled: how a task ended is the dialect's event, which the book does not see."""
         self._history.clear()
+        self._openings.clear()
 
     def judge(self, result: TaskResult, now: Millis, ids: Ids) -> Late | Again | Final:
         """What a result means for its task; a final one closes it."""
         found = self._open.get(result.token)
-        if found is None or found.attempt != result.attempt or found.retry_at is not None:
+        if (
+            found is None
+            or found.attempt != result.attempt
+            or found.opening != result.opening
+            or found.retry_at is not None
+        ):
             return Late()
         policy = found.task.policy.retry
-        if result.error is not None and result.retryable and found.attempt < policy.max_attempts:
-            wait = policy.delay(found.attempt, ids.fraction() if policy.jitter else 0.0)
+        tries = found.attempt - found.lost
+        if result.error is not None and result.retryable and tries < policy.max_attempts:
+            wait = policy.delay(tries, ids.fraction() if policy.jitter else 0.0)
             due = Millis(now + round(wait * 1000))
             scheduled = TaskRetryScheduled(
                 result.token, found.attempt, due, result.error, result.progress, policy.max_attempts, result.queued
             )
             return Again(scheduled)
         del self._open[result.token]
-        self.running -= 1
+        if found.task.queue is None:
+            self.running -= 1
         exhausted = result.error is not None and result.retryable
         return Final(result, found.task, exhausted)
 
@@ -119,9 +201,9 @@ class TaskBook:
         if found is None:
             self._history[event.token] = event
             return
-        if found.retry_at is None:
+        if found.retry_at is None and found.task.queue is None:
             self.running -= 1
-        found.attempt, found.retry_at = event.attempt + 1, event.due
+        found.attempt, found.retry_at, found.opening = event.attempt + 1, event.due, 0
         found.error, found.progress = event.error, event.progress
 
     def retry(self, token: TaskToken) -> OpenTask | None:
@@ -130,7 +212,7 @@ class TaskBook:
         if found is None or found.retry_at is None:
             return None
         found.retry_at = None
-        self.running += 1
+        self.running += found.task.queue is None
         return found
 
     def get(self, token: TaskToken) -> OpenTask | None:
@@ -144,7 +226,7 @@ class TaskBook:
         return waiting | {
             token: TaskFacts(
                 attempt=task.attempt,
-                max_attempts=task.task.policy.retry.max_attempts,
+                max_attempts=task.task.policy.retry.max_attempts + task.lost,
                 running=task.retry_at is None,
                 retry_at=task.retry_at,
                 error=task.error,

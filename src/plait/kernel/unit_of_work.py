@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import get_type_hints
+from typing import TypeVar, get_type_hints
 
 import msgspec
 from msgspec import Raw
@@ -15,6 +15,7 @@ from .errors import ErrorInfo
 from .events import Event
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from .inputs import AnyInput
+from .queued import QueuedTask
 from .store import (
     DeadLetter,
     InboxRow,
@@ -29,6 +30,8 @@ from .store import (
     Write,
 )
 from .tasks import OpenTask
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
 class UnitOfWork:
@@ -46,6 +49,10 @@ class UnitOfWork:
     dead_letters: list[DeadLetter] | None = None
     settled: list[Settled] | None = None
     snapshot: Snapshot | None = None
+    queued: list[QueuedTask] | None = None
+    dequeued: list[TaskToken] | None = None
+    blobs: list[tuple[str, bytes]] | None = None
+    """Of queued tasks."""
 
     unresolved: list[StartChild] | None = None
     """Children to be resolved before this can be committed."""
@@ -86,6 +93,7 @@ class UnitOfWork:
             or self.children
             or self.approvals
             or self.dead_letters
+            or self.dequeued
         )
 
     # -- what effects add ----------------------------------------------------------------------------------------
@@ -123,6 +131,18 @@ class UnitOfWork:
     def settle(self, letters: list[Settled]) -> None:
         self.settled = [*(self.settled or ()), *letters]
 
+    def enqueue(self, task: QueuedTask, blobs: list[tuple[str, bytes]]) -> None:
+        if self.queued is None or self.blobs is None:
+            self.queued, self.blobs = [], []
+        self.queued.append(task)
+        self.blobs += blobs
+
+    def dequeue(self, token: TaskToken) -> None:
+        """Whatever row a task has, here or in the store; a later one of the same draft stays."""
+        self.dequeued = [*(self.dequeued or ()), token]
+        if self.queued is not None:
+            self.queued = [task for task in self.queued if task.token != token]
+
     # -- closing -------------------------------------------------------------------------------------------------
 
     def write(self, blob_threshold: int) -> Write:
@@ -133,7 +153,7 @@ class UnitOfWork:
                 log, blobs = self._log(blob_threshold)
             else:
                 log = LogRow(Seq(self.first), len(events), self.at, encoded)
-        return Write(
+        write = Write(
             self.run_id,
             self.shard,
             self.epoch,
@@ -153,6 +173,10 @@ class UnitOfWork:
             self.settled or (),
             self.snapshot,
         )
+        if self.queued is not None or self.dequeued is not None:
+            write.queued, write.dequeued = self.queued or (), self.dequeued or ()
+            write.blobs = [*blobs, *(self.blobs or ())]
+        return write
 
     def _log(self, blob_threshold: int) -> tuple[LogRow, list[tuple[str, bytes]]]:
         """Without the large values, which are blobs."""
@@ -160,20 +184,19 @@ class UnitOfWork:
         refs: dict[str, str] = {}
         slim = list(self.events)
         for index, event in enumerate(self.events):
-            slim[index] = _take_blobs(event, index, blob_threshold, refs, blobs)
+            slim[index] = take_blobs(event, index, blob_threshold, refs, blobs)
         names = values.plain(refs).decode() if refs else None
         return LogRow(Seq(self.first), len(slim), self.at, values.plain(slim), names), blobs
 
 
-def _take_blobs(
-    event: Event, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]
-) -> Event:
-    for name in raw_fields(type(event)):
-        value = getattr(event, name)
+def take_blobs(struct: S, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> S:
+    """The event, or other struct, without its large values."""
+    for name in raw_fields(type(struct)):
+        value = getattr(struct, name)
         if value is not None and len(bytes(value)) > threshold:
             body = _take_parts(bytes(value), f"{index}.{name}", threshold, refs, blobs)
-            event = msgspec.structs.replace(event, **{name: body})
-    return event
+            struct = msgspec.structs.replace(struct, **{name: body})
+    return struct
 
 
 def _take_parts(body: bytes, place: str, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> Raw:
@@ -196,11 +219,11 @@ def _blob(body: bytes, blobs: list[tuple[str, bytes]]) -> str:
     return digest
 
 
-_raw_fields: dict[type[Event], tuple[str, ...]] = {}
+_raw_fields: dict[type[msgspec.Struct], tuple[str, ...]] = {}
 
 
-def raw_fields(cls: type[Event]) -> tuple[str, ...]:
-    """The fields of an event type that are one value as JSON; not those that hold several."""
+def raw_fields(cls: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a type of event that are one value as JSON; not those that hold several."""
     found = _raw_fields.get(cls)
     if found is None:
         hints = get_type_hints(cls)

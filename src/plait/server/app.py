@@ -27,6 +27,7 @@ from . import (
     run_details,
     runs,
     session,
+    tasks,
 )
 from .argyll.app import Mount
 from .call import Call
@@ -53,6 +54,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *plan.ROUTES,
         *approvals.ROUTES,
         *dead_letters.ROUTES,
+        *tasks.ROUTES,
         *links.ROUTES,
         *session.ROUTES,
         *keys.ROUTES,

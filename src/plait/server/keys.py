@@ -20,7 +20,8 @@ async def create(call: Call[Query, NewKey]) -> Answer:
     body, own = call.body, call.caller.namespace
     if own != EVERYWHERE and body.namespace not in (None, own):
         raise WrongNamespace(str(body.namespace))
-    key, text = await call.host.auth.keys.create(body.name, body.role, body.namespace or own, body.expires_in)
+    namespace = body.namespace or own
+    key, text = await call.host.auth.keys.create(body.name, body.role, namespace, body.expires_in, body.queues)
     fields = {name: getattr(key, name) for name in key.__struct_fields__}
     return Answer(CreatedKey(**fields, key=text), 201)
 

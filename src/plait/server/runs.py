@@ -40,8 +40,8 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     if call.host.traces is not None:
         call.host.traces.requested(run_key(namespace, handle.id), str(body.definition)[:400], call.request.headers)
     if handle.created:
-        return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201)
-    return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()))
+        return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201, namespace=namespace)
+    return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()), namespace=namespace)
 
 
 def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any]) -> Any:

@@ -37,6 +37,14 @@ def filled(document: Raw, callback: Callback | None, attempt: Attempt, urls: Cal
     return Raw(values.plain(found))
 
 
+def fill_in(input: dict[str, Any], run_id: RunId, node: str, urls: CallbackUrls) -> dict[str, Any]:
+    """The input of a `python` task, as plain data, with the address in the arguments that want it."""
+    callback: dict[str, Any] = input.pop("callback", None) or {}
+    for pointer in callback.get("fields", ()):
+        _put(input["arguments"], pointer, urls(run_id, node, callback["token"]))
+    return input
+
+
 def _put(document: Any, pointer: str, value: str) -> None:
     *way, last = (part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
     for part in way:

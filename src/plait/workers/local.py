@@ -73,6 +73,11 @@ class LocalWorker:
         if execution is not None:
             execution.abandon()
 
+    def progress(self, run_id: RunId, token: TaskToken) -> Raw | None:
+        """What an attempt under way last reported; None if nothing."""
+        execution = self.running.get((run_id, token))
+        return None if execution is None else execution.progress
+
     def name_of(self, task: asyncio.Task[Any]) -> str | None:
         """Which step a task of the event loop is; asked by another thread while that loop is held up."""
         found = next((execution for execution in list(self.running.values()) if execution.task is task), None)
@@ -108,6 +113,10 @@ class _Execution:
     @property
     def name(self) -> str:
         return f"{self._attempt.task.label} of run {caller_id(self._attempt.run_id)}"
+
+    @property
+    def progress(self) -> Raw | None:
+        return self._progress if self._beaten else None
 
     def abandon(self) -> None:
         """Nobody wants the result any more."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, cast
 
 from plait.kernel import values
@@ -37,6 +37,10 @@ class Functions:
 
     def get(self, name: str) -> RegisteredFunction | None:
         return self._known.get(name)
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._known.keys()
 
 
 class RegisteredFunction:
@@ -73,6 +77,11 @@ class PythonExecutor:
     def __init__(self, functions: Functions, callbacks: CallbackUrls = local_url) -> None:
         self._functions = functions
         self._callbacks = callbacks
+
+    @property
+    def handlers(self) -> Collection[str]:
+        """The names of the functions that can be called."""
+        return self._functions.names
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
         wanted: PythonInput = task.input

@@ -85,11 +85,11 @@ def after_the_end(act: Act) -> Act:
     return later
 
 
-def decide(decision: str = "approve") -> Act:
+def decide(decision: str = "approve", by: str = "ann") -> Act:
     async def act(rig: Rig) -> None:
         await rig.settle()
         for approval in await rig.store.approvals(ApprovalFilter(namespace="default", run_id=RUN)):
-            await rig.send(RUN, Decided(approval.token, decision, "ann"), f"decide:{approval.token}")
+            await rig.send(RUN, Decided(approval.token, decision, by), f"decide:{approval.token}:{by}")
 
     return act
 

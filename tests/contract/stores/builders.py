@@ -11,6 +11,7 @@ from plait.kernel import values
 from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
+from plait.kernel.queued import Claim, ClaimRequest, QueuedTask
 from plait.kernel.store import (
     DeadLetter,
     InboxRow,
@@ -125,3 +126,41 @@ def one_of_another_shard(run_id: str) -> str:
 
 
 OK: Verdict = "ok"
+
+
+def queued_task(run_id: str, token: str = "render", **changes: Any) -> QueuedTask:
+    owner = RunId(run_id)
+    row = QueuedTask(
+        run_id=owner,
+        shard=shard_of(owner),
+        namespace="default",
+        token=TaskToken(token),
+        opening=2,
+        attempt=1,
+        queue="gpu",
+        kind="python",
+        handler="render",
+        label="render",
+        node=token,
+        key=f"{run_id}:{token}",
+        input=values.plain({"handler": "render", "arguments": {"page": 1}}),
+        enqueued_at=NOW,
+    )
+    return replace(row, **changes)
+
+
+def claim_request(claim: str = "c1", **changes: Any) -> ClaimRequest:
+    request = ClaimRequest(
+        claim=claim, namespace="default", queues=["gpu"], worker=f"worker of {claim}", limit=10, lease=LONG
+    )
+    return replace(request, **changes)
+
+
+def finishing(run_id: str, token: str = "render", claim: str = "c1", *, key: str | None = None) -> Write:
+    """A worker's result."""
+    result = message(run_id, key or f"~task:{claim}", body={"kind": "task_result"})
+    return outside(run_id, inbox=[result], finished=Claim(RunId(run_id), TaskToken(token), claim))
+
+
+async def enqueue(store: Store, owner: Owner, *tasks: QueuedTask) -> None:
+    await must(store, *(owner.write(task.run_id, queued=[task]) for task in tasks))

@@ -16,12 +16,13 @@ from plait.kernel.ids import caller_id
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
-from .definition import NAME, Workflow
+from .definition import NAME, Workflow, is_step
 from .description import describe
 from .errors import HistoryDivergedError, to_exception
 from .events import CodeEvent, RunForked
 from .host import Surroundings
 from .machine import CodeMachine
+from .queued_steps import StepExecutor
 from .registry import Registry
 
 _EDITED = ("step", "loop", "child", "approval")
@@ -32,16 +33,20 @@ class CodeBundle:
     events: Any = CodeEvent
     rewinds = True
     surface = "plait.dialects.code.surface"
-    executors: Sequence[Executor] = ()
-    """A step is a call in its owner's process, which needs none."""
 
     def __init__(self, definitions: Iterable[object] = (), max_payload: int = values.MAX_BYTES) -> None:
         self.registry = Registry(definitions)
+        self._steps = StepExecutor()
+        self.executors: Sequence[Executor] = (self._steps,)
+        """For steps on a queue. Others are calls in their owner's process, which need none."""
         self._max_payload = max_payload
 
     # -- definitions ---------------------------------------------------------------------------------------------
 
     def declare(self, definition: object) -> bool:
+        if is_step(definition):
+            self._steps.add(definition)
+            return True
         if not isinstance(definition, Workflow):
             return False
         self.registry.add(cast("object", definition))

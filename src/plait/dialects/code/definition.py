@@ -35,6 +35,7 @@ DEFAULT_TIMEOUT = 30.0
 MAX_TIMEOUT = 30 * 86_400.0
 _EMPTY = inspect.Parameter.empty
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
+_QUEUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}")
 
 
 class StepOptions(TypedDict, total=False):
@@ -45,6 +46,7 @@ class StepOptions(TypedDict, total=False):
     timeout: Sec | None
     retry_on_timeout: bool
     rollback: Callable[..., Any]
+    queue: str
     heartbeat_timeout: Sec
 
 
@@ -57,6 +59,7 @@ class Options:
     retry_on_timeout: bool = False
     rollback: Callable[..., Any] | None = None
     heartbeat: float | None = None
+    queue: str | None = None
 
     @functools.cached_property
     def policy(self) -> Policy:
@@ -76,6 +79,8 @@ class Options:
             raise bad_option(f"retry={changes['retry']!r}", "use Retry(max_attempts=3, ...)")
         if "rollback" in changes and not callable(changes["rollback"]):
             raise bad_option(f"rollback={changes['rollback']!r}", "pass a function that takes an Undo")
+        if "queue" in given:
+            changes["queue"] = _queue(given["queue"])
         if "max_attempts" in given:
             changes["retry"] = _attempts(changes.get("retry", self.retry), given["max_attempts"])
         if "timeout" in given:
@@ -104,6 +109,12 @@ def _attempts(retry: Retry, count: int) -> Retry:
         return replace(retry, max_attempts=count)
     except InvalidInput as error:
         raise bad_option(error.what, error.fix) from None
+
+
+def _queue(name: object) -> str:
+    if not isinstance(name, str) or not _QUEUE.fullmatch(name):
+        raise bad_option(f"queue={name!r}", "use letters, digits, `_`, `.`, `:`, `-`; at most 200")
+    return name
 
 
 def seconds(value: Sec) -> float:
@@ -261,12 +272,28 @@ def step(fn: Callable[P, T], /) -> Step[P, T]: ...
 def step(*, name: str | None = None, **options: Unpack[StepOptions]) -> Callable[[Callable[P, T]], Step[P, T]]: ...
 def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options: Unpack[StepOptions]) -> Any:
     """Marks a function, async or plain, as a named step. Its arguments are recorded with the run."""
-    Options().under(options)  # a wrong option is said where it is written
+    queue = Options().under(options).queue  # a wrong option is said where it is written
 
     def mark(fn: Callable[P, T]) -> Step[P, T]:
-        return Step(fn, name, options)
+        made = Step(fn, name, options)
+        if queue is not None:
+            must_be_found(made, made.name, queue)
+        return made
 
     return mark if fn is None else mark(fn)
+
+
+def must_be_found(fn: Callable[..., Any], path: str, queue: str) -> None:
+    """Refuses a function for a queue that no other process could find."""
+    if is_step(fn) and "<" not in fn.ref:
+        return
+    what = "it is defined inside another function" if is_step(fn) else "it is not a @step"
+    raise WorkflowCodeError(
+        "BAD_OPTION",
+        f"`{path}` can't go to the queue `{queue}`",
+        why=f"{what}, so a worker could not find it by its name",
+        fix="make it a @step at the top level of a module that the worker loads",
+    )
 
 
 def is_async(fn: Callable[..., Any]) -> bool:

@@ -14,9 +14,10 @@ from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.store import LineLevel
 from plait.kernel.task import CALL, Attempt, Task, current_attempt
+from plait.kernel.task_inputs import STEP, PythonInput
 from plait.kernel.values import ABSENT, NULL
 
-from .definition import Options, Step, is_async, is_step
+from .definition import Options, Step, is_async, is_step, must_be_found
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
@@ -126,6 +127,8 @@ class StepOp(Op[T]):
         self._options = options
         self._raw = ABSENT
         self.returns = (return_type(fn) if named is None else named.returns) if returns is Any else returns
+        if options.queue is not None:
+            must_be_found(fn, name, options.queue)
         if options.rollback is not None:
             scope.replay.handlers[self.at] = (options.rollback, self.returns)
 
@@ -156,6 +159,8 @@ class StepOp(Op[T]):
 
     def task(self) -> Task:
         named, replay, at = self._named, self.scope.replay, self.at
+        if named is not None and self._options.queue is not None:
+            return self._queued(named)
         threaded = not is_async(self._fn) if named is None else named.threaded
         generation = replay.history.generation
         return Task(
@@ -166,6 +171,20 @@ class StepOp(Op[T]):
             self._options.policy,
             f"{replay.run_id}:{at}:{generation}",
             at,
+        )
+
+    def _queued(self, named: Step[..., Any]) -> Task:
+        """Its function by name, for whoever has it."""
+        replay, at = self.scope.replay, self.at
+        return Task(
+            replay.token(at),
+            f"step `{at}`",
+            STEP,
+            PythonInput(named.name, self._raw),
+            self._options.policy,
+            f"{replay.run_id}:{at}:{replay.history.generation}",
+            at,
+            self._options.queue,
         )
 
 

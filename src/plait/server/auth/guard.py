@@ -138,7 +138,8 @@ class KeyGuard:
 
 
 def _caller(key: Key, mode: Mode, address: str) -> Caller:
-    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address)
+    queues = None if key.queues is None else tuple(key.queues)
+    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address, queues)
 
 
 def _address(request: Request) -> str:

@@ -15,7 +15,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import msgspec
 
@@ -36,6 +36,7 @@ USE_NOTED = Millis(10 * 60_000)
 
 _KIND, _USES, _NOWHERE = "auth.key", "auth.key_use", ""
 _SHAPE = re.compile(r"plait_([0-9a-f]{18})_([A-Za-z0-9_-]{32})")
+_QUEUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}")
 _MAX_LIFETIME = 10 * 366 * 86_400
 _PAGE = 500
 
@@ -58,7 +59,12 @@ class Keys:
     # -- administration ------------------------------------------------------------------------------------------
 
     async def create(
-        self, name: str, role: str, namespace: str = DEFAULT_NAMESPACE, expires_in: float | None = None
+        self,
+        name: str,
+        role: str,
+        namespace: str = DEFAULT_NAMESPACE,
+        expires_in: float | None = None,
+        queues: Sequence[str] | None = None,
     ) -> tuple[Key, str]:
         """A new key, and its text, which can't be shown again."""
         now = self._clock.now()
@@ -69,11 +75,12 @@ class Keys:
             namespace=_namespace(namespace),
             created_at=now,
             expires_at=None if expires_in is None else Millis(now + _span(expires_in)),
+            queues=None if queues is None else _queues(queues, role),
         )
         secret = secrets.token_urlsafe(24)
         stored = _Stored(key, _digest(key.id, secret))
         if not await self._records.add(_record(stored)):
-            return await self.create(name, role, namespace, expires_in)
+            return await self.create(name, role, namespace, expires_in, queues)
         return key, f"plait_{key.id}_{secret}"
 
     async def list(self, namespace: str | None = None) -> list[Key]:
@@ -177,6 +184,18 @@ def _role(role: str) -> Role:
     if role not in ROLES:
         raise InvalidInput("auth.bad_role", f"unknown role {role[:40]!r}", fix=f"use one of {', '.join(ROLES)}")
     return role
+
+
+def _queues(queues: Sequence[str], role: str) -> list[str]:
+    if role != "worker":
+        raise InvalidInput(
+            "auth.bad_queues", f"a key for queues has the role worker, not {role[:40]}", fix="leave the queues out"
+        )
+    for queue in queues:
+        if not _QUEUE.fullmatch(queue):
+            fix = "use letters, digits, `_`, `.`, `:`, `-`; at most 200"
+            raise InvalidInput("auth.bad_queues", f"queue {queue[:40]!r}", fix=fix)
+    return list(dict.fromkeys(queues))
 
 
 def _namespace(namespace: str) -> str:

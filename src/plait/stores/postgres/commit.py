@@ -21,6 +21,7 @@ from plait.stores.rows import Row, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
 from .rare import columns, is_rare, sends_late, timer_columns, times_late, withdrawal, write_rare
+from .task_queues import ClaimLost, has_results
 
 _RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 21, 6, 9, 3, 5, 2, 2, 4
 """How many columns each kind of row has."""
@@ -30,7 +31,7 @@ async def commit(connection: Connection, writes: Sequence[Write], origin: str) -
     try:
         if await _at_once(connection, writes, origin):
             return ["ok"] * len(writes)
-    except asyncpg.UniqueViolationError:
+    except (asyncpg.UniqueViolationError, ClaimLost):
         pass
     async with connection.transaction():
         return await _with_care(connection, writes, origin)
@@ -50,7 +51,7 @@ async def _with_care(connection: Connection, writes: Sequence[Write], origin: st
     try:
         async with connection.transaction():  # a savepoint
             await _apply(connection, sound, origin)
-    except asyncpg.UniqueViolationError:
+    except (asyncpg.UniqueViolationError, ClaimLost):
         for index, write in enumerate(writes):
             if verdicts[index] == "ok":
                 verdicts[index] = await _apply_one(connection, write, origin)
@@ -67,6 +68,8 @@ async def _apply_one(connection: Connection, write: Write, origin: str) -> Verdi
     try:
         async with connection.transaction():
             await _apply(connection, [write], origin)
+    except ClaimLost:
+        return "exists" if await has_results(connection, write) else "conflict"
     except asyncpg.UniqueViolationError:
         return "exists" if write.create is not None else "conflict"
     return "ok"
@@ -173,11 +176,12 @@ def _first_row(row: RunRow, write: Write) -> RunRow:
 
 
 def _is_news(write: Write) -> bool:
-    """Whether another process may wait for it: an input, a new run, an answer, a run that ended or is stuck."""
+    """Whether another process may wait for it: an input, a new run, an answer, a task, a run that ended or is stuck."""
     return bool(
         write.create is not None
         or write.inbox
         or write.children
         or write.taken
+        or write.queued
         or (write.patch is not None and (write.patch.status != "running" or write.patch.blocked is not None))
     )

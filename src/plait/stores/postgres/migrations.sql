@@ -207,3 +207,49 @@ with recursive again (number) as (
 select case when exists (select from plait.approvals where id = wanted)
             then wanted || '~' || (select max(number) from again) else wanted end
 $$;
+
+-- v4: tasks that workers claim
+
+-- One row for an attempt that is under way on a queue. `opening` is the event that recorded it. A claimed row has
+-- `claim`; `expires` is when its worker counts as gone, which is never after `deadline`, the task's own timeout.
+create table plait.queued_tasks (
+    id          bigserial primary key,
+    run_id      text collate "C" not null,
+    shard       integer not null,
+    namespace   text collate "C" not null,
+    token       text collate "C" not null,
+    opening     bigint not null,
+    attempt     integer not null,
+    queue       text collate "C" not null,
+    kind        text collate "C" not null,
+    handler     text collate "C" not null,
+    label       text not null,
+    node        text not null,
+    key         text not null,
+    input       text not null,
+    blobs       text,
+    timeout     bigint,
+    heartbeat   bigint,
+    terms       text not null,
+    progress    text,
+    enqueued_at bigint not null,
+    priority    integer not null default 0,
+    claim       text,
+    worker      text,
+    claimed_at  bigint,
+    lease       bigint,
+    expires     bigint,
+    deadline    bigint
+);
+create unique index queued_tasks_place on plait.queued_tasks (run_id, token);
+create index queued_tasks_free on plait.queued_tasks (namespace, queue, priority, id) where claim is null;
+create index queued_tasks_expires on plait.queued_tasks (expires) where claim is not null;
+
+-- Who asked for tasks, and when last.
+create table plait.queue_workers (
+    namespace text collate "C" not null,
+    queue     text collate "C" not null,
+    worker    text collate "C" not null,
+    seen_at   bigint not null,
+    primary key (namespace, queue, worker)
+);

@@ -22,6 +22,7 @@ from plait.stores.rows import (
 )
 
 from .database import SQL, Connection
+from .task_queues import touches_queues, write_queues
 
 
 def is_rare(write: Write) -> bool:
@@ -35,6 +36,7 @@ def is_rare(write: Write) -> bool:
         or write.snapshot is not None
         or write.lines
         or write.records
+        or touches_queues(write)
         or sends_late(write)
         or times_late(write)
     )
@@ -74,6 +76,7 @@ async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     await _run(connection, "put_snapshots", snapshots)
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
+    await write_queues(connection, [write for write in writes if touches_queues(write)])
 
 
 async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> None:

@@ -43,6 +43,7 @@ from .commit import commit
 from .database import SQL, Address, Connection, migrate, readable_errors
 from .link import Link, Links
 from .listener import Listener
+from .task_queues import PostgresTaskQueues
 
 POOL_SIZE = 4
 """Connections for reading; writing and listening have one each besides."""
@@ -69,6 +70,7 @@ class PostgresStore:
         self._writer: Link | None = None
         self._readers: Links | None = None
         self._listener: Listener | None = None
+        self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
 
     async def open(self) -> None:
         writer = Link(self.address, _WRITING)

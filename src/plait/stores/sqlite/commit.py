@@ -31,6 +31,7 @@ from plait.stores.rows import (
 )
 
 from .database import atomic, undo
+from .task_queues import ClaimLost, has_results, write_queues
 
 SQL = statements.load("plait.stores.sqlite", "statements.sql")
 
@@ -43,7 +44,7 @@ def commit(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
         _apply(db, [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"])
         db.execute("commit")
         return verdicts
-    except apsw.ConstraintError:
+    except (apsw.ConstraintError, ClaimLost):
         undo(db)
         return _commit_apart(db, writes)
     except BaseException:
@@ -73,6 +74,8 @@ def _apply_one(db: apsw.Connection, write: Write) -> Verdict:
     try:
         with atomic(db):
             _apply(db, [write])
+    except ClaimLost:
+        return "exists" if has_results(db, write) else "conflict"
     except apsw.ConstraintError:
         return "exists" if write.create is not None else "conflict"
     return "ok"
@@ -133,6 +136,8 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
         db.executemany(SQL["insert_line"], [line_columns(line) for line in write.lines])
     for change in write.records:
         _change_record(db, change)
+    if write.queued or write.dequeued or write.finished is not None:
+        write_queues(db, write)
 
 
 def _write_approval(db: apsw.Connection, run_id: RunId, approval: Approval | ApprovalChange) -> None:

@@ -172,3 +172,49 @@ create unique index approvals_open on approvals (run_id, token) where status = '
 create index approvals_run on approvals (run_id, asked_at, id);
 create index approvals_status on approvals (namespace, status, asked_at, id);
 create index approvals_newest on approvals (namespace, asked_at, id);
+
+-- v4: tasks that workers claim
+
+-- One row for an attempt that is under way on a queue. `opening` is the event that recorded it. A claimed row has
+-- `claim`; `expires` is when its worker counts as gone, which is never after `deadline`, the task's own timeout.
+create table queued_tasks (
+    id          integer primary key,
+    run_id      text not null,
+    shard       integer not null,
+    namespace   text not null,
+    token       text not null,
+    opening     integer not null,
+    attempt     integer not null,
+    queue       text not null,
+    kind        text not null,
+    handler     text not null,
+    label       text not null,
+    node        text not null,
+    key         text not null,
+    input       text not null,
+    blobs       text,
+    timeout     integer,
+    heartbeat   integer,
+    terms       text not null,
+    progress    text,
+    enqueued_at integer not null,
+    priority    integer not null default 0,
+    claim       text,
+    worker      text,
+    claimed_at  integer,
+    lease       integer,
+    expires     integer,
+    deadline    integer
+);
+create unique index queued_tasks_place on queued_tasks (run_id, token);
+create index queued_tasks_free on queued_tasks (namespace, queue, priority, id) where claim is null;
+create index queued_tasks_expires on queued_tasks (expires) where claim is not null;
+
+-- Who asked for tasks, and when last.
+create table queue_workers (
+    namespace text not null,
+    queue     text not null,
+    worker    text not null,
+    seen_at   integer not null,
+    primary key (namespace, queue, worker)
+) without rowid;

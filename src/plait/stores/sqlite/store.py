@@ -52,6 +52,7 @@ from plait.stores import rows
 from .commit import SQL, commit
 from .database import Synchronous, atomic, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
+from .task_queues import SqliteTaskQueues
 
 T = TypeVar("T")
 
@@ -82,8 +83,10 @@ class SqliteStore:
         self._db: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._lock = OwnerLock(path)
+        self._apply: Callable[[apsw.Connection, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
+        self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
         self._seen = 0
 
     async def open(self) -> None:
@@ -109,9 +112,9 @@ class SqliteStore:
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
         if self._writer is not None or self._db is None:
-            return await self._write(lambda db: commit(db, writes))
+            return await self._write(lambda db: self._apply(db, writes))
         try:
-            return commit(self._db, writes)
+            return self._apply(self._db, writes)
         except apsw.Error as error:
             raise_readable(error, self.path)
 
@@ -293,10 +296,13 @@ class SqliteStore:
             return await asyncio.get_running_loop().run_in_executor(self._writer, work, self._db)
 
     def _query(self, name: str, *args: object) -> list[Any]:
+        return self._rows(SQL[name], args)
+
+    def _rows(self, sql: str, args: tuple[object, ...]) -> list[Any]:
         if self._reader is None:
             raise RuntimeError("the store is not open")
         try:
-            return self._reader.execute(SQL[name], args).fetchall()
+            return self._reader.execute(sql, args).fetchall()
         except apsw.Error as error:
             raise_readable(error, self.path)
 

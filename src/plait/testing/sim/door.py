@@ -10,6 +10,7 @@ from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.kernel import Kernel
+from plait.kernel.queued import TaskQueues
 from plait.kernel.store import (
     Census,
     DeadLetter,
@@ -91,6 +92,11 @@ class Door:
         """Cut off from the store: every call fails."""
         self.deaf = False
         """Every call fails but commits: its leases run out, and it does not know."""
+
+    @property
+    def queues(self) -> TaskQueues:
+        """Workers have a door of their own, which is always open."""
+        return self._store.queues
 
     @property
     def open_wide(self) -> bool:

@@ -106,7 +106,7 @@ async def test_a_queue_without_workers_is_named():
     async with bench() as b:
         await b.engine.catalog.register(catalog_step("a").python("h", queue="gpu").output("x"))
         run = await b.start("a")
-        assert await run.reasons() == ["blocked: step 'a': no handler `h` on queue `gpu`"]
+        assert await run.reasons() == ["no worker on queue `gpu` for `a`"]
 
 
 async def test_a_run_that_has_ended_waits_for_nothing():

@@ -155,6 +155,8 @@ def _fingerprint(step: Step) -> str:
     """Steps that differ in name only have the same. One that reports to an address of its own is like no other."""
     if not step.memoizable or step.type in ("async", "flow", "run") or _metas(step, "webhook_url"):
         return ""
+    if step.python is not None and step.python.queue:
+        return ""  # results are remembered by the process that did the work, and that is another each time
     called: Any = None
     if step.http is not None:
         called = step.http.endpoint, step.http.method

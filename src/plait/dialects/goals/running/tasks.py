@@ -98,7 +98,7 @@ def work_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> Task:
     kind, input = _work(builder.context.info, plan, token, inputs)
     if plan.fingerprint:
         kind, input = MEMO, MemoInput(plan.fingerprint, inputs, kind, input)
-    return Task(TaskToken(token), plan.id, kind, input, plan.policy, token, plan.id)
+    return Task(TaskToken(token), plan.id, kind, input, plan.policy, token, plan.id, _queue(plan))
 
 
 def item_inputs(builder: DecisionBuilder, plan: StepPlan, token: str) -> Raw:
@@ -162,11 +162,14 @@ def _callback(plan: StepPlan, token: str, inside: str = "") -> Callback | None:
 def missing_handler(context: RunContext, step: Step) -> str | None:
     """Why this process can't do the work of a step, if it can't."""
     python = step.python
-    if python is None:
+    if python is None or python.queue:  # workers have the functions of a queue
         return None
-    if python.queue:
-        return f"no handler `{python.handler}` on queue `{python.queue}`"
     return None if context.handlers.get(python.handler) is not None else f"no handler `{python.handler}`"
+
+
+def _queue(plan: StepPlan) -> str | None:
+    """Where its function is called, to do the work and to undo it."""
+    return (plan.step.python.queue or None) if plan.step.python is not None else None
 
 
 # -- compensation ------------------------------------------------------------------------------------------------------
@@ -186,8 +189,10 @@ def compensation_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> T
         Policy(plan.policy.retry),
         token,
         plan.id,
+        _queue(plan),
     )
-    if plan.step.python is not None and builder.context.handlers.get(plan.step.compensate) is None:
+    here = task.queue is None and plan.step.python is not None
+    if here and builder.context.handlers.get(plan.step.compensate) is None:
         text = f"step '{plan.id}': no handler `{plan.step.compensate}`"
         task.unbound = ErrorInfo("goals.no_handler", text, kind="blocked")
     return task

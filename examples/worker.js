@@ -1,0 +1,60 @@
+// A worker in plain Node, without packages: PLAIT_URL=… PLAIT_KEY=… node examples/worker.js gpu
+const [queue = "gpu", name = `node-${process.pid}`] = process.argv.slice(2);
+const url = process.env.PLAIT_URL ?? "http://127.0.0.1:8080";
+const LEASE = Number(process.env.PLAIT_LEASE_MS ?? 10_000);
+const SLOTS = 4;
+// What this worker can do, by the name of the step. `task.key` is the same on every attempt: pass it on.
+const handlers = {
+  double: async (task, n) => 2 * n,
+  ...(process.env.PLAIT_HANDLERS ? await import(process.env.PLAIT_HANDLERS).then((found) => found.default) : {}),
+};
+
+async function call(verb, body) {
+  const headers = { "content-type": "application/json" };
+  if (process.env.PLAIT_KEY) headers.authorization = `Bearer ${process.env.PLAIT_KEY}`;
+  const answer = await fetch(`${url}/api/v1/tasks/${verb}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const found = await answer.json();
+  if (answer.ok) return found;
+  throw Object.assign(new Error(`${found.code}: ${found.title}`), { status: answer.status });
+}
+
+// The server may be away for a while; what it refuses it will refuse again.
+async function insist(verb, body) {
+  for (;;) {
+    try {
+      return await call(verb, body);
+    } catch (error) {
+      if (error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 500));
+    }
+  }
+}
+
+async function perform(task) {
+  const beat = setInterval(() => call("heartbeat", { id: task.id }).catch(() => {}), task.lease_ms / 3);
+  try {
+    const given = task.input.arguments;
+    const output = await handlers[task.handler](task, ...(Array.isArray(given) ? given : [given]));
+    await insist("complete", { id: task.id, output });
+  } catch (error) {
+    if (error.status === 409 || error.status === 404) return console.error(`${task.label}: ${error.message}`);
+    await insist("fail", { id: task.id, error: { message: String(error.message) } }).catch(console.error);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+const busy = new Set();
+let stopping = false;
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (stopping = true));
+console.log(`${name} serves ${queue}`);
+while (!stopping) {
+  const wanted = { worker: name, queues: [queue], handlers: Object.keys(handlers), limit: SLOTS - busy.size };
+  const { tasks } = await insist("claim", { ...wanted, lease_ms: LEASE, wait_ms: 2_000, protocol: 1 });
+  for (const task of tasks) {
+    const work = perform(task).finally(() => busy.delete(work));
+    busy.add(work);
+  }
+  if (busy.size >= SLOTS) await Promise.race(busy);
+}
+await Promise.all(busy);

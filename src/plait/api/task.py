@@ -1,0 +1,169 @@
+"""Tasks on queues, as workers of any language see them: claim, heartbeat, complete, fail, release.
+
+The protocol is in docs/guides/workers.md. All durations are milliseconds; no moment in time is ever exchanged, so a
+worker's clock may be wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from plait.kernel.errors import ErrorInfo
+
+from .shape import Body, Shape
+
+PROTOCOL = 1
+"""The newest version of the protocol that is spoken here."""
+
+QueueName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*\Z")]
+WorkerName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
+TaskId = Annotated[str, Meta(min_length=1, max_length=20_000)]
+_Name = Annotated[str, Meta(min_length=1, max_length=400)]
+
+DEFAULT_LEASE = 30_000
+
+
+class ClaimTasks(Body, frozen=True, kw_only=True):
+    worker: WorkerName
+    """Shown to people: who does the task."""
+    queues: Annotated[list[QueueName], Meta(min_length=1, max_length=100)]
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 1
+    lease_ms: Annotated[int, Meta(ge=1_000, le=3_600_000)] = DEFAULT_LEASE
+    """How long the worker may be silent before its tasks are given to others."""
+    wait_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    """How long to wait for a task, if there is none."""
+    kinds: Annotated[list[_Name], Meta(min_length=1, max_length=100)] | None = None
+    handlers: Annotated[list[_Name], Meta(min_length=1, max_length=10_000)] | None = None
+    """Only tasks that call one of these functions; left out: whatever there is."""
+    protocol: int = PROTOCOL
+
+
+class QueueTask(Shape, frozen=True, kw_only=True):
+    """A task that a worker has claimed."""
+
+    id: str
+    """Of this claim: what its worker reports by. Another claim of the same task has another."""
+    run_id: str
+    namespace: str
+    queue: str
+    kind: str
+    handler: str = ""
+    label: str
+    node: str = ""
+    attempt: int
+    key: str
+    """The idempotency key, equal on all attempts."""
+    input: Any
+    """What its kind takes. Of `python`: `handler` and `arguments`, an object or a list."""
+    progress: Any = None
+    """What the attempt before this one last reported."""
+    lease_ms: int
+    timeout_ms: int | None = None
+    """Of the attempt; later, its result is refused."""
+    heartbeat_ms: int | None = None
+    """How often at least a heartbeat is expected, if more often than the lease wants it."""
+    retry_on_timeout: bool = False
+    never: list[str] = []
+    """Errors that are not retried, as `module:name`."""
+
+
+class ClaimedTasks(Shape, frozen=True, kw_only=True):
+    tasks: list[QueueTask]
+    """Empty if none came within `wait_ms`."""
+    protocol: int = msgspec.field(default=PROTOCOL)
+
+
+class BeatTask(Body, frozen=True, kw_only=True):
+    id: TaskId
+    progress: Any | UnsetType = UNSET
+    """How far the attempt got: the next one is told. Left out: what was reported before stays."""
+
+
+class TaskBeat(Shape, frozen=True, kw_only=True):
+    id: str
+    cancelled: bool
+    """True: nobody wants the result any more. The worker should stop, and need not report."""
+
+
+class CompleteTask(Body, frozen=True, kw_only=True):
+    id: TaskId
+    output: Any = None
+
+
+class TaskFailure(Body, frozen=True, kw_only=True):
+    message: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    code: Annotated[str, Meta(min_length=1, max_length=200)] = "task.failed"
+    kind: Annotated[str, Meta(max_length=200)] = "error"
+    type: Annotated[str, Meta(max_length=400)] = ""
+    """Of an exception, as `module:name`: raised again as that class where it is known."""
+    args: list[Any] = []
+    attrs: dict[str, Any] = {}
+    trace: Annotated[str, Meta(max_length=20_000)] = ""
+
+    @classmethod
+    def of(cls, error: ErrorInfo) -> TaskFailure:
+        return cls(
+            message=error.message,
+            code=error.code,
+            kind=error.kind,
+            type=error.type,
+            args=error.args,
+            attrs=error.attrs,
+            trace=error.trace,
+        )
+
+    def info(self) -> ErrorInfo:
+        return ErrorInfo(
+            self.code, self.message, kind=self.kind, type=self.type, args=self.args, attrs=self.attrs, trace=self.trace
+        )
+
+
+class FailTask(Body, frozen=True, kw_only=True):
+    id: TaskId
+    error: TaskFailure
+    retryable: bool = True
+    """False: final at once, whatever attempts are left."""
+    progress: Any | UnsetType = UNSET
+
+
+class TaskReport(Body, frozen=True, kw_only=True):
+    """How one task ended: with an `output`, or with an `error`."""
+
+    id: TaskId
+    output: Any = None
+    error: TaskFailure | None = None
+    retryable: bool = True
+    progress: Any | UnsetType = UNSET
+
+
+class ReportTasks(Body, frozen=True, kw_only=True):
+    results: Annotated[list[TaskReport], Meta(min_length=1, max_length=1_000)]
+
+
+class ReportedTask(Shape, frozen=True, kw_only=True):
+    id: str
+    status: Literal["completed", "failed", "refused"]
+    http_status: int = 0
+    """Of a refusal: how a report of this result alone would have been answered."""
+    code: str = ""
+    detail: str = ""
+
+
+class ReportedTasks(Shape, frozen=True, kw_only=True):
+    """In the order of the reports. Those that were not refused are durable."""
+
+    results: list[ReportedTask]
+
+
+class ReleaseTask(Body, frozen=True, kw_only=True):
+    id: TaskId
+
+
+class TaskState(Shape, frozen=True, kw_only=True):
+    """The report is durable."""
+
+    id: str
+    status: Literal["completed", "failed", "released"]

@@ -1,0 +1,134 @@
+"""`plait worker`: a process that does the tasks of queues, for a server or on the database itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+import uvloop
+
+from plait.egress import EgressSettings
+from plait.kernel.clock import SystemClock
+from plait.kernel.errors import InvalidInput
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.task import Executor
+from plait.observe import logs
+from plait.registry.engine import Engine
+from plait.server.process import Signals
+from plait.workers.queue_worker import QueueWorker, TaskSource, WorkerSettings
+
+from .egress import egress_of
+from .loading import load_module
+from .options import DEFAULT_DB, Json, Key, Namespace, Where
+from .output import emit_line, note
+from .serve import LogLevel
+from .session import is_server, must_exist
+
+Modules = Annotated[
+    list[str], typer.Argument(metavar="MODULE…", help="Modules or files with steps.", show_default=False)
+]
+Queue = Annotated[list[str], typer.Option("--queue", "-q", metavar="NAME", help="To serve.", show_default=False)]
+Place = Annotated[
+    str,
+    typer.Option("--db", "--url", envvar="PLAIT_DB", metavar="URL", help="A database, or a server: http://host:port."),
+]
+
+
+def worker(
+    modules: Modules,
+    queue: Queue,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    namespace: Namespace = None,
+    name: Annotated[str, typer.Option(metavar="NAME", help="Shown to people.", show_default="host and process")] = "",
+    concurrency: Annotated[int, typer.Option(metavar="N", min=1, max=1_000, help="Tasks at a time.")] = 10,
+    lease: Annotated[
+        float, typer.Option(metavar="SECONDS", min=1, max=3_600, help="Silence after which others get its tasks.")
+    ] = 30.0,
+    drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 30.0,
+    log_level: LogLevel = "info",
+    json: Json = False,
+) -> None:
+    """Do the tasks of queues: steps with `queue=...`, from the modules that have their functions.
+
+    Stop it with Ctrl-C or SIGTERM: it takes no more tasks, finishes those under way, and gives back what does not end
+    in time. A second time stops it at once; its tasks are then given to others when their leases run out.
+    """
+    where = Where(db, key, namespace)
+    settings = WorkerSettings(
+        name=name or f"{socket.gethostname()}-{os.getpid()}",
+        queues=queue,
+        namespace=namespace or DEFAULT_NAMESPACE,
+        concurrency=concurrency,
+        lease=lease,
+        drain=drain,
+    )
+    definitions: list[object] = [load_module(module) for module in modules]
+    logs.configure(level=log_level)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it says each request
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_work(where, settings, definitions, egress_of(os.environ), json=json))
+
+
+async def _work(
+    where: Where, settings: WorkerSettings, definitions: list[object], egress: EgressSettings, *, json: bool
+) -> None:
+    with Signals() as signals:
+        async with _opened(where, settings, definitions, egress) as (source, executors, namespace):
+            settings = replace(settings, namespace=namespace)
+            found = QueueWorker(source, executors, SystemClock(), settings)
+            _must_have_handlers(found)
+            signals.on_first(found.stop)
+            _announce(settings, found, json=json)
+            await found.run()
+    note("stopped")
+
+
+@asynccontextmanager
+async def _opened(
+    where: Where, settings: WorkerSettings, definitions: list[object], egress: EgressSettings
+) -> AsyncGenerator[tuple[TaskSource, list[Executor], str]]:
+    """Where tasks come from, what can do them, and the namespace."""
+    if not is_server(where.url):
+        must_exist(where.url)
+        async with Engine(where.url, definitions=definitions, work=False, egress=egress) as engine:
+            yield engine.queues, _executors(engine), settings.namespace
+        return
+    from .server import served  # what speaks HTTP is loaded where it is needed
+
+    # Only for what the modules declare: this engine is never opened
+    engine = Engine("memory:", definitions=definitions, work=False, egress=egress)
+    async with served(where) as session:
+        yield session.engine.queues, _executors(engine), session.namespace
+    await engine.executors.close()
+
+
+def _executors(engine: Engine) -> list[Executor]:
+    brought = [executor for bundle in engine.bundles.values() for executor in bundle.executors]
+    return [*engine.executors.all, *brought]
+
+
+def _must_have_handlers(found: QueueWorker) -> None:
+    if not found.handlers:
+        raise InvalidInput(
+            "cli.no_steps",
+            "these modules have nothing that a worker could do",
+            why="there is no @step and no python step in them",
+            fix="name the module that defines the steps of the queue",
+        )
+
+
+def _announce(settings: WorkerSettings, found: QueueWorker, *, json: bool) -> None:
+    if json:
+        emit_line({"worker": settings.name, "queues": list(settings.queues), "handlers": found.handlers})
+        sys.stdout.flush()  # whoever reads it waits for it
+    else:
+        note(f"{settings.name} serves {', '.join(settings.queues)}: {', '.join(found.handlers)}")

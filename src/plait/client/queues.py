@@ -1,0 +1,102 @@
+"""Tasks on queues of a server: the calls of `engine.queues`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Raw
+
+from plait.api.task import (
+    DEFAULT_LEASE,
+    PROTOCOL,
+    ClaimedTasks,
+    QueueTask,
+    ReportedTask,
+    ReportedTasks,
+    TaskBeat,
+    TaskFailure,
+    TaskReport,
+    TaskState,
+)
+from plait.api.transport import Transport
+from plait.kernel.errors import ErrorInfo, PlaitError
+from plait.kernel.ids import DEFAULT_NAMESPACE
+
+from .errors import refusal_of
+
+
+class RemoteQueues:
+    """What workers do with tasks."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def claim(
+        self,
+        worker: str,
+        queues: Sequence[str],
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        limit: int = 1,
+        lease_ms: int = DEFAULT_LEASE,
+        wait_ms: int = 0,
+        kinds: Sequence[str] | None = None,
+        handlers: Sequence[str] | None = None,
+        protocol: int = PROTOCOL,
+    ) -> list[QueueTask]:
+        """Up to `limit` tasks, each of which is this worker's until its lease runs out; waits for the first."""
+        body = {
+            "worker": worker,
+            "queues": list(queues),
+            "limit": limit,
+            "lease_ms": lease_ms,
+            "wait_ms": wait_ms,
+            "kinds": None if kinds is None else list(kinds),
+            "handlers": None if handlers is None else list(handlers),
+            "protocol": protocol,
+        }
+        return (await self._post("claim", ClaimedTasks, body, namespace, idempotent=False)).tasks
+
+    async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str = DEFAULT_NAMESPACE) -> bool:
+        """Renews the lease; False: nobody wants the result any more."""
+        found = await self._post("heartbeat", TaskBeat, {"id": id, "progress": progress}, namespace)
+        return not found.cancelled
+
+    async def complete(self, id: str, output: object, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+        """The task succeeded; durable when this returns."""
+        await self._post("complete", TaskState, {"id": id, "output": output}, namespace)
+
+    async def fail(
+        self,
+        id: str,
+        error: ErrorInfo,
+        *,
+        retryable: bool = True,
+        progress: Raw | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> None:
+        """The attempt failed; whether and when it is tried again is its policy's to say."""
+        body = {"id": id, "error": TaskFailure.of(error), "retryable": retryable, "progress": progress}
+        await self._post("fail", TaskState, body, namespace)
+
+    async def report(
+        self, reports: Sequence[TaskReport], *, namespace: str = DEFAULT_NAMESPACE
+    ) -> list[PlaitError | None]:
+        """Many results at once; each is accepted, or refused with an error of its own."""
+        found = await self._post("report", ReportedTasks, {"results": list(reports)}, namespace)
+        return [_refusal(each) for each in found.results]
+
+    async def release(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+        """Gives the task back at once: another worker does the same attempt."""
+        await self._post("release", TaskState, {"id": id}, namespace, idempotent=False)
+
+    async def _post(
+        self, verb: str, shape: Any, body: dict[str, Any], namespace: str, *, idempotent: bool = True
+    ) -> Any:
+        path = self._transport.path("tasks", verb)
+        return await self._transport.post(path, shape, body, {"namespace": namespace}, idempotent=idempotent)
+
+
+def _refusal(found: ReportedTask) -> PlaitError | None:
+    return None if found.status != "refused" else refusal_of(found.http_status, found.code, found.detail)

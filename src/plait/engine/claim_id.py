@@ -1,0 +1,58 @@
+"""The id by which a worker reports: all that is needed to find the row and to prove the claim, in one word."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+import msgspec
+
+from plait.kernel.errors import NotFound
+from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, TaskToken
+from plait.kernel.queued import Claim, QueuedTask
+
+
+class ClaimId(msgspec.Struct, frozen=True, array_like=True):
+    run_id: RunId
+    token: TaskToken
+    opening: int
+    attempt: int
+    claim: str
+
+    @classmethod
+    def of(cls, task: QueuedTask, claim: str) -> ClaimId:
+        return cls(task.run_id, task.token, task.opening, task.attempt, claim)
+
+    def text(self) -> str:
+        return base64.urlsafe_b64encode(msgspec.json.encode(self)).decode().rstrip("=")
+
+    @property
+    def held(self) -> Claim:
+        return Claim(self.run_id, self.token, self.claim)
+
+    @property
+    def namespace(self) -> str:
+        return self.run_id.rpartition("/")[0] or DEFAULT_NAMESPACE
+
+
+_claim_id = msgspec.json.Decoder(ClaimId)
+
+
+def read(text: str, namespace: str) -> ClaimId:
+    """What an id stands for; one of another namespace is answered like one that never was."""
+    try:
+        found = _claim_id.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (binascii.Error, ValueError, msgspec.DecodeError):
+        raise unknown_task() from None
+    if found.namespace != namespace:
+        raise unknown_task()
+    return found
+
+
+def unknown_task() -> NotFound:
+    return NotFound(
+        "task.unknown",
+        "there is no such task",
+        why="its id is malformed, or belongs to another namespace or queue",
+        fix="send the id that the claim gave, unchanged",
+    )

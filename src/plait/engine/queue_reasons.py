@@ -1,0 +1,42 @@
+"""Why a run waits, where that is a task on a queue: no worker asks for it, none has taken it yet, or one is at it."""
+
+from __future__ import annotations
+
+from plait.kernel.kernel import Kernel
+from plait.kernel.queued import HeldTask
+from plait.kernel.run import Run
+from plait.kernel.view import Reason
+
+from .seen_workers import RECENTLY
+
+_REPLACED = ("step", "task")
+"""Kinds of reasons that only say that a task is under way."""
+
+
+async def on_queues(kernel: Kernel, run: Run, reasons: list[Reason]) -> list[Reason]:
+    """The reasons of its dialect, more exact for tasks on queues."""
+    if not any(run.state.tasks.is_queued(token) for token in run.state.tasks) and not run.state.tasks.unopened:
+        return reasons
+    held = await kernel.store.queues.held(run.id)
+    if not held:
+        return reasons
+    seen = await kernel.store.queues.workers(run.info.namespace, RECENTLY)
+    served = {each.queue for each in seen} | {each.task.queue for each in held if each.worker is not None}
+    nodes = {each.task.node or each.task.token for each in held}
+    others = [reason for reason in reasons if reason.node not in nodes or reason.kind not in _REPLACED]
+    return [*(_reason(each, served) for each in held), *others]
+
+
+def _reason(held: HeldTask, served: set[str]) -> Reason:
+    task = held.task
+    node = task.node or task.token
+    if held.worker is not None:
+        return Reason("task", f"{_what(held)} claimed by `{held.worker}`", node)
+    if task.queue not in served:
+        return Reason("queue", f"no worker on queue `{task.queue}` for {_what(held)}", node)
+    return Reason("queue", f"{_what(held)} on queue `{task.queue}`", node)
+
+
+def _what(held: HeldTask) -> str:
+    label = held.task.label
+    return label if "`" in label else f"`{label}`"

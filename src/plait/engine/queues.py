@@ -1,0 +1,268 @@
+"""`engine.queues`: what workers do with tasks, in this process, on the same database, or by calls to a server.
+
+A result is accepted if its claim holds: the row is deleted and the result put into the run's inbox in one commit,
+whichever process owns the run. A result whose claim is lost still goes to the run, which records it as late; the
+worker is told by a `Conflict`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskReport
+from plait.kernel import task_payload, values
+from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, caller_id, shard_of
+from plait.kernel.inputs import TaskResult
+from plait.kernel.kernel import Kernel
+from plait.kernel.loader import recorded
+from plait.kernel.queued import ClaimRequest, HeldTask, QueuedTask
+from plait.kernel.store import InboxRow, Write
+from plait.workers.callbacks import fill_in
+from plait.workers.common import CommonExecutors
+
+from .claim_id import ClaimId, read, unknown_task
+from .seen_workers import NOTE_EVERY, SeenWorkers
+
+_LATE = -1
+"""The opening of a result that must not count: no row has it."""
+
+
+class Queues:
+    def __init__(self, kernel: Kernel, executors: CommonExecutors, kinds: Collection[str]) -> None:
+        self._kernel = kernel
+        self._executors = executors
+        self._kinds = kinds
+        """Those that any executor of this engine has."""
+        self._seen = SeenWorkers(kernel.store, kernel.clock)
+
+    # -- claiming ------------------------------------------------------------------------------------------------
+
+    async def claim(
+        self,
+        worker: str,
+        queues: Sequence[str],
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        limit: int = 1,
+        lease_ms: int = DEFAULT_LEASE,
+        wait_ms: int = 0,
+        kinds: Sequence[str] | None = None,
+        handlers: Sequence[str] | None = None,
+        protocol: int = PROTOCOL,
+    ) -> list[QueueTask]:
+        """Up to `limit` tasks, each of which is this worker's until its lease runs out; waits for the first."""
+        self._kernel.must_live()
+        self._check(protocol, kinds)
+        request = ClaimRequest(
+            claim=self._kernel.ids.key(),
+            namespace=namespace,
+            queues=list(dict.fromkeys(queues)),
+            worker=worker,
+            limit=limit,
+            lease=Millis(lease_ms),
+            kinds=kinds,
+            handlers=handlers,
+        )
+        return [await self._shape(held) for held in await self._wait_for(request, wait_ms / 1000)]
+
+    async def _wait_for(self, request: ClaimRequest, seconds: float) -> list[HeldTask]:
+        clock, store = self._kernel.clock, self._kernel.store
+        until = clock.monotonic() + seconds
+        with self._kernel.queue_watch.bell() as bell:
+            while True:
+                await self._seen.note(request.namespace, request.queues, request.worker)
+                found = await store.queues.claim(request)
+                left = until - clock.monotonic()
+                if found or left <= 0:
+                    return found
+                await bell.wait(min(left, NOTE_EVERY))
+                self._kernel.must_live()
+
+    def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
+        if protocol > PROTOCOL:
+            raise InvalidInput(
+                "task.protocol_too_new",
+                f"the worker speaks version {protocol} of the protocol",
+                why=f"this server knows versions up to {PROTOCOL}",
+                fix=f"use a newer server, or let the worker send protocol {PROTOCOL}",
+            )
+        unknown = sorted(set(kinds or ()) - set(self._kinds))
+        if unknown:
+            raise InvalidInput(
+                "task.unknown_kind",
+                f"there are no tasks of the kind `{unknown[0][:80]}`",
+                fix=f"use one of {', '.join(sorted(self._kinds))}",
+            )
+
+    async def _shape(self, held: HeldTask) -> QueueTask:
+        task = held.task
+        if held.claim is None or held.lease is None:
+            raise AssertionError(f"task {task.token} is not claimed")
+        return QueueTask(
+            id=ClaimId.of(task, held.claim).text(),
+            run_id=caller_id(task.run_id),
+            namespace=task.namespace,
+            queue=task.queue,
+            kind=task.kind,
+            handler=task.handler,
+            label=task.label,
+            node=task.node or task.token,
+            attempt=task.attempt,
+            key=task.key,
+            input=await self._input(task),
+            progress=values.decode(task.progress),
+            lease_ms=held.lease,
+            timeout_ms=task.timeout,
+            heartbeat_ms=task.heartbeat,
+            retry_on_timeout=task.terms.retry_on_timeout,
+            never=task.terms.never,
+        )
+
+    async def _input(self, task: QueuedTask) -> Any:
+        """Addresses for results are filled in here: a worker need not know where the server is, nor its secret."""
+        found = await task_payload.whole(self._kernel.store, task.input, task.blobs)
+        return fill_in(found, task.run_id, task.node, self._executors.callbacks)
+
+    # -- reporting -----------------------------------------------------------------------------------------------
+
+    async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str = DEFAULT_NAMESPACE) -> bool:
+        """Renews the lease; False: nobody wants the result any more."""
+        self._kernel.must_live()
+        claim = read(id, namespace)
+        if await self._kernel.store.queues.beat(claim.held, progress):
+            return True
+        if (other := await self._other(claim)) is not None:
+            raise _lease_lost(other)
+        return False
+
+    async def complete(
+        self, id: str, output: object, *, namespace: str = DEFAULT_NAMESPACE, queues: Collection[str] | None = None
+    ) -> None:
+        """The task succeeded; durable when this returns. `queues`: those that the worker may serve, if not all."""
+        claim = read(id, namespace)
+        raw = values.encode(output, max_bytes=self._kernel.limits.max_payload)
+        await self._report(claim, TaskResult(claim.token, claim.attempt, raw, opening=claim.opening), queues)
+
+    async def fail(
+        self,
+        id: str,
+        error: ErrorInfo,
+        *,
+        retryable: bool = True,
+        progress: Raw | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+        queues: Collection[str] | None = None,
+    ) -> None:
+        """The attempt failed; whether and when it is tried again is its policy's to say."""
+        claim = read(id, namespace)
+        result = TaskResult(
+            claim.token,
+            claim.attempt,
+            error=error,
+            retryable=retryable,
+            progress=values.NULL if progress is None else progress,
+            opening=claim.opening,
+        )
+        await self._report(claim, result, queues)
+
+    async def report(
+        self,
+        reports: Sequence[TaskReport],
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        queues: Collection[str] | None = None,
+    ) -> list[PlaitError | None]:
+        """Many results at once, in one commit; each is accepted, or refused with an error of its own."""
+        found = await asyncio.gather(
+            *(self._report_one(each, namespace, queues) for each in reports), return_exceptions=True
+        )
+        return [_refusal(each) for each in found]
+
+    async def _report_one(self, report: TaskReport, namespace: str, queues: Collection[str] | None) -> None:
+        if report.error is None:
+            await self.complete(report.id, report.output, namespace=namespace, queues=queues)
+            return
+        await self.fail(
+            report.id,
+            report.error.info(),
+            retryable=report.retryable,
+            progress=None if report.progress is UNSET else values.encode(report.progress),
+            namespace=namespace,
+            queues=queues,
+        )
+
+    async def release(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+        """Gives the task back at once: another worker does the same attempt."""
+        self._kernel.must_live()
+        claim = read(id, namespace)
+        if not await self._kernel.store.queues.release(claim.held):
+            raise _lost(await self._other(claim))
+        self._kernel.queue_watch.ring()
+
+    async def _report(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
+        key = f"~task:{claim.opening}:{claim.claim}"
+        write = self._write(claim, result, key)
+        write.finished = claim.held
+        if await self._kernel.append(write) == "conflict":
+            await self._late(claim, result, queues)
+
+    async def _late(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
+        """What happened in the world must not be missing from the log, even if it came too late to count."""
+        await self._must_have_been(claim, queues)
+        late = msgspec.structs.replace(result, opening=_LATE)
+        await self._kernel.append(self._write(claim, late, f"~late:{claim.opening}:{claim.claim}"))
+        raise _lost(await self._other(claim))
+
+    def _write(self, claim: ClaimId, result: TaskResult, key: str) -> Write:
+        shard = shard_of(claim.run_id)
+        row = InboxRow(claim.run_id, shard, key, values.plain(result), self._kernel.clock.now())
+        return Write(claim.run_id, shard, None, inbox=[row])
+
+    async def _must_have_been(self, claim: ClaimId, queues: Collection[str] | None) -> None:
+        """Only what the log knows as an attempt on a queue of this worker can have a late result."""
+        found = await recorded(self._kernel.store, claim.run_id, claim.opening - 1, upto=claim.opening)
+        said = found[0].data if found and found[0].type == "task.queued" else {}
+        if (said.get("token"), said.get("attempt")) != (claim.token, claim.attempt):
+            raise unknown_task()
+        if queues is not None and said.get("queue") not in queues:
+            raise unknown_task()
+
+    async def _other(self, claim: ClaimId) -> HeldTask | None:
+        """The row that is there in place of the one that was claimed."""
+        found = await self._kernel.store.queues.held(claim.run_id, claim.token)
+        return found[0] if found else None
+
+
+def _refusal(found: BaseException | None) -> PlaitError | None:
+    if found is None or isinstance(found, PlaitError):
+        return found
+    raise found
+
+
+def _lost(other: HeldTask | None) -> Conflict:
+    return _settled() if other is None else _lease_lost(other)
+
+
+def _lease_lost(other: HeldTask) -> Conflict:
+    whose = "waits for a worker" if other.worker is None else f"is done by `{other.worker}`"
+    return Conflict(
+        "task.lease_lost",
+        "this claim of the task is not valid any more",
+        why=f"its lease ran out or it was released; attempt {other.task.attempt} {whose}",
+        fix="stop working on it; its result is kept as a late one and changes nothing",
+    )
+
+
+def _settled() -> Conflict:
+    return Conflict(
+        "task.settled",
+        "nobody waits for this task any more",
+        why="it was cancelled, timed out, or has been reported already",
+        fix="stop working on it; its result is kept as a late one and changes nothing",
+    )

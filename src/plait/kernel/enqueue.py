@@ -1,0 +1,69 @@
+"""A task with a queue: its row is written by the decision that opens the attempt, and an event says so.
+
+The event is what makes a row's existence a matter of the log: a run that is read again knows which of its tasks are
+on a queue, and neither does them itself nor enqueues them twice.
+"""
+
+from __future__ import annotations
+
+from . import task_payload
+from .events import TaskQueued
+from .ids import Millis, TaskToken
+from .queued import QueuedTask, Terms
+from .run import Run
+from .task import Policy, Task
+from .tasks import OpenTask
+from .unit_of_work import UnitOfWork
+
+
+def begin(opened: OpenTask, run: Run, unit: UnitOfWork) -> None:
+    """An attempt begins once this is on disk: here, or wherever a worker claims it."""
+    if opened.task.queue is None:
+        unit.tasks.append(opened)
+    else:
+        enqueue(opened.task, opened.attempt, run, unit)
+
+
+def enqueue(task: Task, attempt: int, run: Run, unit: UnitOfWork, *, lost: int = 0, lost_worker: str = "") -> None:
+    opened = run.state.tasks.get(task.token)
+    if opened is None or task.queue is None:
+        raise AssertionError(f"task {task.token} is not open, or has no queue")
+    run.emit(TaskQueued(task.token, attempt, task.queue, lost or opened.lost, lost_worker), unit)
+    body, refs, blobs = task_payload.slim(task.input, run.limits.blob_threshold)
+    row = QueuedTask(
+        run_id=run.id,
+        shard=run.shard,
+        namespace=run.info.namespace,
+        token=task.token,
+        opening=opened.opening,
+        attempt=attempt,
+        queue=task.queue,
+        kind=task.kind,
+        handler=getattr(task.input, "handler", ""),
+        label=task.label,
+        node=task.node,
+        key=task.key,
+        input=body,
+        blobs=refs,
+        timeout=_millis(task.policy.timeout),
+        heartbeat=_millis(task.policy.heartbeat),
+        terms=_terms(task.policy),
+        progress=opened.progress,
+        enqueued_at=unit.at,
+    )
+    unit.enqueue(row, blobs)
+
+
+def dequeue(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
+    """No worker is to do it any more."""
+    if run.state.tasks.is_queued(token):
+        unit.dequeue(token)
+
+
+def _millis(seconds: float | None) -> Millis | None:
+    return None if seconds is None else Millis(max(1, round(seconds * 1000)))
+
+
+def _terms(policy: Policy) -> Terms:
+    never = [f"{error.__module__}:{error.__qualname__}" for error in policy.retry.never]
+    return Terms(policy.retry_on_timeout, never)

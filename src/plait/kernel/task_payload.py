@@ -1,0 +1,35 @@
+"""The input of a queued task on its way to a worker: large parts of it are blobs, as those of events are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from . import blob_parts, values
+from .store import Store
+from .unit_of_work import take_blobs
+
+Blobs = list[tuple[str, bytes]]
+
+
+def slim(input: Any, threshold: int) -> tuple[bytes, str | None, Blobs]:
+    """The input as JSON, where its large parts are, and those parts."""
+    body, refs, blobs = values.plain(input), dict[str, str](), Blobs()
+    if len(body) > threshold and isinstance(input, msgspec.Struct):
+        body = values.plain(take_blobs(input, 0, threshold, refs, blobs))
+    return body, values.plain(refs).decode() if refs else None, blobs
+
+
+async def whole(store: Store, body: bytes, refs: str | None) -> Any:
+    """The input again, as plain data."""
+    found: Any = msgspec.json.decode(body)
+    if refs is not None:
+        for _, field, key, digest in blob_parts.places(refs):
+            part: Any = msgspec.json.decode(await store.blob(digest))
+            if key is None:
+                found[field] = part
+            else:
+                held = found[field]
+                held[int(key) if isinstance(held, list) else key] = part
+    return found

@@ -1,0 +1,206 @@
+"""Tasks on queues, for workers of any language. The protocol is in docs/guides/workers.md.
+
+Success is not audited: a worker calls thousands of times, and what it did is in the logs of its runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Coroutine
+from typing import Any
+
+from msgspec import UNSET, Raw
+
+from plait.api.caller import Caller
+from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
+from plait.api.shape import Scoped
+from plait.api.task import (
+    BeatTask,
+    ClaimedTasks,
+    ClaimTasks,
+    CompleteTask,
+    FailTask,
+    QueueTask,
+    ReleaseTask,
+    ReportedTask,
+    ReportedTasks,
+    ReportTasks,
+    TaskBeat,
+    TaskReport,
+    TaskState,
+)
+from plait.kernel import values
+from plait.kernel.errors import PlaitError, Unavailable
+
+from .body import Disconnected
+from .call import AnyCall, Call
+from .errors import Forbidden
+
+_ID = "WyJydW4iLCJzdGVwIiwyLDEsImMiXQ"
+
+
+async def claim(call: Call[Scoped, ClaimTasks]) -> Answer:
+    body = call.body
+    _must_serve(call.caller, body.queues)
+    claiming = call.host.engine.queues.claim(
+        body.worker,
+        body.queues,
+        namespace=call.namespace,
+        limit=body.limit,
+        lease_ms=body.lease_ms,
+        wait_ms=body.wait_ms,
+        kinds=body.kinds,
+        handlers=body.handlers,
+        protocol=body.protocol,
+    )
+    return Answer(ClaimedTasks(tasks=await _while_connected(call, claiming)))
+
+
+async def heartbeat(call: Call[Scoped, BeatTask]) -> Answer:
+    body = call.body
+    alive = await call.host.engine.queues.heartbeat(body.id, _progress(body.progress), namespace=call.namespace)
+    return Answer(TaskBeat(id=body.id, cancelled=not alive))
+
+
+async def complete(call: Call[Scoped, CompleteTask]) -> Answer:
+    body = call.body
+    queues = call.host.engine.queues
+    await queues.complete(body.id, body.output, namespace=call.namespace, queues=call.caller.queues)
+    return Answer(TaskState(id=body.id, status="completed"))
+
+
+async def fail(call: Call[Scoped, FailTask]) -> Answer:
+    body = call.body
+    await call.host.engine.queues.fail(
+        body.id,
+        body.error.info(),
+        retryable=body.retryable,
+        progress=_progress(body.progress),
+        namespace=call.namespace,
+        queues=call.caller.queues,
+    )
+    return Answer(TaskState(id=body.id, status="failed"))
+
+
+async def report(call: Call[Scoped, ReportTasks]) -> Answer:
+    queues, reports = call.host.engine.queues, call.body.results
+    found = await queues.report(reports, namespace=call.namespace, queues=call.caller.queues)
+    return Answer(ReportedTasks(results=[_reported(*pair) for pair in zip(reports, found, strict=True)]))
+
+
+def _reported(report: TaskReport, refusal: PlaitError | None) -> ReportedTask:
+    if isinstance(refusal, Unavailable):  # nobody knows what became of it: all of them are to be sent again
+        raise refusal
+    if refusal is not None:
+        detail = f"{refusal.what}: {refusal.why}" if refusal.why else refusal.what
+        code, status = refusal.code, refusal.status
+        return ReportedTask(id=report.id, status="refused", http_status=status, code=code, detail=detail)
+    return ReportedTask(id=report.id, status="completed" if report.error is None else "failed")
+
+
+async def release(call: Call[Scoped, ReleaseTask]) -> Answer:
+    await call.host.engine.queues.release(call.body.id, namespace=call.namespace)
+    return Answer(TaskState(id=call.body.id, status="released"))
+
+
+def _progress(given: Any) -> Raw | None:
+    return None if given is UNSET else values.encode(given)
+
+
+def _must_serve(caller: Caller, queues: Collection[str]) -> None:
+    foreign = [queue for queue in queues if not caller.may_serve(queue)]
+    if foreign:
+        raise Forbidden(
+            "task.foreign_queue",
+            f"no access to queue {foreign[0]!r}",
+            why=f"the key is for {', '.join(caller.queues or ())}",
+            fix="use a key of that queue",
+            caller=caller,
+        )
+
+
+async def _while_connected(call: AnyCall, claiming: Coroutine[Any, Any, list[QueueTask]]) -> list[QueueTask]:
+    """Waits for tasks, unless the server stops. For a worker that is gone nothing is claimed, or it is given back."""
+    work = asyncio.ensure_future(claiming)
+    gone = asyncio.ensure_future(_disconnected(call))
+    stopping = asyncio.ensure_future(call.host.stopping.wait())
+    try:
+        await asyncio.wait((work, gone, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if not gone.done():
+            return await work if work.done() else []
+        for task in await work if work.done() else []:
+            await call.host.engine.queues.release(task.id, namespace=call.namespace)
+        raise Disconnected
+    finally:
+        for each in (work, gone, stopping):
+            each.cancel()
+        await asyncio.gather(work, gone, stopping, return_exceptions=True)
+
+
+async def _disconnected(call: AnyCall) -> None:
+    while (await call.request.receive())["type"] != "http.disconnect":
+        pass
+
+
+_UNKNOWN = Fault(404, "task.unknown", "The id is malformed, or belongs to another namespace or queue.")
+_LOST = Fault(
+    409, "task.lease_lost", "The lease ran out, and the task was given to another worker. A result is kept as late."
+)
+_SETTLED = Fault(409, "task.settled", "The task was cancelled or has timed out. A result is kept as late.")
+
+
+def _report(verb: str, summary: str, handler: Any, body: Any, example: Any, *more: Fault) -> AnyRoute:
+    shape = TaskBeat if body is BeatTask else TaskState
+    return Route(
+        method="POST",
+        path=f"/tasks/{verb}",
+        name=f"tasks.{verb}",
+        role="worker",
+        summary=summary,
+        handler=handler,
+        query=Scoped,
+        body=body,
+        replies=(Reply(200, shape, "The report is durable."),),
+        faults=(_UNKNOWN, _LOST, *more),
+        audited=False,
+        example={"id": _ID, **example},
+    )
+
+
+ROUTES = (
+    Route(
+        method="POST",
+        path="/tasks/claim",
+        name="tasks.claim",
+        role="worker",
+        summary="Claim tasks of queues; waits for the first",
+        handler=claim,
+        query=Scoped,
+        body=ClaimTasks,
+        replies=(Reply(200, ClaimedTasks, "The tasks; none if none came in time."),),
+        faults=(
+            Fault(403, "task.foreign_queue", "The key is for other queues."),
+            Fault(422, "task.protocol_too_new", "The worker's version of the protocol is newer than the server's."),
+            Fault(422, "task.unknown_kind", "No task can be of that kind."),
+        ),
+        audited=False,
+        example={"worker": "gpu-1", "queues": ["gpu"]},
+    ),
+    _report("heartbeat", "Renew the lease of a task, with progress", heartbeat, BeatTask, {"progress": {"page": 3}}),
+    _report("complete", "Report the result of a task", complete, CompleteTask, {"output": "page 7"}, _SETTLED),
+    _report("fail", "Report a failed attempt", fail, FailTask, {"error": {"message": "no paper"}}, _SETTLED),
+    Route(
+        method="POST",
+        path="/tasks/report",
+        name="tasks.report",
+        role="worker",
+        summary="Report the results of several tasks",
+        handler=report,
+        query=Scoped,
+        body=ReportTasks,
+        replies=(Reply(200, ReportedTasks, "What became of each."),),
+        audited=False,
+        example={"results": [{"id": _ID, "output": "page 7"}]},
+    ),
+    _report("release", "Give a task back, unfinished", release, ReleaseTask, {}, _SETTLED),
+)

@@ -1,0 +1,91 @@
+-- enqueue: tasks for workers; a new attempt takes the place of the one before, unclaimed and at the end of the queue
+insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label,
+                                node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority)
+select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[], $6::integer[], $7::text[],
+                     $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
+                     $15::bigint[], $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::integer[])
+on conflict (run_id, token) do update
+set id = excluded.id, opening = excluded.opening, attempt = excluded.attempt, queue = excluded.queue,
+    kind = excluded.kind, handler = excluded.handler, label = excluded.label, node = excluded.node, key = excluded.key,
+    input = excluded.input, blobs = excluded.blobs, timeout = excluded.timeout, heartbeat = excluded.heartbeat,
+    terms = excluded.terms, progress = excluded.progress, enqueued_at = excluded.enqueued_at,
+    priority = excluded.priority, claim = null, worker = null, claimed_at = null, lease = null, expires = null,
+    deadline = null;
+
+-- dequeue: tasks that no worker is to do any more
+delete from plait.queued_tasks q using unnest($1::text[], $2::text[]) as d (run_id, token)
+where q.run_id = d.run_id and q.token = d.token;
+
+-- finish: the tasks of claims that have ended; says how many there were
+with ended as (
+    delete from plait.queued_tasks q using unnest($1::text[], $2::text[], $3::text[]) as f (run_id, token, claim)
+    where q.run_id = f.run_id and q.token = f.token and q.claim = f.claim
+    returning 1
+)
+select count(*) from ended;
+
+-- has_inputs: how many of these are known already
+select count(*) from plait.inbox i join unnest($1::text[], $2::text[]) as r (run_id, key) using (run_id, key);
+
+-- claim: gives free tasks to a worker, oldest first within a priority; what another is about to take is passed over
+with now as (
+    select plait.ms(clock_timestamp()) as at
+), free as (
+    select id from plait.queued_tasks
+    where namespace = $1 and queue = any ($2::text[]) and claim is null
+      and ($3::text[] is null or kind = any ($3)) and ($4::text[] is null or handler = any ($4))
+    order by priority, id limit $5 for update skip locked
+)
+update plait.queued_tasks q
+set claim = $6, worker = $7, claimed_at = now.at, lease = $8::bigint, deadline = now.at + q.timeout + $9::bigint,
+    expires = least(now.at + least($8::bigint, q.heartbeat), now.at + q.timeout + $9::bigint)
+from free, now
+where q.id = free.id
+returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue, q.kind, q.handler, q.label, q.node,
+          q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority, q.claim,
+          q.worker, q.claimed_at, q.lease, q.id;
+
+-- beat: its worker is alive
+update plait.queued_tasks
+set expires = least(plait.ms(clock_timestamp()) + least(lease, heartbeat), deadline), progress = coalesce($4, progress)
+where run_id = $1 and token = $2 and claim = $3
+returning 1;
+
+-- release: its worker gives it back, and others are told
+with given_back as (
+    update plait.queued_tasks
+    set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null
+    where run_id = $1 and token = $2 and claim = $3
+    returning 1
+)
+select (select pg_notify('plait', $4::text)) is not null from given_back;
+
+-- held: the rows of a run
+select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
+       timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease
+from plait.queued_tasks where run_id = $1 and ($2::text is null or token = $2) order by id;
+
+-- expired: claims whose time is up
+with now as (
+    select plait.ms(clock_timestamp()) as at
+)
+select run_id, token, opening, worker,
+       case when deadline <= now.at then 'timeout' when heartbeat <= lease then 'heartbeat' else 'lease' end, progress
+from plait.queued_tasks, now
+where claim is not null and expires <= now.at and shard = any ($1::integer[])
+order by expires limit $2;
+
+-- any_queued: whether there is anything to watch over
+select 1 from plait.queued_tasks where shard = any ($1::integer[]) limit 1;
+
+-- note_worker: it asked for tasks of queues; those that have not asked for long are forgotten
+with forgotten as (
+    delete from plait.queue_workers where seen_at < plait.ms(clock_timestamp()) - $4::bigint
+)
+insert into plait.queue_workers (namespace, queue, worker, seen_at)
+select $1, queue, $3, plait.ms(clock_timestamp()) from unnest($2::text[]) as q (queue)
+on conflict (namespace, queue, worker) do update set seen_at = excluded.seen_at;
+
+-- seen_workers: those that asked lately
+select queue, worker, seen_at from plait.queue_workers
+where namespace = $1 and seen_at >= plait.ms(clock_timestamp()) - $2::bigint order by queue, worker;

@@ -1,0 +1,137 @@
+"""Tasks on queues, on SQLite: what workers do with them. Every statement is in `task_queues.sql`."""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any, Protocol, TypeVar
+
+import apsw
+from msgspec import Raw
+
+from plait.kernel.clock import Clock
+from plait.kernel.ids import SHARDS, Millis, RunId, Shard, TaskToken
+from plait.kernel.queued import (
+    TIMEOUT_GRACE,
+    Claim,
+    ClaimRequest,
+    Expired,
+    HeldTask,
+    QueuedTask,
+    SeenWorker,
+)
+from plait.kernel.store import Write
+from plait.stores import statements
+from plait.stores.rows import json_text, text
+from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, queued_columns
+
+from .database import atomic
+
+T = TypeVar("T")
+
+SQL = statements.load("plait.stores.sqlite", "task_queues.sql")
+
+
+class ClaimLost(Exception):
+    """The claim that a write ends does not hold."""
+
+
+class _Writing(Protocol):
+    def __call__(self, work: Callable[[apsw.Connection], T], /) -> Awaitable[T]: ...
+
+
+class SqliteTaskQueues:
+    def __init__(self, write: _Writing, rows: Callable[[str, tuple[object, ...]], list[Any]], clock: Clock) -> None:
+        self._write = write
+        self._rows = rows
+        self._clock = clock
+
+    async def claim(self, request: ClaimRequest) -> list[HeldTask]:
+        wanted = _wanted(request)
+        if not self._rows(SQL["any_free"], wanted):  # by the reader: nobody's write waits for a worker that is idle
+            return []
+        now = self._clock.now()
+        terms = (request.claim, request.worker, now, request.lease, TIMEOUT_GRACE)
+
+        def take(db: apsw.Connection) -> list[HeldTask]:
+            with atomic(db):
+                free = [row[0] for row in db.execute(SQL["free"], (*wanted, request.limit))]
+                return [held_task(next(db.execute(SQL["claim"], (id, *terms)))) for id in free]
+
+        return await self._write(take)
+
+    async def beat(self, claim: Claim, progress: Raw | None) -> bool:
+        given = None if progress is None else text(progress)
+        return await self._changed("beat", claim.run_id, claim.token, claim.id, self._clock.now(), given)
+
+    async def release(self, claim: Claim) -> bool:
+        return await self._changed("release", claim.run_id, claim.token, claim.id)
+
+    async def held(self, run_id: RunId, token: TaskToken | None = None) -> list[HeldTask]:
+        return [held_task(row) for row in self._rows(SQL["held"], (run_id, token))]
+
+    async def expired(self, shards: Collection[Shard], limit: int) -> Expired:
+        listed = None if len(shards) == SHARDS else json_text(list(shards))
+        found = self._rows(SQL["expired"], (listed, self._clock.now(), limit))
+        claims = [expired_claim(row) for row in found]
+        return Expired(claims, bool(claims or self._rows(SQL["any_queued"], (listed,))))
+
+    async def note_worker(self, namespace: str, queues: Collection[str], worker: str) -> None:
+        now = self._clock.now()
+
+        def note(db: apsw.Connection) -> None:
+            with atomic(db):
+                db.execute(SQL["forget_workers"], (now - FORGET_AFTER,))
+                db.executemany(SQL["note_worker"], [(namespace, queue, worker, now) for queue in queues])
+
+        await self._write(note)
+
+    async def workers(self, namespace: str, within: Millis) -> list[SeenWorker]:
+        since = self._clock.now() - within
+        return [SeenWorker(*row) for row in self._rows(SQL["seen_workers"], (namespace, since))]
+
+    async def _changed(self, name: str, *args: object) -> bool:
+        def change(db: apsw.Connection) -> bool:
+            with atomic(db):
+                db.execute(SQL[name], args)
+                return db.changes() > 0
+
+        return await self._write(change)
+
+
+# -- in a commit -------------------------------------------------------------------------------------------------------
+
+
+def write_queues(db: apsw.Connection, write: Write) -> None:
+    """What a decision enqueues and revokes, and the task that a worker's result ends."""
+    run_id = write.run_id
+    if write.dequeued:
+        db.executemany(SQL["dequeue"], [(run_id, token) for token in write.dequeued])
+    if write.queued:
+        db.executemany(SQL["enqueue"], _columns(write.queued))
+    if write.finished is not None:
+        claim = write.finished
+        db.execute(SQL["finish"], (claim.run_id, claim.token, claim.id))
+        if not db.changes():
+            raise ClaimLost
+
+
+def has_results(db: apsw.Connection, write: Write) -> bool:
+    """Whether what a write would send is in the inbox already."""
+    return all(db.execute(SQL["has_input"], (row.run_id, row.key)).fetchone() is not None for row in write.inbox)
+
+
+def _columns(tasks: Sequence[QueuedTask]) -> list[tuple[Any, ...]]:
+    return [queued_columns(task) for task in tasks]
+
+
+def _wanted(request: ClaimRequest) -> tuple[object, ...]:
+    kinds, handlers = request.kinds, request.handlers
+    return (
+        request.namespace,
+        json_text(list(request.queues)),
+        None if kinds is None else json_text(list(kinds)),
+        None if handlers is None else json_text(list(handlers)),
+    )

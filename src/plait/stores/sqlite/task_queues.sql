@@ -1,0 +1,71 @@
+-- enqueue: a task for workers; a new attempt takes the place of the one before, unclaimed and at the end of the queue
+insert or replace into queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label,
+                                     node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20);
+
+-- dequeue: a task that no worker is to do any more
+delete from queued_tasks where run_id = ?1 and token = ?2;
+
+-- finish: the task of a claim has ended
+delete from queued_tasks where run_id = ?1 and token = ?2 and claim = ?3;
+
+-- has_input: whether a result is known already
+select 1 from inbox where run_id = ?1 and key = ?2;
+
+-- any_free: whether asking for tasks is worth a transaction
+select 1 from queued_tasks
+where namespace = ?1 and queue in (select value from json_each(?2)) and claim is null
+  and (?3 is null or kind in (select value from json_each(?3)))
+  and (?4 is null or handler in (select value from json_each(?4)))
+limit 1;
+
+-- free: what is next, oldest first within a priority
+select id from queued_tasks
+where namespace = ?1 and queue in (select value from json_each(?2)) and claim is null
+  and (?3 is null or kind in (select value from json_each(?3)))
+  and (?4 is null or handler in (select value from json_each(?4)))
+order by priority, id limit ?5;
+
+-- claim: gives a free task to a worker
+update queued_tasks
+set claim = ?2, worker = ?3, claimed_at = ?4, lease = ?5, deadline = ?4 + timeout + ?6,
+    expires = min(?4 + min(?5, coalesce(heartbeat, ?5)), coalesce(?4 + timeout + ?6, ?4 + ?5))
+where id = ?1
+returning run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
+          timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease;
+
+-- beat: its worker is alive
+update queued_tasks
+set expires = min(?4 + min(lease, coalesce(heartbeat, lease)), coalesce(deadline, ?4 + lease)),
+    progress = coalesce(?5, progress)
+where run_id = ?1 and token = ?2 and claim = ?3;
+
+-- release: its worker gives it back
+update queued_tasks
+set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null
+where run_id = ?1 and token = ?2 and claim = ?3;
+
+-- held: the rows of a run
+select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
+       timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease
+from queued_tasks where run_id = ?1 and (?2 is null or token = ?2) order by id;
+
+-- expired: claims whose time is up
+select run_id, token, opening, worker,
+       case when deadline <= ?2 then 'timeout' when heartbeat <= lease then 'heartbeat' else 'lease' end, progress
+from queued_tasks
+where claim is not null and expires <= ?2 and (?1 is null or shard in (select value from json_each(?1)))
+order by expires limit ?3;
+
+-- any_queued: whether there is anything to watch over
+select 1 from queued_tasks where ?1 is null or shard in (select value from json_each(?1)) limit 1;
+
+-- note_worker: it asked for tasks of a queue
+insert into queue_workers (namespace, queue, worker, seen_at) values (?1, ?2, ?3, ?4)
+on conflict (namespace, queue, worker) do update set seen_at = excluded.seen_at;
+
+-- forget_workers: those that have not asked for long
+delete from queue_workers where seen_at < ?1;
+
+-- seen_workers: those that asked lately
+select queue, worker, seen_at from queue_workers where namespace = ?1 and seen_at >= ?2 order by queue, worker;
