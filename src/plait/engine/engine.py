@@ -32,6 +32,7 @@ from plait.workers.common import CommonExecutors
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
+from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .garbage import collect_as_before, collect_rarely
@@ -88,8 +89,6 @@ class Engine:
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         self.observers = Observers(observers)
-        self._bundles: dict[str, Bundle] = {}
-        self._work = work
         self.executors = CommonExecutors(egress or EgressSettings())
         worker = LocalWorker(
             clock,
@@ -97,6 +96,7 @@ class Engine:
             around=self.observers.around,
             executors=self.executors.all,
         )
+        self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.kernel = Kernel(
             store or store_of(url, clock),
@@ -121,10 +121,9 @@ class Engine:
             watches=watches,
         )
         declared = list(definitions)
-        for bundle in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
-            self._bundles[bundle.name] = bundle
-            for executor in bundle.executors:
-                worker.add(executor)
+        for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
+            self._bundles.add(dialect)
+        self._bundles.load_imported()
         self._declare(each for each in declared if not is_bundle(each))
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
@@ -134,7 +133,7 @@ class Engine:
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 
-    def make_bundles(self, services: Services) -> Iterable[Bundle]:
+    def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
 
@@ -143,12 +142,11 @@ class Engine:
     async def __aenter__(self) -> Self:
         try:
             await self.kernel.open()
-            for bundle in self._bundles.values():
-                await bundle.open(working=self._work)
+            await self._bundles.open()
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
-            await self._close_bundles()
+            await self._close_parts()
             raise
         if self._watchdog is not None:
             self._watchdog.start()
@@ -161,21 +159,20 @@ class Engine:
         if self._watchdog is not None:
             self._watchdog.stop()
             collect_as_before()
-        for bundle in self._bundles.values():
-            await bundle.drain()
+        await self._bundles.drain()
         await self.kernel.close()
-        await self._close_bundles()
+        await self._close_parts()
 
-    async def _close_bundles(self) -> None:
-        for bundle in self._bundles.values():
-            await bundle.close()
+    async def _close_parts(self) -> None:
+        await self._bundles.close()
         await self.executors.close()
 
     # -- dialects ------------------------------------------------------------------------------------------------
 
     @property
     def bundles(self) -> Mapping[str, Bundle]:
-        """The dialects that this engine knows, by name."""
+        """All dialects that this engine knows, by name; they are loaded for that."""
+        self._bundles.load_all()
         return self._bundles
 
     @property
@@ -324,6 +321,9 @@ class Engine:
 
     def _bundle_of(self, definition: object) -> Bundle:
         for bundle in self._bundles.values():
+            if bundle.accepts(definition):
+                return bundle
+        for bundle in self._bundles.load_imported():
             if bundle.accepts(definition):
                 return bundle
         raise _not_startable(definition)
