@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from plait.stores.postgres.database import SQL
+from plait.stores.postgres.task_queues import SQL as QUEUES
 from tests.stores.looking_in import looking_in, opened_at
 
 FILL = """
@@ -22,6 +23,10 @@ insert into plait.timers (run_id, token, shard, due)
 select 'run-' || n, 'sleep', n % 64, n from generate_series(1, 5000) as n;
 insert into plait.records (kind, namespace, id, at, body)
 select 'catalog/default', 'default', lpad(n::text, 16, '0'), n, '[]' from generate_series(1, 5000) as n;
+insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node,
+                                key, input, terms, enqueued_at, claim, worker, lease, expires)
+select 'run-' || n, n % 64, 'default', 'step', 2, 1, 'q' || n % 3, 'step', 'f', '', '', '', '{}', '{}', n,
+       case when n % 2 = 0 then 'c' end, 'w', 1000, 9999999999999 from generate_series(1, 5000) as n;
 analyze;
 """
 SHARDS = list(range(64))
@@ -44,13 +49,16 @@ SHARDS = list(range(64))
         ("list_runs", (*[None] * 5, '{"n": "77"}', *[None] * 6, 10), "runs_labels"),
         ("list_runs", (*[None] * 6, "run-77", *[None] * 5, 10), "runs_pkey"),
         ("heads", (["run-7", "run-8"],), "log_place"),
+        ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
+        ("expired", (SHARDS, 10), "queued_tasks_expires"),
+        ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
         ("list_records", ("catalog/default", "default", "0000000000004999", 200), "records_pkey"),
     ],
 )
 async def test_a_hot_query_uses_its_index(postgres_url: str, query: str, args: tuple[object, ...], index: str):
     async with opened_at(postgres_url), looking_in(postgres_url) as db:
         await db.execute(FILL)
-        [plan] = json.loads(await db.fetchval(f"explain (format json) {SQL[query]}", *args))
+        [plan] = json.loads(await db.fetchval(f"explain (format json) {(SQL | QUEUES)[query]}", *args))
     nodes = list(parts(plan["Plan"]))
     assert index in {node.get("Index Name") for node in nodes}, plan
     assert "Seq Scan" not in {node["Node Type"] for node in nodes}, plan
