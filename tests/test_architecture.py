@@ -15,7 +15,6 @@ ROOT = Path(plait.__file__).parent
 KNOW_NO_DIALECT = ("engine", "server", "cli", "client", "observe")
 MAY_KNOW_DIALECTS = (
     "plait.server.argyll",  # the compatible mount of one dialect's clients
-    "plait.cli.demo",  # what a user could write: an example for each dialect
 )
 DIALECTS = frozenset(path.parent.name for path in (ROOT / "dialects").glob("*/__init__.py"))
 Graph = Mapping[str, frozenset[str]]

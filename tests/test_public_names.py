@@ -40,6 +40,7 @@ ERRORS = [
     "CriticalError",
     "ErrorInfo",
     "EvictedError",
+    "Forbidden",
     "HistoryDivergedError",
     "InvalidInput",
     "JoinError",

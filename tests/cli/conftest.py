@@ -95,6 +95,11 @@ async def asks_twice(ctx: Context) -> None:
 
 
 @workflow
+async def asks_the_board(ctx: Context) -> str:
+    return (await ctx.approve("budget", required=2, approvers=["ada", "bob"])).by
+
+
+@workflow
 async def careful(ctx: Context) -> None:
     await ctx.step("take", lambda: 1, rollback=put_back)
     await ctx.listen("go")

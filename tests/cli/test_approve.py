@@ -18,14 +18,14 @@ def test_nothing_asked_is_said(desk: Desk):
     assert desk.plait("approve", "--json").json == []
 
 
-@pytest.mark.parametrize("name", ["a", "a:ok"])
-def test_a_question_is_answered_by_its_run_or_its_id(desk: Desk, name: str):
+@pytest.mark.parametrize(("name", "late"), [("a", "kernel.no_approval"), ("a:ok", "kernel.approval_decided")])
+def test_an_approval_is_decided_by_its_run_or_its_id(desk: Desk, name: str, late: str):
     with desk.engine():
         desk.start("asks", "a")
         ran = desk.plait("approve", name, "--by", "Ada", "--comment", "fine")
         assert ran.out == "run a: `ok` approved; an engine has taken it\n"
         assert desk.end("a")["output"] == {"approved": True, "by": "Ada", "comment": "fine"}
-    assert desk.plait("approve", name, "--json").problem["code"] == "kernel.no_approval"
+    assert desk.plait("approve", name, "--json").problem["code"] == late
 
 
 def test_reject_says_no(desk: Desk):
@@ -35,7 +35,7 @@ def test_reject_says_no(desk: Desk):
 
 
 @both_ways
-def test_of_several_questions_one_must_be_named(desk: Desk):
+def test_of_several_approvals_one_must_be_named(desk: Desk):
     desk.start("asks_twice", "a")
     ran = desk.plait("approve", "a")
     assert ran.code == 2

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from plait import Engine, Handle, goals
-from plait.cli.demo import seed, stage
+from plait.cli.demo import stage
 from plait.cli.demo.stage import LiveStage, Scene
 from plait.cli.output import console
+from plait.demo import seed, shop, steps
 from plait.errors import RunFailed
 from plait.kernel.view import RunView
 from tests.cli.support import Desk, run_plait
@@ -48,7 +49,7 @@ def test_without_a_terminal_it_tells_the_story_in_lines(desk: Desk):
 
 def test_what_it_says_to_try_next_works(desk: Desk):
     db = run_plait("demo", "--json", "--pace", "0.2").json["db"]
-    flow = "plait.cli.demo.workflows:order"
+    flow = "plait.demo.workflows:order"
     assert "undo" not in run_plait("why", "order-2", "--db", db).out
     assert run_plait("fork", "order-1", "--at", "charge", "--id", "o-4", "--db", db).code == 0
     ran = run_plait("run", flow, "--id", "o-4", "--db", db)
@@ -77,7 +78,7 @@ def test_on_a_terminal_there_is_a_table(monkeypatch: pytest.MonkeyPatch, capsys:
 
 
 async def test_the_tea_shop_has_goals_that_are_reached_that_fail_and_that_wait():
-    async with Engine("memory:", definitions=seed.definitions()) as engine:
+    async with Engine("memory:", definitions=(shop, steps)) as engine:
         await seed.seed(engine)
         ada = await engine.get("tea-for-ada")
         assert "thank you! paid 41.00; 2 parcels, by bike, this evening: To Ada" in (await ada.result())["letter"]
@@ -93,7 +94,7 @@ async def test_the_tea_shop_has_goals_that_are_reached_that_fail_and_that_wait()
 
 
 async def test_a_dear_order_of_the_tea_shop_goes_on_when_the_manager_agrees():
-    async with Engine("memory:", definitions=seed.definitions()) as engine:
+    async with Engine("memory:", definitions=(shop, steps)) as engine:
         await seed.seed(engine)
         alan = await engine.get("tea-for-alan")
         await engine.approvals.decide(await _asked(engine, alan), "approve", by="Grace")
@@ -101,17 +102,17 @@ async def test_a_dear_order_of_the_tea_shop_goes_on_when_the_manager_agrees():
 
 
 async def _asked(engine: Engine, run: Handle[Any]) -> str:
-    """The question that a child of the run asks, once it does."""
+    """The approval that a child of the run asks, once it does."""
 
-    async def question() -> str | None:
+    async def approval() -> str | None:
         found = [each.id for each in await engine.approvals.list() if each.run_id.startswith(f"{run.id}:")]
         return found[0] if found else None
 
-    return await soon(question)
+    return await soon(approval)
 
 
 async def test_seeding_again_adds_nothing():
-    async with Engine("memory:", definitions=seed.definitions()) as engine:
+    async with Engine("memory:", definitions=(shop, steps)) as engine:
         await seed.seed(engine)
         before = engine.catalog.sequence
         await seed.seed(engine)
@@ -120,7 +121,7 @@ async def test_seeding_again_adds_nothing():
 
 
 async def test_the_catalog_of_the_tea_shop_has_a_step_of_every_kind():
-    async with Engine("memory:", definitions=seed.definitions()) as engine:
+    async with Engine("memory:", definitions=(shop, steps)) as engine:
         assert {step.type for step in await engine.catalog.list()} == {"python", "script", "flow", "run", "async"}
         assert (await engine.catalog.attributes())["quote"].providers == ["quote-bike", "quote-post"]
         plan = await engine.plan(goals("thank-customer"), {"customer": "Ada"})

@@ -3,10 +3,10 @@ import sys
 
 import pytest
 
-from plait.cli.main import COMMANDS, load
+from plait.cli.main import commands, load
 from tests.cli.support import Desk, environment, run_plait
 
-NAMES = list(COMMANDS)
+NAMES = list(commands())
 
 
 def test_help_lists_every_command_and_exit_code():
@@ -50,6 +50,7 @@ print(sorted(loaded), file=sys.stderr)
         "plait.cli.exits",
         "plait.cli.extensions",
         "plait.cli.main",
+        "plait.cli.own_dialects",
         *(
             f"plait.dialects.{module}"
             for dialect in ("code", "goals")

@@ -124,6 +124,21 @@ async def asking(ctx: Context, title: str) -> str:
 
 
 @workflow
+async def board(ctx: Context, title: str) -> str:
+    """Asks two of three people."""
+    verdict = await ctx.approve(
+        "board",
+        title=title,
+        required=2,
+        approvers=["ada", "bob"],
+        evidence={"budget": 12_000},
+        escalate_after=3600,
+        escalate_to=["cleo"],
+    )
+    return f"{verdict.decision} by {verdict.by}"
+
+
+@workflow
 async def reminder(ctx: Context) -> None:
     """Sleeps for an hour."""
     await ctx.sleep("steep", 3600)

@@ -121,12 +121,12 @@ class Server:
         return self.soon(lambda: self.detail(id), lambda found: found["run"].get("blocked"))
 
     def asked(self, run: str, **params: Any) -> Any:
-        """The question that a run asks, once it does."""
+        """The approval that a run requests, once it does."""
         found = self.soon(lambda: self.get("/approvals", run=run, **params), lambda found: found["approvals"])
         return found["approvals"][0]
 
     def decide(self, run: str, decision: str = "approve", data: Any = None, **params: Any) -> None:
-        """Answers the question that a run asks."""
+        """Decides the approval that a run requests."""
         id = quote(self.asked(run, **params)["id"], safe="")
         body = {"decision": decision} if data is None else {"decision": decision, "data": data}
         self.post(f"/approvals/{id}/decide", body, **params)

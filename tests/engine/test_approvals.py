@@ -8,50 +8,52 @@ import pytest
 
 from plait import Context, CriticalError, Engine, Limits, Retry, workflow
 from plait.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, RunFailed, TooLarge
-from plait.kernel.store import Question
+from plait.kernel.approval import Approval
 from tests.engine.flows import ONE_TRY, approval, collector, echo, listener, mother
 from tests.engine.places import OnDisk, Place, soon
 
 
-async def asked(engine: Engine) -> Question:
+async def asked(engine: Engine) -> Approval:
     return (await soon(engine.approvals.list))[0]
 
 
 # -- approvals -------------------------------------------------------------------------------------------------------
 
 
-async def test_a_question_is_listed_until_it_is_answered(place: Place):
+async def test_an_approval_is_listed_until_it_is_decided(place: Place):
     async with place.engine(approval) as engine:
         run = await engine.start(approval, "boss", id="a-1")
-        question = await asked(engine)
-        assert (question.run_id, question.by, question.title) == ("a-1", "boss", "manager")
-        await engine.approvals.decide(question.id, "reject", by="ann", comment="no", data={"limit": 5})
+        found = await asked(engine)
+        assert (found.run_id, found.by, found.title) == ("a-1", "boss", "manager")
+        await engine.approvals.decide(found.id, "reject", by="ann", comment="no", data={"limit": 5})
         assert await run.result() == {"decision": "reject", "by": "ann", "comment": "no", "data": {"limit": 5}}
         assert await engine.approvals.list() == []
 
 
-async def test_a_question_that_was_answered_can_not_be_answered_again(place: Place):
+async def test_an_approval_that_was_decided_can_not_be_decided_again(place: Place):
     async with place.engine(approval) as engine:
         run = await engine.start(approval, "boss")
-        question = await asked(engine)
-        await engine.approvals.decide(question.id, "approve", by="ann")
+        found = await asked(engine)
+        await engine.approvals.decide(found.id, "approve", by="ann")
         await run.result()
-        with pytest.raises(NotFound) as caught:
-            await engine.approvals.decide(question.id, "reject", by="bob")
-        assert caught.value.code == "kernel.no_approval"
+        with pytest.raises(Conflict) as caught:
+            await engine.approvals.decide(found.id, "reject", by="bob")
+        assert caught.value.code == "kernel.approval_decided"
+        assert "was approved by ann at " in str(caught.value)
+        assert (await engine.approvals.get(found.id)).decided_by == "ann"
 
 
 async def test_of_two_people_who_answer_at_once_one_is_told_that_he_was_second(place: Place):
     async with place.engine(approval) as engine:
         run = await engine.start(approval, "boss")
-        question = await asked(engine)
+        found = await asked(engine)
         answers = await asyncio.gather(
-            engine.approvals.decide(question.id, "approve", by="ann"),
-            engine.approvals.decide(question.id, "reject", by="bob"),
+            engine.approvals.decide(found.id, "approve", by="ann"),
+            engine.approvals.decide(found.id, "reject", by="bob"),
             return_exceptions=True,
         )
-        assert sorted(type(answer).__name__ for answer in answers) == ["Conflict", "NoneType"]
-        winner = "ann" if answers[0] is None else "bob"
+        assert sorted(type(answer).__name__ for answer in answers) == ["Approval", "Conflict"]
+        winner = "bob" if isinstance(answers[0], Conflict) else "ann"
         assert (await run.result())["by"] == winner
 
 
@@ -65,16 +67,16 @@ async def test_of_two_people_who_answer_at_once_one_is_told_that_he_was_second(p
         {"decision": "approve", "data": float("nan")},
     ],
 )
-async def test_an_answer_that_can_not_be_used_is_refused_and_the_question_stays(place: Place, answer: dict[str, Any]):
+async def test_an_answer_that_can_not_be_used_is_refused_and_the_approval_stays(place: Place, answer: dict[str, Any]):
     async with place.engine(approval) as engine:
         await engine.start(approval, "boss")
-        question = await asked(engine)
+        found = await asked(engine)
         with pytest.raises(InvalidInput):
-            await engine.approvals.decide(question.id, **answer)
-        assert await engine.approvals.list() == [question]
+            await engine.approvals.decide(found.id, **answer)
+        assert await engine.approvals.list() == [found]
 
 
-async def test_a_question_nobody_asked_is_not_found(place: Place):
+async def test_an_approval_nobody_asked_is_not_found(place: Place):
     async with place.engine() as engine:
         with pytest.raises(NotFound):
             await engine.approvals.decide("nobody:asked", "approve")
@@ -414,28 +416,28 @@ async def with_a_form(ctx: Context, form: str) -> Any:
     return verdict.data.limit if isinstance(verdict.data, Terms) else verdict.data
 
 
-async def test_a_question_brings_a_title_a_form_and_evidence(place: Place):
+async def test_a_found_brings_a_title_a_form_and_evidence(place: Place):
     async with place.engine(with_a_form) as engine:
         run = await engine.start(with_a_form, "type")
-        question = await asked(engine)
-        assert (question.title, bytes(question.evidence)) == ("Set the terms", b'{"total":12}')
-        assert b'"limit"' in bytes(question.form)
+        found = await asked(engine)
+        assert (found.title, bytes(found.evidence)) == ("Set the terms", b'{"total":12}')
+        assert b'"limit"' in bytes(found.form)
         [node] = (await run.view()).nodes
         assert node.input == {"total": 12}
-        await engine.approvals.decide(question.id, "approve", data={"limit": 5})
+        await engine.approvals.decide(found.id, "approve", data={"limit": 5})
         assert await run.result() == 5
 
 
 async def test_an_answer_that_does_not_fit_its_form_is_refused_with_the_places(place: Place):
     async with place.engine(with_a_form) as engine:
         run = await engine.start(with_a_form, "type")
-        question = await asked(engine)
+        found = await asked(engine)
         with pytest.raises(InvalidInput) as caught:
-            await engine.approvals.decide(question.id, "approve", data={"limit": "much"})
+            await engine.approvals.decide(found.id, "approve", data={"limit": "much"})
         assert caught.value.code == "kernel.bad_form"
         assert [flaw.pointer for flaw in caught.value.flaws] == ["/limit"]
         assert await run.status() == "running"
-        await engine.approvals.decide(question.id, "reject")
+        await engine.approvals.decide(found.id, "reject")
         assert await run.result() is None
 
 
@@ -444,9 +446,9 @@ async def test_a_form_survives_a_restart(disk: OnDisk):
         await engine.start(with_a_form, "schema")
         await asked(engine)
     async with disk.engine(with_a_form) as engine:
-        [question] = await engine.approvals.list()
-        assert bytes(question.form) == b'{"type":"integer"}'
-        await engine.approvals.decide(question.id, "approve", data=3)
+        [found] = await engine.approvals.list()
+        assert bytes(found.form) == b'{"type":"integer"}'
+        await engine.approvals.decide(found.id, "approve", data=3)
 
 
 async def test_a_form_that_is_no_schema_fails_the_run(place: Place):

@@ -191,8 +191,10 @@ async def test_a_task_that_is_tried_again_after_its_run_failed_shows_the_time_be
         [bar] = await run.timeline()
         [reopened] = [event.at for event in await run.events() if event.type == "run.reopened"]
         assert [t.outcome for t in bar.tries] == ["failed", "failed", "completed"]
-        assert bar.tries[1].ended_at is not None
-        assert bar.tries[1].ended_at <= reopened == bar.tries[2].started_at
+        _, before, after = bar.tries
+        assert before.ended_at is not None
+        # On a busy machine it waits for a thread first
+        assert before.ended_at <= reopened == (after.started_at if after.queued_at is None else after.queued_at)
 
 
 async def _completed(run: Any) -> bool:

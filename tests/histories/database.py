@@ -79,7 +79,7 @@ async def finish_everything(s: Sim) -> dict[str, Any]:
 
 
 async def _asked(s: Sim, run: SimRun) -> bool:
-    return any(question.run_id == run.id for question in await s.engine.approvals.list())
+    return any(approval.run_id == run.id for approval in await s.engine.approvals.list())
 
 
 async def record() -> Path:

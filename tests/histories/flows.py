@@ -105,6 +105,14 @@ async def everything(ctx: Context, amount: int) -> dict[str, Any]:
 
 
 @workflow
+async def countersigned(ctx: Context) -> list[Any]:
+    """Needs two signatures, one of them of somebody who is asked later."""
+    names = ["ada", "bob"]
+    first = await ctx.approve("sign", required=2, approvers=names, escalate_after=DAY, escalate_to=["cleo"])
+    return [first.approved, first.by]
+
+
+@workflow
 async def chatting(ctx: Context) -> list[Any]:
     """Talks to a child while it runs."""
     friend = f"{ctx.run_id}-friend"
@@ -171,8 +179,20 @@ async def bulky(ctx: Context, text: str) -> str:
     return again[: len(text)]
 
 
+@step(queue="gpu")
+async def rendered(page: int) -> str:
+    raise AssertionError("a worker does this")
+
+
+@workflow
+async def printed(ctx: Context, page: int) -> str:
+    """Whose step another process does."""
+    return await ctx.step("render", rendered, page)
+
+
 DEFINITIONS = [
     everything,
+    countersigned,
     chatting,
     doubled,
     echo,
@@ -183,4 +203,5 @@ DEFINITIONS = [
     lossy,
     changed,
     bulky,
+    printed,
 ]

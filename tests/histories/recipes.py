@@ -25,6 +25,15 @@ async def everything(s: Sim) -> SimRun:
     return run
 
 
+async def countersigned(s: Sim) -> SimRun:
+    run = await s.start(flows.countersigned, id="countersigned")
+    await s.settle()
+    await s.engine.approvals.decide("countersigned:sign", "approve", by="ada", comment="fine")
+    await s.clock.advance(DAY)
+    await s.engine.approvals.decide("countersigned:sign", "approve", by="cleo", data={"limit": 5})
+    return await _ended(s, run)
+
+
 async def chatting(s: Sim) -> SimRun:
     return await _ended(s, await s.start(flows.chatting, id="chatting"))
 
@@ -113,8 +122,17 @@ async def bulky(s: Sim) -> SimRun:
     return await _ended(s, await s.start(flows.bulky, "x" * 1_500, id="bulky"))
 
 
+async def queued(s: Sim) -> SimRun:
+    run = await s.start(flows.printed, 7, id="queued")
+    await s.settle()
+    [task] = await s.engine.queues.claim("printer", ["gpu"])
+    await s.engine.queues.complete(task.id, "page 7")
+    return await _ended(s, run)
+
+
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
+    "countersigned": countersigned,
     "chatting": chatting,
     "rolled-back": rolled_back,
     "stuck-in-rollback": stuck_in_rollback,
@@ -127,6 +145,7 @@ RECIPES: dict[str, Recipe] = {
     "late": late,
     "blocked-for-a-while": blocked_for_a_while,
     "bulky": bulky,
+    "queued": queued,
 }
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from plait.errors import Conflict
+
 from .database import DATABASES, finish_everything, restored
 from .flows import World
 
@@ -31,6 +33,18 @@ async def test_it_goes_on_after_one_more_crash_as_well(dump: Path, tmp_path: Pat
     async with restored(dump, tmp_path) as (s, endings):
         await s.crash()
         assert await finish_everything(s) == endings
+
+
+@each_database
+async def test_what_people_were_asked_is_an_open_approval(dump: Path, tmp_path: Path):
+    """Also where it was a question, which was deleted once it was answered."""
+    async with restored(dump, tmp_path) as (s, _):
+        [asked] = await s.engine.approvals.list(run_id="decision")
+        assert (asked.id, asked.status, asked.by, asked.required) == ("decision:ok", "open", "boss", 1)
+        decided = await s.engine.approvals.decide(asked.id, "approve", by="ann")
+        assert (decided.status, decided.decided_by) == ("approved", "ann")
+        with pytest.raises(Conflict):
+            await s.engine.approvals.decide(asked.id, "reject", by="bob")
 
 
 def test_a_history_that_is_stored_is_not_recorded_again():

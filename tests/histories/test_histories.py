@@ -26,6 +26,7 @@ NOT_TO_BE_FORKED = {
     "stuck-in-rollback",  # settled by hand
     "forked",  # with an edit
     "past-its-deadline",  # which a fork does not have
+    "countersigned",  # in which the votes that were given before do not count
     "chatting",  # with a child, which starts anew and waits to be told again
 }
 MENDED = {"retried", "rewound", "forked"}
@@ -48,6 +49,7 @@ def run_id(history: Stored) -> RunId:
 def test_there_is_a_history_for_every_recipe_and_every_event():
     assert {history.name for history in HISTORIES} == set(RECIPES)
     tags = {event.__struct_config__.tag for event in (*get_args(KernelEvent), *get_args(CodeEvent))}
+    tags.remove("run.patched")  # code can't be patched
     assert {event for history in HISTORIES for event in history.types()} == tags
     opened = [e for history in HISTORIES for e in history.events if e["type"] == "op.opened"]
     assert {event["kind"] for event in opened} == set(get_args(Kind)) - {"removed"}  # which is never recorded
@@ -119,7 +121,7 @@ def _moments(history: Stored) -> list[tuple[int, Millis]]:
 
 
 async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
-    """What came from outside after that moment comes again: messages, decisions, the cancel."""
+    """What came from outside after that moment comes again: messages, decisions, results of workers, the cancel."""
     past, future = history.events[:upto], history.events[upto:]
     taken = {id for event in past for id in event.get("messages") or ()}
     for event in history.events:
@@ -129,6 +131,12 @@ async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
     for event in future:
         if event["type"] == "op.closed" and event["at"] in asked:
             await _decide(s, run, event)
+    queued = {event["token"]: event["queue"] for event in history.events if event["type"] == "task.queued"}
+    for event in future:
+        if event["type"] == "op.closed" and event["at"] in queued:
+            await s.settle()
+            [task] = await s.engine.queues.claim("worker", [queued[event["at"]]])
+            await s.engine.queues.complete(task.id, event["output"])
     if history.row["status"] == "cancelled":
         await s.settle()
         await run.cancel("enough", compensate="rollback.started" in history.types())
@@ -136,7 +144,7 @@ async def _redo(s: Sim, run: SimRun, history: Stored, upto: int) -> None:
 
 async def _decide(s: Sim, run: SimRun, event: dict[str, Any]) -> None:
     async def is_asked() -> bool:
-        return any(question.run_id == run.id for question in await s.engine.approvals.list())
+        return any(approval.run_id == run.id for approval in await s.engine.approvals.list())
 
     await s.skip_until(is_asked)
     await s.engine.approvals.decide(f"{run.id}:{event['at']}", event["output"]["decision"], by="boss", comment="fine")

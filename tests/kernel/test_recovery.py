@@ -55,10 +55,10 @@ def test_a_retry_that_is_to_come_is_waited_for_again():
     assert [(timer.token, timer.due) for timer in draft.timers or ()] == [("~retry:move:0", NOW + 1_000)]
 
 
-@pytest.mark.parametrize("move", [nap(5_000), ask("boss"), child(count(1))], ids=["timer", "question", "child"])
+@pytest.mark.parametrize("move", [nap(5_000), ask("boss"), child(count(1))], ids=["timer", "approval", "child"])
 def test_what_must_be_under_way_is_asked_for_again_and_written(move: Move):
     draft = give(recovered(started(move)), Loaded("wake"))
-    assert draft.timers or draft.questions or draft.unresolved
+    assert draft.timers or draft.approvals or draft.unresolved
 
 
 def test_a_run_that_has_ended_takes_nothing_up():

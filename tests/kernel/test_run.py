@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from plait.kernel import decide, values
+from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.decide import DEADLINE
 from plait.kernel.effects import Block, Decision, Finish, SetTimer
 from plait.kernel.errors import Conflict, ErrorInfo
@@ -532,12 +533,16 @@ def test_finish_is_the_last_word_of_a_decision():
     assert run.state.status == "completed"
 
 
-def test_a_question_and_its_answer():
+def test_an_approval_and_its_decision():
     run = fresh()
     draft = give(run, start(ask("boss")))
-    [question] = draft.questions or []
-    assert (question.id, question.by, question.token) == ("run:move:0", "boss", "move:0")
+    [approval] = draft.approvals or []
+    assert isinstance(approval, Approval)
+    assert (approval.id, approval.by, approval.token) == ("run:move:0", "boss", "move:0")
     draft = give(run, Decided(TaskToken("move:0"), "approve", "ann"))
-    assert draft.answered == ["move:0"]
+    [decided] = draft.approvals or []
+    assert isinstance(decided, ApprovalChange)
+    assert (decided.token, decided.status, decided.by) == ("move:0", "approved", "ann")
     draft = give(run, Decided(TaskToken("move:0"), "reject", "bob"), key="k")
+    assert draft.approvals is None
     assert reply((draft.taken or [])[0])["status"] == 409

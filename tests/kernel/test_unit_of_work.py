@@ -8,13 +8,14 @@ import pytest
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.approval import ApprovalChange
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event, RunCompleted, RunStarted, TaskLate
 from plait.kernel.ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from plait.kernel.inputs import Cancel
-from plait.kernel.store import DeadLetter, NewChild, Question, Settled, Snapshot, Taken, Write
+from plait.kernel.store import DeadLetter, NewChild, Settled, Snapshot, Taken, Write
 from plait.kernel.unit_of_work import UnitOfWork, raw_fields
-from tests.contract.stores.builders import child, message, question
+from tests.contract.stores.builders import approval, child, message
 from tests.kernel.builders import NOW
 
 RUN = RunId("run")
@@ -131,9 +132,8 @@ def fill(what: str, found: UnitOfWork) -> None:
         case "children":
             children: list[NewChild] = [child("kid", parent="run")]
             found.children = children
-        case "questions":
-            questions: list[Question] = [question("run")]
-            found.questions = questions
+        case "approvals":
+            found.approvals = [approval("run")]
         case "dead_letters":
             found.dead_letters = [letter()]
         case "inbox":
@@ -144,8 +144,6 @@ def fill(what: str, found: UnitOfWork) -> None:
             found.settle([Settled("d", "retried")])
         case "snapshot":
             found.snapshot = Snapshot(Seq(1), NOW, b"{}")
-        case "answered":
-            found.answered = [TaskToken("t")]
         case "timers":
             found.set_timer(TaskToken("t"), NOW)
         case "cleared":
@@ -158,13 +156,12 @@ def fill(what: str, found: UnitOfWork) -> None:
 
 ROWS = [
     "children",
-    "questions",
+    "approvals",
     "dead_letters",
     "inbox",
     "taken",
     "settled",
     "snapshot",
-    "answered",
     "timers",
     "cleared",
     "clears_all",
@@ -204,13 +201,13 @@ def test_a_timer_cleared_and_set_again_in_one_decision_is_set():
 def test_what_is_set_after_everything_was_cleared_stays():
     found = draft()
     found.set_timer(TaskToken("old"), NOW)
-    found.questions = [question("run")]
+    found.approvals = [approval("run")]
     found.clear_all(stored=True)
     found.set_timer(TaskToken("new"), NOW)
     write = found.write(LIMIT)
     assert write.clear_all
     assert [timer.token for timer in write.timers] == ["new"]
-    assert write.questions == ()
+    assert write.approvals == [ApprovalChange("withdrawn", NOW)]
 
 
 def test_a_run_that_never_had_a_timer_clears_none():

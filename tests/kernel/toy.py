@@ -23,11 +23,11 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.approval import Escalation
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Plan
 from plait.kernel.effects import (
     Answer,
-    AskHuman,
     Block,
     CancelChild,
     CancelTask,
@@ -35,10 +35,11 @@ from plait.kernel.effects import (
     Decision,
     Effect,
     Finish,
+    RequestApproval,
     SendMessage,
     SetTimer,
     StartChild,
-    WithdrawQuestion,
+    WithdrawApproval,
 )
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, RunBlocked
 from plait.kernel.events import Event, RunFailed, RunStarted
@@ -71,6 +72,8 @@ class Move(msgspec.Struct, frozen=True, omit_defaults=True):
     undo: str = ""
     attempts: int = 1
     program: list[Move] = []
+    approvers: tuple[str, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
 
 
 def task(name: str, undo: str = "", attempts: int = 1) -> Move:
@@ -85,8 +88,8 @@ def count(n: int) -> Move:
     return Move("count", amount=n)
 
 
-def ask(who: str) -> Move:
-    return Move("ask", who)
+def ask(who: str, required: int = 1, approvers: tuple[str, ...] = (), escalations: tuple[Escalation, ...] = ()) -> Move:
+    return Move("ask", who, required, approvers=approvers, escalations=escalations)
 
 
 def child(*program: Move, id: str = "") -> Move:
@@ -341,11 +344,15 @@ class ToyMachine:
     def _decided(self, decided: Decided) -> None:
         if not self._expects(decided.token):
             raise Conflict("toy.decided", "nobody asks that any more")
-        self._effect(WithdrawQuestion(decided.token))
+        self._effect(WithdrawApproval(decided.token))
         self._end(decided.decision)
 
     def _patch(self, patch: Patch) -> None:
-        self._record(Patched(msgspec.convert(patch.operations, list[Move])))
+        try:
+            moves = msgspec.convert(patch.operations, list[Move])
+        except msgspec.ValidationError as error:
+            raise InvalidInput("toy.unknown_move", str(error)) from None
+        self._record(Patched(moves))
         self._decision.more = True
 
     def _retry(self, resume: Resume) -> None:
@@ -365,7 +372,7 @@ class ToyMachine:
             case "nap":
                 self._effect(ClearTimer(token))
             case "ask":
-                self._effect(WithdrawQuestion(token))
+                self._effect(WithdrawApproval(token))
             case "child":
                 self._effect(CancelChild(self._child_id()))
             case _:
@@ -384,7 +391,9 @@ class ToyMachine:
             case "nap":
                 return [SetTimer(token, Millis(self.state.begun_at + cast("Move", move).amount))]
             case "ask":
-                return [AskHuman(token, "May I?", cast("Move", move).name)]
+                asked = cast("Move", move)
+                voting = {"required": asked.amount, "approvers": asked.approvers, "escalations": asked.escalations}
+                return [RequestApproval(token, "May I?", asked.name, **voting)]
             case "child":
                 data = {"program": cast("Move", move).program}
                 return [StartChild(token, self._child_id(), "toy", msgspec.to_builtins(data))]

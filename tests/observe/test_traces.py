@@ -110,11 +110,11 @@ async def test_the_trace_of_a_run_is_the_same_after_a_crash():
     before, after, store = Collector(), Collector(), MemoryStore()
     async with before.engine(two_parts, store=store, lease_ttl=0.1) as engine:
         handle = await engine.start(two_parts, id="r1")
-        [question] = await soon(engine.approvals.list)
+        [approval] = await soon(engine.approvals.list)
         created = (await handle.row()).created_at
         await engine.kernel.crash()
     async with after.engine(two_parts, store=store, lease_ttl=0.1) as engine:
-        await engine.approvals.decide(question.id, "approve")
+        await engine.approvals.decide(approval.id, "approve")
         await (await engine.get("r1")).result()
     assert before.names == ["step `first`"]
     assert after.names == ["step `second`", "run two_parts"]

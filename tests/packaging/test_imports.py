@@ -45,6 +45,94 @@ def test_a_public_name_loads_what_it_needs_and_no_surface(tmp_path: Path):
     assert not loaded & {"plait.server", "plait.cli", "plait.client", "plait.observe", "plait.stores.postgres"}
 
 
+LOADED = """
+import sys
+def loaded():
+    return sorted({".".join(name.split(".")[:3]) for name in sys.modules if name.startswith(
+        ("plait.dialects.goals", "plait.scripts", "plait.server", "plait.cli"))})
+"""
+CODE_ONLY = """
+import asyncio
+from plait import Context, Engine, workflow
+
+@workflow
+async def double(ctx: Context, n: int) -> int:
+    return await ctx.step("twice", twice, n)
+
+async def twice(n: int) -> int:
+    return 2 * n
+
+async def main():
+    async with Engine("sqlite:///plait.db", definitions=[double]) as engine:
+        run = await engine.start("double", 21, id="a")
+        assert await run.result() == 42
+        assert (await (await engine.get("a")).view()).status == "completed"
+        assert len(await engine.runs()) == 1
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("program", ["from plait import Engine", "from plait import Engine, step, workflow", CODE_ONLY])
+def test_a_program_of_workflows_loads_no_other_dialect_and_no_scripts(tmp_path: Path, program: str):
+    ran = run(f"{program}\n{LOADED}\nprint(loaded())", tmp_path)
+    assert ran.stdout == "[]\n", ran.stdout + ran.stderr
+
+
+STARTS = """
+import asyncio
+from plait import Engine, goals
+from plait.catalog import catalog_step
+
+async def main():
+    async with Engine("sqlite:///plait.db", work=False) as engine:
+        brew = catalog_step("brew").required("water", str).output("tea", str)
+        await engine.catalog.register(brew.ale('{:tea (str water " tea")}'))
+        await engine.start(goals("brew"), {"water": "hot"}, id="g")
+
+asyncio.run(main())
+"""
+TAKES_UP = """
+import asyncio
+from plait import Engine
+
+async def main():
+    async with Engine("sqlite:///plait.db") as engine:
+        run = await engine.get("g")
+        print(await run.result(), [step.id for step in await engine.catalog.list()])
+
+asyncio.run(main())
+"""
+
+
+def test_a_stored_run_of_another_dialect_loads_it(tmp_path: Path):
+    """The engine that takes it up has seen nothing of its dialect before."""
+    first = run(STARTS, tmp_path)
+    assert first.returncode == 0, first.stderr
+    second = run(TAKES_UP, tmp_path)
+    assert second.stdout == "{'tea': 'hot tea'} ['brew']\n", second.stdout + second.stderr
+
+
+def test_a_dialect_that_is_imported_after_the_engine_was_made_can_be_started(tmp_path: Path):
+    late = """
+import asyncio
+from plait import Engine
+
+async def main():
+    async with Engine("memory:") as engine:
+        assert "plait.dialects.goals" not in __import__("sys").modules
+        from plait import goals
+        from plait.catalog import catalog_step
+        await engine.catalog.register(catalog_step("one").output("x", int).ale("{:x 1}"))
+        print(await (await engine.start(goals("one"))).result())
+        print(sorted(engine.bundles))
+
+asyncio.run(main())
+"""
+    ran = run(late, tmp_path)
+    assert ran.stdout == "{'x': 1}\n['code', 'goals']\n", ran.stdout + ran.stderr
+
+
 def test_an_unknown_name_is_an_attribute_error(tmp_path: Path):
     ran = run("import plait; plait.Enigne", tmp_path)
     assert ran.stderr.endswith("AttributeError: module 'plait' has no attribute 'Enigne'. Did you mean: 'Engine'?\n")

@@ -52,6 +52,13 @@ async def asking(ctx: Context) -> str:
     return verdict.comment if verdict.approved else "no"
 
 
+@workflow
+async def board(ctx: Context) -> str:
+    """Asks two people."""
+    verdict = await ctx.approve("budget", required=2, approvers=["ada", "bob"])
+    return verdict.by
+
+
 @step(max_attempts=1)
 async def refuse() -> None:
     raise ConnectionError("the bank says no")

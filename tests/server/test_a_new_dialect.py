@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 
 import pytest
 
 from plait.client import Client
 from plait.errors import Conflict, PlaitError
+from plait.server.site import Settings
 from tests.kernel.toy import ToyBundle
 from tests.server.serving import Served, problem, serving, soon
 
@@ -131,3 +133,35 @@ async def test_a_run_that_ends_without_an_answer_is_a_conflict_everywhere(db: st
         problem(answer, 409, "RUN_FINISHED")
         elsewhere = await served.post("/runs/tea/messages?namespace=acme", {"name": "wonder", "wait_ms": 1000})
         problem(elsewhere, 404, "kernel.no_run")
+
+
+PATCH = {"operations": [{"kind": "count", "amount": 3}], "base_revision": 1}
+
+
+async def test_a_patch_names_its_author_and_the_revision_it_was_made_for(db: str):
+    async with serving(db, definitions=(ToyBundle(),), settings=Settings(open=False)) as served:
+        _, ann = await served.site.auth.keys.create("ann", "editor", "*")
+        _, bob = await served.site.auth.keys.create("bob", "editor", "*")
+        served.client.headers["authorization"] = f"Bearer {ann}"
+        await served.post("/runs", {"dialect": "toy", "definition": PROGRAM, "id": "tea"})
+        done = await served.post("/runs/tea/patch", PATCH)
+        assert (done.status_code, done.json()) == (200, {"id": "tea", "status": "running", "revision": 2})
+        stale = problem(await served.post("/runs/tea/patch", PATCH), 409, "kernel.stale_revision")
+        assert stale["title"] == "run tea is at revision 2"
+        asked = json.dumps(PATCH["operations"])
+        last = await plait("patch", "tea", asked, "--base", "2", "--db", served.url, "--key", bob, "--json")
+        assert json.loads(last)["revision"] == 3
+        refused = await plait("patch", "tea", asked, "--base", "1", "--db", served.url, "--key", bob, code=2)
+        assert "run tea is at revision 3" in refused
+        events = (await served.get("/runs/tea/events")).json()["events"]
+        patched = [event["data"] for event in events if event["type"] == "run.patched"]
+        assert patched == [{"revision": 2, "by": "ann"}, {"revision": 3, "by": "bob"}]
+        assert (await served.get("/runs/tea")).json()["view"]["revision"] == 3
+        problem(await served.post("/runs/tea/patch?namespace=acme", PATCH), 404, "kernel.no_run")
+
+
+async def test_operations_that_are_no_list_of_objects_are_refused_by_the_command_line(db: str):
+    async with serving(db, definitions=(ToyBundle(),)) as served:
+        await served.post("/runs", {"dialect": "toy", "definition": PROGRAM, "id": "tea"})
+        for wrong in ("{}", "[1]", "5"):
+            assert "list of JSON objects" in await plait("patch", "tea", wrong, "--db", served.url, code=2)

@@ -11,7 +11,7 @@ from tests.server.serving import Served, problem, serving, soon
 
 
 async def asked(served: Served, **more: Any) -> dict[str, Any]:
-    """A question that a run has just asked."""
+    """An approval that a run has just requested."""
     id = await served.start("asking", **more)
     params = {"run": id, **({"namespace": more["namespace"]} if "namespace" in more else {})}
 
@@ -21,26 +21,26 @@ async def asked(served: Served, **more: Any) -> dict[str, Any]:
     return (await soon(look))[0]
 
 
-async def test_a_question_is_listed_shown_and_answered(db: str):
+async def test_an_approval_is_listed_shown_and_decided(db: str):
     async with serving(db) as served:
-        question = await asked(served)
-        assert (question["title"], question["by"], question["node"]) == ("teapot", "boss", "teapot")
-        path = f"/approvals/{quote(question['id'], safe='')}"
-        assert (await served.get(path)).json() == question
+        approval = await asked(served)
+        assert (approval["title"], approval["by"], approval["node"]) == ("teapot", "boss", "teapot")
+        path = f"/approvals/{quote(approval['id'], safe='')}"
+        assert (await served.get(path)).json() == approval
 
         answer = await served.post(f"{path}/decide", {"decision": "approve", "comment": "buy it"})
-        assert answer.json() == {"id": question["id"], "decision": "approve"}
-        assert (await served.ended(question["run_id"]))["output"] == "buy it"
+        assert answer.json() == {"id": approval["id"], "decision": "approve"}
+        assert (await served.ended(approval["run_id"]))["output"] == "buy it"
         assert (await served.get("/approvals")).json() == {"approvals": []}
-        assert (await served.post(f"{path}/decide", {"decision": "reject"})).status_code in (404, 409)
+        assert (await served.post(f"{path}/decide", {"decision": "reject"})).status_code == 409
 
 
 async def test_an_id_with_a_slash_is_one_part_of_the_path(db: str):
     async with serving(db) as served:
-        question = await asked(served, namespace="north")
+        approval = await asked(served, namespace="north")
         params = {"namespace": "north"}
-        path = f"/approvals/{quote(question['id'], safe='')}"
-        assert (await served.get(path, params=params)).json()["id"] == question["id"]
+        path = f"/approvals/{quote(approval['id'], safe='')}"
+        assert (await served.get(path, params=params)).json()["id"] == approval["id"]
         problem(await served.get(path), 404, "kernel.no_approval")
         answer = await served.post(f"{path}/decide", {"decision": "reject"}, params=params)
         assert answer.status_code == 200
@@ -48,8 +48,8 @@ async def test_an_id_with_a_slash_is_one_part_of_the_path(db: str):
 
 async def test_an_answer_is_approve_or_reject(db: str):
     async with serving(db) as served:
-        question = await asked(served)
-        path = f"/approvals/{quote(question['id'], safe='')}/decide"
+        approval = await asked(served)
+        path = f"/approvals/{quote(approval['id'], safe='')}/decide"
         problem(await served.post(path, {"decision": "maybe"}), 422, "http.bad_body")
         problem(await served.post("/approvals/x/decide", {"decision": "approve"}), 404, "kernel.no_approval")
 
@@ -62,24 +62,24 @@ async def link_of(served: Served, path: str, body: dict[str, Any]) -> str:
     return urlsplit(answer.json()["url"]).path
 
 
-async def test_a_link_answers_one_question_once(db: str):
+async def test_a_link_decides_one_approval_once(db: str):
     async with serving(db) as served:
-        question = await asked(served)
-        page = await link_of(served, f"/approvals/{quote(question['id'], safe='')}/link", {"expires_in": 60})
+        approval = await asked(served)
+        page = await link_of(served, f"/approvals/{quote(approval['id'], safe='')}/link", {"expires_in": 60})
         token = page.removeprefix("/approve/")
-        assert (await served.get(f"/links/{token}")).json()["id"] == question["id"]
+        assert (await served.get(f"/links/{token}")).json()["id"] == approval["id"]
 
         answer = await served.post(f"/links/{token}", {"decision": "approve", "by": "Eve", "comment": "yes"})
-        assert answer.json() == {"id": question["id"], "decision": "approve"}
-        assert (await served.ended(question["run_id"]))["output"] == "yes"
+        assert answer.json() == {"id": approval["id"], "decision": "approve"}
+        assert (await served.ended(approval["run_id"]))["output"] == "yes"
         problem(await served.post(f"/links/{token}", {"decision": "reject"}), 410, "auth.link_used")
         problem(await served.get(f"/links/{token}"), 410, "auth.link_used")
 
 
 async def test_a_forged_link_is_no_link(db: str):
     async with serving(db) as served:
-        question = await asked(served)
-        page = await link_of(served, f"/approvals/{quote(question['id'], safe='')}/link", {})
+        approval = await asked(served)
+        page = await link_of(served, f"/approvals/{quote(approval['id'], safe='')}/link", {})
         token = page.removeprefix("/approve/")
         for forged in (token[:-2] + "AA", token + "x", "plait1.xyz", "x", token[:20]):
             problem(await served.get(f"/links/{forged}"), 404, "auth.bad_link")

@@ -88,6 +88,15 @@ async def test_leases_run_out_by_the_clock_that_was_given():
     await store.dispose()
 
 
+async def test_commits_stay_on_the_thread_of_the_loop_however_slow_they_are(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("plait.stores.sqlite.store.SLOW_COMMIT", -1.0)
+    store = MemoryStore()
+    await store.open()
+    await own_all(store)
+    assert (await store.facts())["commits on"] == "the event loop's thread"
+    await store.dispose()
+
+
 async def test_engines_that_share_a_store_are_counted_while_they_renew():
     clock = HandClock()
     store = MemoryStore(clock=clock)

@@ -6,6 +6,7 @@ from plait.kernel.ids import TaskToken
 from plait.kernel.store import Taken, Write
 from plait.stores.postgres import PostgresStore
 from tests.contract.stores.builders import (
+    approval,
     create,
     ended,
     log_row,
@@ -13,7 +14,6 @@ from tests.contract.stores.builders import (
     must,
     outside,
     own_all,
-    question,
     run_row,
     timer,
 )
@@ -26,13 +26,13 @@ async def test_one_group_is_one_transaction(postgres_url: str):
         names = [f"run-{number}" for number in range(200)]
         await must(
             store,
-            *(owner.write(name, create=run_row(name), log=log_row(1), questions=[question(name)]) for name in names),
+            *(owner.write(name, create=run_row(name), log=log_row(1), approvals=[approval(name)]) for name in names),
         )
         query = """
             select count(distinct xmin::text), count(*) from (
                 select xmin from plait.log
                 union all select xmin from plait.runs
-                union all select xmin from plait.questions
+                union all select xmin from plait.approvals
             ) as written
         """
         row = await db.fetchrow(query)

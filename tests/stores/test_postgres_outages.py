@@ -12,7 +12,7 @@ from plait.kernel.errors import InvalidInput, PlaitError, Unavailable
 from plait.kernel.ids import SHARDS, RunId
 from plait.kernel.store import RunFilter
 from plait.stores.postgres import PostgresStore
-from tests.contract.stores.builders import ALL, LONG, create, log_row, must, own_all, question, run_row
+from tests.contract.stores.builders import ALL, LONG, approval, create, log_row, must, open_approvals, own_all, run_row
 from tests.stores.looking_in import END_CONNECTIONS, WRITER_WAITS, looking_in, opened_at, until
 from tests.support.postgres import Postgres, PostgresServer
 
@@ -152,7 +152,7 @@ async def test_a_store_closes_while_the_server_is_away(own_postgres: PostgresSer
 async def test_a_commit_that_is_cut_off_may_be_tried_again(postgres_url: str, rare: bool):
     async with opened_at(postgres_url) as store, looking_in(postgres_url) as db, looking_in(postgres_url) as eye:
         owner = await own_all(store)
-        write = owner.write("run", log=log_row(1), questions=[question("run")] if rare else [])
+        write = owner.write("run", log=log_row(1), approvals=[approval("run")] if rare else [])
         async with db.transaction():
             await db.execute("select from plait.shards for update")
             commit = asyncio.create_task(store.commit([write]))
@@ -171,14 +171,14 @@ async def test_a_caller_who_gives_up_on_a_commit_does_not_harm_the_next(postgres
         async with db.transaction():
             await db.execute("select from plait.shards for update")
             commit = asyncio.create_task(
-                store.commit([owner.write("run", log=log_row(1), questions=[question("run")])])
+                store.commit([owner.write("run", log=log_row(1), approvals=[approval("run")])])
             )
             await until(eye, WRITER_WAITS)
             commit.cancel()
             await asyncio.gather(commit, return_exceptions=True)
         assert commit.cancelled()
         await must(store, owner.write("run", log=log_row(1)))
-        assert await store.questions(None) == []
+        assert await open_approvals(store) == []
 
 
 async def test_reads_beyond_the_pool_wait_for_their_turn(postgres_url: str):

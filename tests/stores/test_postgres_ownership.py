@@ -4,10 +4,11 @@ import asyncio
 
 import pytest
 
+from plait.kernel.approval import ApprovalChange
 from plait.kernel.ids import SHARDS, RunId, TaskToken
 from plait.kernel.store import Write
 from plait.stores.postgres import PostgresStore
-from tests.contract.stores.builders import ALL, LONG, NONE, Owner, log_row, must, own_all, run_row
+from tests.contract.stores.builders import ALL, LONG, NONE, NOW, Owner, log_row, must, own_all, run_row
 from tests.stores.looking_in import END_CONNECTIONS, WRITER_WAITS, looking_in, opened_at, until
 from tests.stores.other_process import other_process
 
@@ -95,8 +96,8 @@ async def test_a_shard_is_not_taken_from_under_a_commit(postgres_url: str, rare:
         blocker = db.transaction()
         await blocker.start()
         await db.execute("insert into plait.log (run_id, seq, count, at, events) values ('run', 1, 1, 0, '[]')")
-        answered = [TaskToken("ask")] if rare else []
-        commit = asyncio.create_task(one.commit([owner.write("run", log=log_row(1), answered=answered)]))
+        approvals = [ApprovalChange("withdrawn", NOW, TaskToken("ask"))] if rare else []
+        commit = asyncio.create_task(one.commit([owner.write("run", log=log_row(1), approvals=approvals)]))
         async with looking_in(postgres_url) as eye:
             await until(eye, WRITER_WAITS)
         leases = await two.claim("b", LONG, SHARDS)
@@ -111,10 +112,10 @@ async def test_a_shard_is_not_taken_from_under_a_commit(postgres_url: str, rare:
 async def test_a_commit_waits_for_a_takeover_under_way_and_is_fenced(postgres_url: str, rare: bool):
     async with opened_at(postgres_url) as store, looking_in(postgres_url) as db, looking_in(postgres_url) as eye:
         owner = await own_all(store)
-        answered = [TaskToken("ask")] if rare else []
+        approvals = [ApprovalChange("withdrawn", NOW, TaskToken("ask"))] if rare else []
         async with db.transaction():
             await db.execute("update plait.shards set owner = 'b', epoch = epoch + 1 where shard = $1", SHARD)
-            commit = asyncio.create_task(store.commit([owner.write("run", log=log_row(1), answered=answered)]))
+            commit = asyncio.create_task(store.commit([owner.write("run", log=log_row(1), approvals=approvals)]))
             await until(eye, WRITER_WAITS)
         assert await commit == ["fenced"]
         assert await store.log(RunId("run")) == []

@@ -27,6 +27,10 @@ insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attemp
                                 key, input, terms, enqueued_at, claim, worker, lease, expires)
 select 'run-' || n, n % 64, 'default', 'step', 2, 1, 'q' || n % 3, 'step', 'f', '', '', '', '{}', '{}', n,
        case when n % 2 = 0 then 'c' end, 'w', 1000, 9999999999999 from generate_series(1, 5000) as n;
+insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_at, status)
+select 'run-' || n || ':ok', 'run-' || n, 'default', 'ok', 'May I?', '', n,
+       case when n % 500 = 0 then 'open' when n % 2 = 0 then 'approved' else 'rejected' end
+from generate_series(1, 5000) as n;
 analyze;
 """
 SHARDS = list(range(64))
@@ -52,6 +56,11 @@ SHARDS = list(range(64))
         ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
         ("expired", (SHARDS, 10), "queued_tasks_expires"),
         ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
+        ("get_approval", ("run-7:ok",), "approvals_pkey"),
+        ("list_approvals", ("default", "open", -1, "", 100), "approvals_status"),
+        ("list_newest_approvals", ("default", "approved", 2**62, "", 100), "approvals_status"),
+        ("list_all_approvals", ("default", 4_000, "run-4000:ok", 100), "approvals_newest"),
+        ("list_approvals_of_run", ("run-7", None, -1, "", None), "approvals_run"),
         ("list_records", ("catalog/default", "default", "0000000000004999", 200), "records_pkey"),
     ],
 )
@@ -70,10 +79,10 @@ async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_ta
         writer = store._writer
         assert writer is not None
         async with writer.use() as connection:
-            arguments = [[]] * 53 + [None]
+            arguments = [[]] * 55 + [None]
             [plan] = json.loads(await connection.fetchval(f"explain (format json) {SQL['commit']}", *arguments))
     scans = [node for node in parts(plan["Plan"]) if node["Node Type"].endswith("Scan") and "Relation Name" in node]
-    assert {node["Relation Name"] for node in scans} == {"shards", "runs", "inbox", "timers", "questions"}
+    assert {node["Relation Name"] for node in scans} == {"shards", "runs", "inbox", "timers", "approvals"}
     assert "Seq Scan" not in {node["Node Type"] for node in scans}
 
 

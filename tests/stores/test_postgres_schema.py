@@ -3,11 +3,12 @@
 from contextlib import ExitStack
 
 import pytest
+from msgspec import Raw
 
 from plait.kernel.errors import Unavailable
-from plait.kernel.ids import SHARDS
+from plait.kernel.ids import SHARDS, Millis
 from plait.stores.postgres import PostgresStore
-from tests.contract.stores.builders import create
+from tests.contract.stores.builders import approval, create, open_approvals
 from tests.stores.looking_in import looking_in, opened_at
 from tests.stores.other_process import other_process
 from tests.support.postgres import PostgresServer
@@ -68,6 +69,22 @@ async def test_later_migrations_are_made_on_top_of_earlier_ones(postgres_url: st
     monkeypatch.setattr("plait.stores.postgres.database._MIGRATIONS", more)
     async with opened_at(postgres_url) as store:
         assert int((await store.facts())["schema"]) == int(before) + 1
+
+
+async def test_open_questions_of_schema_2_are_open_approvals(postgres_url: str, monkeypatch: pytest.MonkeyPatch):
+    from plait.stores.postgres.database import _MIGRATIONS
+
+    monkeypatch.setattr("plait.stores.postgres.database._MIGRATIONS", _MIGRATIONS[:2])
+    async with opened_at(postgres_url), looking_in(postgres_url) as db:
+        await db.execute("""
+            insert into plait.questions (id, run_id, namespace, token, title, asked, asked_at, form)
+            values ('r:ok', 'r', 'default', 'ok', 'May I?', 'boss', 7, '{"type":"integer"}')
+        """)
+    monkeypatch.undo()
+    async with opened_at(postgres_url) as store:
+        expected = approval("r", "ok", title="May I?", by="boss", asked_at=Millis(7), form=Raw(b'{"type":"integer"}'))
+        assert await open_approvals(store) == [expected]
+        assert (await store.census()).approvals == 1
 
 
 async def test_processes_that_open_a_new_database_at_once_make_one_schema(postgres_url: str):

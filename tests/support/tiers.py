@@ -37,7 +37,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("long"):
         os.environ.setdefault(effort.VARIABLE, str(effort.LONG))  # test modules read it, in the workers too
-    hypothesis.settings.register_profile("plait", max_examples=effort.tries(100), deadline=None)
+    # How fast examples are made depends on what else the machine does
+    slow = [hypothesis.HealthCheck.too_slow]
+    hypothesis.settings.register_profile(
+        "plait", max_examples=effort.tries(100), deadline=None, suppress_health_check=slow
+    )
     hypothesis.settings.load_profile("plait")
 
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from plait.egress import Headers, Request, Response
+from plait.egress import EgressSettings, Headers, Request, Response
 from plait.kernel import values
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.task import LATER, Attempt, Executor, Policy, Task, TaskError
 from plait.kernel.task_inputs import HTTP, PYTHON, SCRIPT, Callback, HttpInput, PythonInput, ScriptInput
-from plait.scripts.languages import Languages
+from plait.workers.common import CommonExecutors
 from plait.workers.http import HttpExecutor
 from plait.workers.python import Functions, PythonExecutor
 from plait.workers.script import ScriptExecutor
@@ -151,8 +151,8 @@ async def test_a_result_may_come_later():
 
 
 async def test_scripts_are_called_or_asked_for_truth():
-    languages = Languages()
-    executor, document = ScriptExecutor(languages), values.encode({"n": 2})
+    owner = CommonExecutors(EgressSettings())
+    executor, document = ScriptExecutor(owner), values.encode({"n": 2})
     try:
         assert await done(executor, SCRIPT, ScriptInput("ale", "(* n 2)", ("n",), document)) == 4
         assert await done(executor, SCRIPT, ScriptInput("lua", "return n > 1", ("n",), document, "holds")) is True
@@ -160,4 +160,4 @@ async def test_scripts_are_called_or_asked_for_truth():
         with pytest.raises(TaskError, match="unknown script language 'basic'"):
             await done(executor, SCRIPT, ScriptInput("basic", "PRINT", (), document))
     finally:
-        await languages.close()
+        await owner.close()

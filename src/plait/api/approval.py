@@ -6,16 +6,33 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from plait.kernel.approval import ApprovalStatus
 from plait.kernel.ids import Millis
 
 from .shape import Body, RunIdText, Scoped, Shape
 
 Decision = Literal["approve", "reject"]
 Comment = Annotated[str, Meta(max_length=10_000)]
+VoterName = Annotated[str, Meta(max_length=200)]
+
+
+class Vote(Shape, frozen=True, kw_only=True):
+    by: str
+    decision: Decision
+    at: Millis
+    comment: str = ""
+    data: Any = None
+
+
+class Escalation(Shape, frozen=True, kw_only=True):
+    """If nobody has decided `after` milliseconds from the request or the level before, these people may too."""
+
+    after: Millis
+    to: list[str]
 
 
 class Approval(Shape, frozen=True, kw_only=True):
-    """An open approval."""
+    """What a run asks people; it stays after the decision."""
 
     id: str
     run_id: str
@@ -30,15 +47,33 @@ class Approval(Shape, frozen=True, kw_only=True):
     """A JSON Schema for `data`."""
     evidence: Any = None
     """What to look at before deciding."""
+    status: ApprovalStatus
+    required: int = 1
+    """How many people must approve; one who rejects is enough."""
+    approvers: list[str] = []
+    """Who may decide; empty: everyone with the role."""
+    votes: list[Vote] = []
+    escalations: list[Escalation] = []
+    level: int = 0
+    """How many escalations have happened."""
+    decided_at: Millis | None = None
+    """When it was approved or rejected, expired or was withdrawn."""
+    decided_by: str = ""
+    answer: Any = None
+    """The data that came with the decision."""
 
 
-class ApprovalList(Shape, frozen=True, kw_only=True):
+class ApprovalPage(Shape, frozen=True, kw_only=True):
     approvals: list[Approval]
+    next: str | None = None
+    """The cursor of the next page, if there is one."""
 
 
 class Decided(Shape, frozen=True, kw_only=True):
     id: str
     decision: Decision
+    remaining: int = 0
+    """How many more people must approve."""
 
 
 class Decide(Body, frozen=True, kw_only=True):
@@ -46,7 +81,12 @@ class Decide(Body, frozen=True, kw_only=True):
     comment: Comment = ""
     data: Any = None
     """What the form asks for."""
+    by: VoterName = ""
+    """Who decides, on a server without keys; else the name of the key counts."""
 
 
 class ListApprovals(Scoped, frozen=True, kw_only=True):
     run: RunIdText | None = None
+    status: ApprovalStatus | Literal["all"] = "open"
+    cursor: Annotated[str, Meta(max_length=20_000)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=500)] = 100

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from plait.kernel.ids import Millis
 
-from .approval import Comment, Decision
+from .approval import Approval, Comment, Decision, VoterName
 from .shape import Body, Shape
 
 _DAY = 86_400
@@ -28,11 +28,20 @@ class NewHook(Body, frozen=True, kw_only=True):
 
 class NewLink(Body, frozen=True, kw_only=True):
     expires_in: LinkSeconds = _DAY
+    by: VoterName = ""
+    """Whose vote it is; required where certain people, or several, must approve."""
+
+
+class LinkedApproval(Approval, frozen=True, kw_only=True):
+    """The approval of a link."""
+
+    voter: str = ""
+    """Whose vote the link is, if it was made for someone."""
 
 
 class DecideByLink(Body, frozen=True, kw_only=True):
     decision: Decision
-    by: Annotated[str, Meta(max_length=200)] = ""
-    """The name the decision is recorded under."""
+    by: VoterName = ""
+    """The name the decision is recorded under, unless the link is for someone."""
     comment: Comment = ""
     data: Any = None

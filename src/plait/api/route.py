@@ -38,6 +38,8 @@ class Answer:
     """Whole `Set-Cookie` values."""
     caller: Caller | None = None
     """For the audit log, when the route itself authenticates the caller."""
+    namespace: str | None = None
+    """For the audit log, when the body may name another one than the query."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,14 @@ class RetryRun(Body, frozen=True, kw_only=True):
 
 class PatchRun(Body, frozen=True, kw_only=True):
     operations: Annotated[list[dict[str, Any]], Meta(min_length=1, max_length=1000)]
+    base_revision: Position | None = None
+    """The revision that the operations were made for: the `revision` of the run's view. If the run has another one by
+    now, nothing is changed."""
+
+
+class PatchedRun(RunState, frozen=True, kw_only=True):
+    revision: int | None = None
+    """The new revision of its definition; absent if no engine has answered yet."""
 
 
 class SendMessage(Body, frozen=True, kw_only=True):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
-from msgspec import Raw
 
+from plait.kernel.approval import Approval
 from plait.kernel.errors import Conflict, NotFound
 from plait.kernel.ids import caller_id
-from plait.kernel.store import Question
 
-from . import words
 from .acknowledgement import report
+from .approvals import show_list
 from .connect import connect
 from .contract import Session
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_json
-from .output import document, emit, say, table
 from .session import do
 
 
@@ -40,7 +39,7 @@ def approve(
     """Decide an approval that a run waits for. Without ID, list the pending approvals."""
     where = Where(db, key, namespace)
     if approval is None:
-        _list(do(_pending(where)), json=json)
+        show_list(do(_pending(where)), "open", json=json)
         return
     answer = {
         "decision": "reject" if reject else "approve",
@@ -50,38 +49,9 @@ def approve(
     do(_decide(approval, answer, by, where, json))
 
 
-async def _pending(where: Where) -> list[Question]:
+async def _pending(where: Where) -> list[Approval]:
     async with connect(where) as session:
         return await session.engine.approvals.list(session.namespace)
-
-
-def _list(found: list[Question], *, json: bool) -> None:
-    if json:
-        emit(
-            [
-                document(
-                    id=asked.id,
-                    run=caller_id(asked.run_id),
-                    title=asked.title,
-                    by=asked.by or None,
-                    asked_at=asked.asked_at,
-                    deadline=asked.deadline,
-                    form=_given(asked.form),
-                    evidence=_given(asked.evidence),
-                )
-                for asked in found
-            ]
-        )
-    elif found:
-        now = words.now()
-        rows = [(asked.id, asked.title, asked.by or "anyone", words.ago(asked.asked_at, now)) for asked in found]
-        table(("ID", "APPROVAL", "BY", "REQUESTED"), rows, fold=("ID", "APPROVAL"))
-    else:
-        say("no pending approvals")
-
-
-def _given(value: Raw) -> Raw | None:
-    return value if bytes(value) else None
 
 
 async def _decide(id: str, answer: dict[str, Any], by: str, where: Where, json: bool) -> None:
@@ -93,21 +63,27 @@ async def _decide(id: str, answer: dict[str, Any], by: str, where: Where, json: 
         )
         taken = await session.told(run, answering)
         verb = "approved" if answer["decision"] == "approve" else "rejected"
-        await report(run, f"run {run.id}: `{asked.title}` {verb}", taken, json=json, question=asked.id)
+        votes = "" if taken is False else await _votes(session, asked.id)
+        await report(run, f"run {run.id}: `{asked.title}` {verb}{votes}", taken, json=json, approval=asked.id)
 
 
-async def _find(session: Session, id: str) -> Question:
+async def _votes(session: Session, id: str) -> str:
+    """How many have approved, where one is not enough."""
+    found = await session.engine.approvals.get(id, session.namespace)
+    many = found.required > 1 and found.status != "rejected"
+    return f" ({len(found.votes)} of {found.required})" if many else ""
+
+
+async def _find(session: Session, id: str) -> Approval:
     """By its own id, or by its run when that waits for one only."""
-    found = await session.engine.approvals.list(session.namespace)
-    for asked in found:
-        if asked.id == id:
-            return asked
-    of_run = [asked for asked in found if caller_id(asked.run_id) == id]
+    with suppress(NotFound):
+        return await session.engine.approvals.get(id, session.namespace)
+    of_run = [] if "/" in id else await session.engine.approvals.list(session.namespace, id)
     if len(of_run) == 1:
         return of_run[0]
     if of_run:
         ids = ", ".join(asked.id for asked in of_run)
-        raise Conflict("cli.many_questions", f"run {id} waits for {len(of_run)} approvals", fix=f"name one: {ids}")
+        raise Conflict("cli.many_approvals", f"run {id} waits for {len(of_run)} approvals", fix=f"name one: {ids}")
     await session.engine.get(id.partition(":")[0], session.namespace)  # a run that is not there is another mistake
     raise NotFound(
         "kernel.no_approval",

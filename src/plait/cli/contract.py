@@ -4,13 +4,14 @@ commands don't know which of the two they talk to."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from plait.api.definition import Definition
 from plait.api.picture import Picture, RunDiff
+from plait.kernel.approval import Approval, ApprovalStatus
 from plait.kernel.definitions import Plan
 from plait.kernel.events import Recorded
-from plait.kernel.store import DeadLetter, Line, Question, RunFilter, RunRow
+from plait.kernel.store import DeadLetter, Line, RunFilter, RunRow
 
 
 class Run(Protocol):
@@ -30,6 +31,7 @@ class Run(Protocol):
     async def ask(self, name: str, body: Any = None, id: str | None = None) -> Any: ...
     async def cancel(self, reason: str = "", compensate: bool = False) -> None: ...
     async def compensate(self) -> None: ...
+    async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None: ...
     async def retry(self, at: str | None = None) -> None: ...
     async def fork(
         self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None
@@ -37,10 +39,18 @@ class Run(Protocol):
 
 
 class Approvals(Protocol):
-    async def list(self, namespace: str = ..., run_id: str | None = None) -> list[Question]: ...
+    async def list(
+        self,
+        namespace: str = ...,
+        run_id: str | None = None,
+        *,
+        status: ApprovalStatus | Literal["all"] = "open",
+        limit: int | None = None,
+    ) -> list[Approval]: ...
+    async def get(self, id: str, namespace: str = ...) -> Approval: ...
     async def decide(
         self, id: str, decision: str, *, by: str = "", comment: str = "", data: Any = None, namespace: str = ...
-    ) -> None: ...
+    ) -> Approval: ...
 
 
 class DeadLetters(Protocol):

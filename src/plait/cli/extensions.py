@@ -1,4 +1,4 @@
-"""What all dialects add to the command line. Their commands are listed without importing the dialects."""
+"""What all dialects add to the command line. Commands of ours are listed without importing the dialects."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from plait.registry.surfaces import SURFACES
 
+from . import own_dialects
 from .command import Command
 
 if TYPE_CHECKING:
@@ -19,24 +20,37 @@ def contributed() -> Iterator[Command]:
     """The commands of all dialects."""
     for surface in SURFACES.values():
         yield from import_module(f"{surface}.commands").commands
+    for dialect, surface in own_dialects.surfaces().items():
+        yield from getattr(_own_commands(dialect, surface), "commands", ())
 
 
 def dialects() -> list[str]:
-    return list(SURFACES)
+    return [*SURFACES, *own_dialects.surfaces()]
 
 
 def extensions() -> list[Extension]:
-    return [extension_of(dialect) for dialect in SURFACES]
+    return [extension_of(dialect) for dialect in dialects()]
+
+
+def extension_of(dialect: str) -> Extension:
+    """Of a dialect that says nothing, or that only a newer server has: the defaults."""
+    if dialect in SURFACES:
+        return _known_extension(dialect)
+    from .extension import Extension
+
+    place = getattr(_own_commands(dialect, own_dialects.surfaces().get(dialect, "")), "extension", None)
+    return Extension() if place is None else load(place)()
 
 
 @cache
-def extension_of(dialect: str) -> Extension:
-    """Of a dialect that this Plait does not have, for one of a newer server: the defaults."""
-    from .extension import Extension
-
-    if dialect not in SURFACES:
-        return Extension()
+def _known_extension(dialect: str) -> Extension:
     return load(import_module(f"{SURFACES[dialect]}.commands").extension)()
+
+
+def _own_commands(dialect: str, surface: str) -> object:
+    from plait.api.surface import surface_module
+
+    return surface_module(dialect, surface, "commands") if surface else None
 
 
 def load(place: str) -> Any:

@@ -16,6 +16,7 @@ from types import ModuleType
 
 from plait.kernel.errors import InvalidInput, NotFound
 
+from . import own_dialects
 from .extensions import extensions
 
 
@@ -29,6 +30,13 @@ def definitions_of(module: ModuleType) -> list[object]:
 
 
 def load_module(name: str) -> ModuleType:
+    """Its dialects, if it has any, are known from then on."""
+    found = _load_module(name)
+    own_dialects.note(found)
+    return found
+
+
+def _load_module(name: str) -> ModuleType:
     here = Path.cwd()
     if str(here) not in sys.path:
         sys.path.insert(0, str(here))

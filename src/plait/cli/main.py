@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 import typer.core
@@ -16,7 +16,7 @@ import typer.main
 
 from plait.extras import extra
 
-from . import exits
+from . import exits, own_dialects
 from .command import Command, Section
 from .extensions import contributed
 from .extensions import load as load_place
@@ -35,10 +35,12 @@ _OWN = (
     Command("Inspect", "diff", "Compare two runs.", "plait.cli.diff:diff"),
     Command("Inspect", "definitions", "List definitions, with versions and tags.", "plait.cli.definitions:definitions"),
     Command("Inspect", "why", "Explain why a run is not moving, and what to do.", "plait.cli.inspect:why"),
+    Command("Inspect", "approvals", "List approvals, open or decided.", "plait.cli.approvals:approvals"),
     Command("Control", "cancel", "Cancel a run.", "plait.cli.control:cancel"),
     Command("Control", "compensate", "Compensate the steps of an ended run.", "plait.cli.control:compensate"),
     Command("Control", "retry", "Retry a failed or blocked run, or a part of one.", "plait.cli.control:retry"),
     Command("Control", "fork", "Start a new run with the past of another.", "plait.cli.control:fork"),
+    Command("Control", "patch", "Change the definition of one run.", "plait.cli.patch:patch"),
     Command("Control", "message", "Send a message to a run.", "plait.cli.control:message"),
     Command("Control", "approve", "Decide an approval; without ID, list them.", "plait.cli.approve:approve"),
     Command("Maintain", "dlq", "Dead letters: list, show, retry, discard.", "plait.cli.dead_letters:dlq"),
@@ -47,32 +49,41 @@ _OWN = (
     Command("Maintain", "version", "Print the versions of Plait and its parts.", "plait.cli.versions:version"),
 )
 
-COMMANDS = {command.name: command for command in (*_OWN, *contributed())}
+
+def commands() -> dict[str, Command]:
+    """By name; those of the user's own dialects too, once their module is loaded."""
+    found: dict[str, Command] = {}
+    for command in (*_OWN, *contributed()):
+        if command.name in found:
+            raise _taken(command)
+        found[command.name] = command
+    return found
 
 
 class Contents(typer.core.TyperGroup):
     """Knows its commands by name, and imports one when it is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return load(cmd_name) if cmd_name in COMMANDS else None
+        return load(cmd_name) if cmd_name in commands() else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in commands() and not args[0].startswith("-"):
             raise _unknown(args[0])
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
+        listed = commands().values()
         for section in get_args(Section):
             with formatter.section(section):
-                formatter.write_dl([(each.name, each.help) for each in COMMANDS.values() if each.section == section])
+                formatter.write_dl([(each.name, each.help) for each in listed if each.section == section])
 
 
 def load(name: str) -> Any:
     """The command of that name, ready to be called."""
-    listed = COMMANDS[name]
+    listed = commands()[name]
     with extra("server", f"`plait {name}`"):  # all that a command may lack, once the command line itself is here
         found = load_place(listed.place)
     if not isinstance(found, typer.Typer):
@@ -89,9 +100,20 @@ def _unknown(name: str) -> Exception:
 
     from plait.kernel.errors import InvalidInput
 
-    near = difflib.get_close_matches(name, COMMANDS, 1)
+    near = difflib.get_close_matches(name, commands(), 1)
     fix = f"did you mean `plait {near[0]}`? `plait --help` lists all" if near else "`plait --help` lists them"
     return InvalidInput("cli.usage", f"there is no command `{name}`", fix=fix)
+
+
+def _taken(command: Command) -> Exception:
+    from plait.kernel.errors import InvalidInput
+
+    return InvalidInput(
+        "cli.command_taken",
+        f"there are two commands `{command.name}`",
+        why=f"{command.place} is one of them",
+        fix="give the command of your dialect another name",
+    )
 
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -108,8 +130,28 @@ app = typer.Typer(
 )
 
 
+def _load_modules(names: list[str] | None) -> None:
+    """While options are read, so that commands of a module's dialects can be called and listed."""
+    if names:
+        from .loading import load_module
+
+        for name in names:
+            load_module(name)
+
+
 @app.callback()
-def _root() -> None:  # pyright: ignore[reportUnusedFunction]
+def _root(  # pyright: ignore[reportUnusedFunction]
+    module: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE",
+            help="Load a module or file first: its dialects, with their commands.",
+            callback=_load_modules,
+            is_eager=True,
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
     """Plait: durable workflows for Python."""
 
 
@@ -124,6 +166,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 def _run(args: list[str]) -> int:
     command: Any = typer.main.get_command(app)
+    own_dialects.forget()
     try:
         code = command.main(args=args, prog_name="plait", standalone_mode=False)
     except Exception as error:

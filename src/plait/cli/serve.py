@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import socket
 import sys
@@ -26,7 +25,9 @@ from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secre
 from plait.server.process import Process, Signals, listen, local_url
 from plait.server.site import Argyll, Settings, site_of
 
+from . import own_dialects
 from .egress import egress_of
+from .extensions import load
 from .loading import load_definitions
 from .options import DEFAULT_DB, Db, Json
 from .output import emit_line, note
@@ -34,6 +35,8 @@ from .session import refuse_server
 
 DEV_DB = "sqlite:///plait-dev.db"
 HOST, PORT = "127.0.0.1", 8080
+
+_DEMO, _SEED = ("plait.demo.shop", "plait.demo.steps"), "plait.demo.seed:seed"
 
 Level = Literal["debug", "info", "warning", "error"]
 Modules = Annotated[
@@ -106,7 +109,7 @@ def serve(
     _run(
         Plan(
             db=db,
-            definitions=load_definitions(modules or ()),
+            definitions=[*load_definitions(modules or ()), *own_dialects.bundles()],
             host=host,
             port=port,
             settings=settings,
@@ -124,12 +127,10 @@ def dev(
 ) -> None:
     """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it."""
     refuse_server(db)
-    definitions = load_definitions(modules or ())
+    definitions = [*load_definitions(modules or ()), *own_dialects.bundles()]
     seed: Seed | None = None
     if not definitions:
-        from .demo import seed as demo
-
-        definitions, seed = demo.definitions(), demo.seed
+        definitions, seed = load_definitions(_DEMO), load(_SEED)
     _run(
         Plan(
             db=db,
@@ -186,7 +187,6 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
             process = Process(site, make_app(site), sock)
             signals.on_first(process.stop)
             _announce(plan, process.url)
-            _collect_rarely()
             await process.serve()
     note("stopped")
 
@@ -195,14 +195,6 @@ async def _secret(plan: Plan) -> bytes:
     """Known before any run is taken up: the first thing a run may do is to give out a signed address."""
     async with Engine(plan.db, work=False) as engine:
         return await secret_of(engine, plan.options)
-
-
-def _collect_rarely() -> None:
-    """The process is ours, so what was imported need not be looked through again and again: nearly a tenth of the work
-    under load, and pauses of tens of milliseconds."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 def _announce(plan: Plan, url: str) -> None:

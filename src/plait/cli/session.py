@@ -15,6 +15,8 @@ from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Ids
 from plait.registry.engine import Engine
 
+from . import own_dialects
+
 T = TypeVar("T")
 
 _SQLITE = "sqlite:///"
@@ -37,14 +39,14 @@ async def looking(
     """An engine that takes up no work: other engines may run on the same database."""
     if not create or db == "memory:":
         must_exist(db)
-    async with Engine(db, work=False, definitions=definitions, ids=keys) as engine:
+    async with Engine(db, work=False, definitions=[*own_dialects.bundles(), *definitions], ids=keys) as engine:
         yield engine
 
 
 @asynccontextmanager
 async def working(db: str, definitions: Iterable[object]) -> AsyncGenerator[Engine]:
     refuse_server(db)
-    async with Engine(db, definitions=definitions) as engine:
+    async with Engine(db, definitions=[*own_dialects.bundles(), *definitions]) as engine:
         yield engine
 
 

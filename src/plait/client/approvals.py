@@ -2,28 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from plait.api.approval import ApprovalList, Decided
+from plait.api.approval import Approval as ApprovalShape
+from plait.api.approval import ApprovalPage, Decided
+from plait.api.cursor import cursor_of
 from plait.api.transport import Transport
+from plait.kernel.approval import Approval, ApprovalStatus
 from plait.kernel.errors import InvalidInput
-from plait.kernel.ids import DEFAULT_NAMESPACE
-from plait.kernel.store import Question
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
 
-from .records import question_of
+from .records import approval_of
+
+_PAGE = 500
 
 
 class RemoteApprovals:
     """What runs ask people, and the decisions."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, *, keyed: bool) -> None:
         self._transport = transport
+        self._keyed = keyed
 
-    async def list(self, namespace: str = DEFAULT_NAMESPACE, run_id: str | None = None) -> list[Question]:
-        """Open approvals, oldest first; of all runs or of one."""
-        query = {"namespace": namespace, "run": run_id}
-        found = await self._transport.get(self._transport.path("approvals"), ApprovalList, query)
-        return [question_of(approval) for approval in found.approvals]
+    async def list(
+        self,
+        namespace: str = DEFAULT_NAMESPACE,
+        run_id: str | None = None,
+        *,
+        status: ApprovalStatus | Literal["all"] = "open",
+        after: tuple[Millis, str] | None = None,
+        limit: int | None = None,
+    ) -> list[Approval]:
+        """Open ones and those of one run come oldest first, others newest first. `after` is the `(asked_at, id)` of
+        the last one of the page before."""
+        found: list[Approval] = []
+        cursor = None if after is None else cursor_of(*after)
+        while limit is None or len(found) < limit:
+            size = _PAGE if limit is None else min(_PAGE, limit - len(found))
+            query = {"namespace": namespace, "run": run_id, "status": status, "cursor": cursor, "limit": size}
+            page = await self._transport.get(self._transport.path("approvals"), ApprovalPage, query)
+            found += map(approval_of, page.approvals)
+            if (cursor := page.next) is None:
+                break
+        return found
+
+    async def get(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> Approval:
+        """An approval, open or decided."""
+        path = self._transport.path("approvals", id)
+        return approval_of(await self._transport.get(path, ApprovalShape, {"namespace": namespace}))
 
     async def decide(
         self,
@@ -34,9 +60,9 @@ class RemoteApprovals:
         comment: str = "",
         data: Any = None,
         namespace: str = DEFAULT_NAMESPACE,
-    ) -> None:
-        """Decides an approval; durable when this returns. The server records the name of the key with it."""
-        if by:
+    ) -> Approval:
+        """Votes on an approval; durable when this returns. The server records the name of the key with it."""
+        if by and self._keyed:
             raise InvalidInput(
                 "client.answers_by_key",
                 "a server does not accept the name of who decides",
@@ -44,5 +70,6 @@ class RemoteApprovals:
                 fix="leave the name out, or use a key of that person",
             )
         path = self._transport.path("approvals", id, "decide")
-        body = {"decision": decision, "comment": comment, "data": data}
+        body = {"decision": decision, "comment": comment, "data": data, "by": by or None}
         await self._transport.post(path, Decided, body, {"namespace": namespace})
+        return await self.get(id, namespace)

@@ -54,7 +54,7 @@ class Client:
         self.transport = HttpTransport(url, key, timeout)
         self.patience = patience
         self.ids = ids or Ids()
-        self.approvals = RemoteApprovals(self.transport)
+        self.approvals = RemoteApprovals(self.transport, keyed=key is not None)
         self.dlq = RemoteDeadLetters(self.transport)
         self.queues = RemoteQueues(self.transport)
         self.definitions = RemoteDefinitions(self.transport)

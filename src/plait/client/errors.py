@@ -13,6 +13,7 @@ from plait.api.problem import MEDIA_TYPE, Problem
 from plait.kernel.errors import (
     Busy,
     Conflict,
+    Forbidden,
     InvalidInput,
     NotFound,
     PlaitError,
@@ -35,12 +36,6 @@ class Unauthorized(PlaitError):
     """The server requires a key, or does not accept the one it got."""
 
     status = 401
-
-
-class Forbidden(PlaitError):
-    """The caller is authenticated, but not allowed to do this."""
-
-    status = 403
 
 
 _CLASSES: dict[int, type[PlaitError]] = {

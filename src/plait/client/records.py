@@ -6,17 +6,18 @@ from typing import Any
 
 from msgspec import Raw
 
-from plait.api.approval import Approval
+from plait.api.approval import Approval, Vote
 from plait.api.dead_letter import DeadLetter
 from plait.api.diff import Diff
 from plait.api.log import LogLine
 from plait.api.picture import Picture, RunDiff
 from plait.api.plan import RunPlan
 from plait.api.run import Run, RunDetail
+from plait.kernel import approval as approvals
 from plait.kernel import store, values
 from plait.kernel.definitions import Plan
 from plait.kernel.ids import TaskToken, run_key, shard_of
-from plait.kernel.store import Line, Question, RunRow
+from plait.kernel.store import Line, RunRow
 from plait.kernel.values import ABSENT
 
 
@@ -70,8 +71,8 @@ def line_of(line: LogLine, namespace: str, run_id: str) -> Line:
     return Line(run_key(namespace, run_id), line.node, line.attempt, line.at, line.level, line.text, line.id)
 
 
-def question_of(approval: Approval) -> Question:
-    return Question(
+def approval_of(approval: Approval) -> approvals.Approval:
+    return approvals.Approval(
         id=approval.id,
         run_id=run_key(approval.namespace, approval.run_id),
         namespace=approval.namespace,
@@ -82,7 +83,20 @@ def question_of(approval: Approval) -> Question:
         deadline=approval.deadline,
         form=_raw(approval.form),
         evidence=_raw(approval.evidence),
+        required=approval.required,
+        approvers=tuple(approval.approvers),
+        escalations=tuple(approvals.Escalation(each.after, tuple(each.to)) for each in approval.escalations),
+        level=approval.level,
+        status=approval.status,
+        votes=tuple(map(_vote_of, approval.votes)),
+        decided_at=approval.decided_at,
+        decided_by=approval.decided_by,
+        answer=_raw(approval.answer),
     )
+
+
+def _vote_of(vote: Vote) -> approvals.Vote:
+    return approvals.Vote(vote.by, vote.decision, vote.at, vote.comment, values.encode(vote.data))
 
 
 def dead_letter_of(letter: DeadLetter) -> store.DeadLetter:

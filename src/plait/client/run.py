@@ -11,7 +11,7 @@ from plait.api.event import EventPage
 from plait.api.log import LogPage
 from plait.api.picture import Picture
 from plait.api.run import RunDetail, RunRef
-from plait.api.run_action import MessageReceipt, RunState
+from plait.api.run_action import MessageReceipt, PatchedRun, RunState
 from plait.api.timeline import Bar, Timeline
 from plait.api.transport import Parameters
 from plait.errors import ErrorInfo, RunBlocked, RunFailed, Unavailable
@@ -178,9 +178,11 @@ class RemoteRun:
         """Runs the compensations of an ended run, newest first."""
         await self._post("compensate", {})
 
-    async def patch(self, operations: list[dict[str, Any]]) -> None:
-        """Changes the definition of this run, if its dialect supports it."""
-        await self._post("patch", {"operations": operations})
+    async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None:
+        """Changes the definition of this run, if its dialect supports it; with `base`, only if that is its revision.
+        Returns the new revision. The server records who did it: `by` is its caller."""
+        content = {"operations": operations, "base_revision": base}
+        return (await self._transport.post(self._path("patch"), PatchedRun, content, self._query())).revision
 
     async def fork(
         self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None

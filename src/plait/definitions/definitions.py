@@ -73,7 +73,7 @@ class Definitions:
         plain = values.decode(values.encode(body))  # as it will be read
         if not isinstance(plain, dict | None):
             raise InvalidInput("definitions.bad_content", f"`{name}` is not a JSON object", fix="send an object")
-        self._bundles[dialect].read({"source": source} if plain is None else cast("dict[str, Any]", plain))
+        self._bundle(dialect).read({"source": source} if plain is None else cast("dict[str, Any]", plain))
         draft = Description(
             dialect=dialect,
             name=name,
@@ -208,15 +208,20 @@ class Definitions:
                 found[description.name].append(description)
         return found
 
-    def _check_new(self, dialect: str, name: str, body: Any, source: str) -> None:
-        known = list(self._bundles)
-        if dialect not in known:
+    def _bundle(self, dialect: str) -> Bundle:
+        try:
+            return self._bundles[dialect]
+        except KeyError:
+            known = list(self._bundles)
             raise InvalidInput(
                 "kernel.no_dialect",
                 f"this engine has no dialect `{dialect}`",
                 why=f"it has {some_of(known)}",
                 fix=did_you_mean(dialect, known, "use one of them"),
-            )
+            ) from None
+
+    def _check_new(self, dialect: str, name: str, body: Any, source: str) -> None:
+        self._bundle(dialect)
         if (body is None) == (source == ""):
             raise InvalidInput(
                 "definitions.bad_content", f"`{name}` needs either JSON or source text", fix="give one of them"

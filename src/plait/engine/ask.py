@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.callers import Outcome
-from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError
+from plait.kernel.errors import Busy, Conflict, ErrorInfo, Forbidden, InvalidInput, NotFound, PlaitError
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.inputs import AnyInput, Message
 from plait.kernel.kernel import Kernel
@@ -90,5 +90,5 @@ def refusal_of(taken: Taken) -> PlaitError | None:
     refusal = msgspec.json.decode(taken.reply, type=_Refusal)
     info = refusal.error
     what, why, fix = map(str, info.args[1:]) if len(info.args) == 4 else (info.message, "", "")
-    cls = {409: Conflict, 404: NotFound, 429: Busy}.get(refusal.status, InvalidInput)
+    cls = {403: Forbidden, 404: NotFound, 409: Conflict, 429: Busy}.get(refusal.status, InvalidInput)
     return cls(info.code, what, why=why, fix=fix)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
-from typing import Any, Self, TypeGuard
+from typing import Any, Self
 
 import msgspec
 
@@ -16,7 +16,7 @@ from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
-from plait.kernel.bundle import Bundle, Reference, Resolved, Startable
+from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
@@ -32,8 +32,10 @@ from plait.workers.common import CommonExecutors
 from plait.workers.local import LocalWorker
 
 from .approvals import Approvals
+from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
+from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
@@ -87,8 +89,6 @@ class Engine:
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         self.observers = Observers(observers)
-        self._bundles: dict[str, Bundle] = {}
-        self._work = work
         self.executors = CommonExecutors(egress or EgressSettings())
         worker = LocalWorker(
             clock,
@@ -96,6 +96,7 @@ class Engine:
             around=self.observers.around,
             executors=self.executors.all,
         )
+        self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         self.kernel = Kernel(
             store or store_of(url, clock),
@@ -120,11 +121,10 @@ class Engine:
             watches=watches,
         )
         declared = list(definitions)
-        for bundle in [*self.make_bundles(services), *(each for each in declared if _is_bundle(each))]:
-            self._bundles[bundle.name] = bundle
-            for executor in bundle.executors:
-                worker.add(executor)
-        self._declare(each for each in declared if not _is_bundle(each))
+        for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
+            self._bundles.add(dialect)
+        self._bundles.load_imported()
+        self._declare(each for each in declared if not is_bundle(each))
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.dlq = DeadLetters(self.kernel)
@@ -133,7 +133,7 @@ class Engine:
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 
-    def make_bundles(self, services: Services) -> Iterable[Bundle]:
+    def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
 
@@ -142,15 +142,15 @@ class Engine:
     async def __aenter__(self) -> Self:
         try:
             await self.kernel.open()
-            for bundle in self._bundles.values():
-                await bundle.open(working=self._work)
+            await self._bundles.open()
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
-            await self._close_bundles()
+            await self._close_parts()
             raise
         if self._watchdog is not None:
             self._watchdog.start()
+            collect_rarely()
         return self
 
     async def __aexit__(
@@ -158,21 +158,21 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
-        for bundle in self._bundles.values():
-            await bundle.drain()
+            collect_as_before()
+        await self._bundles.drain()
         await self.kernel.close()
-        await self._close_bundles()
+        await self._close_parts()
 
-    async def _close_bundles(self) -> None:
-        for bundle in self._bundles.values():
-            await bundle.close()
+    async def _close_parts(self) -> None:
+        await self._bundles.close()
         await self.executors.close()
 
     # -- dialects ------------------------------------------------------------------------------------------------
 
     @property
     def bundles(self) -> Mapping[str, Bundle]:
-        """The dialects that this engine knows, by name."""
+        """All dialects that this engine knows, by name; they are loaded for that."""
+        self._bundles.load_all()
         return self._bundles
 
     @property
@@ -323,6 +323,9 @@ class Engine:
         for bundle in self._bundles.values():
             if bundle.accepts(definition):
                 return bundle
+        for bundle in self._bundles.load_imported():
+            if bundle.accepts(definition):
+                return bundle
         raise _not_startable(definition)
 
     async def _hosts(self) -> set[str]:
@@ -342,8 +345,13 @@ def _span(deadline: float | timedelta) -> Millis:
     return millis(wait)
 
 
-def _is_bundle(definition: object) -> TypeGuard[Bundle]:
-    return hasattr(definition, "machine") and hasattr(definition, "resolve")
+def _flat(definitions: Iterable[object]) -> Iterator[object]:
+    """With what modules hold in place of the modules."""
+    for definition in definitions:
+        if isinstance(definition, ModuleType):
+            yield from vars(definition).values()
+        else:
+            yield definition
 
 
 def _not_startable(definition: object) -> InvalidInput:

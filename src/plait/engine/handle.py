@@ -13,7 +13,7 @@ from plait.api.timeline import Bar
 from plait.kernel import values
 from plait.kernel.callers import Outcome
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
-from plait.kernel.events import Recorded
+from plait.kernel.events import ApprovalClosed, Recorded
 from plait.kernel.ids import Epoch, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
@@ -30,6 +30,8 @@ from .timeline import bars
 T = TypeVar("T")
 
 _BATCH = 500
+_NAME = 400
+"""Characters of a person's name."""
 
 
 class Handle(Generic[T]):
@@ -197,11 +199,13 @@ class Handle(Generic[T]):
         await self.row()
         await self._ask(Resume("compensate"))
 
-    async def patch(self, operations: list[dict[str, Any]]) -> None:
-        """Changes the definition of this run, where its dialect can."""
+    async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None:
+        """Changes the definition of this run, where its dialect can. `by` says who, for the run's events; with `base`,
+        only if that is its revision. Returns the new revision; None if no engine has answered yet."""
         await self.row()
         values.encode(operations, max_bytes=self._kernel.limits.max_payload)
-        await self._ask(Patch(operations))
+        revision = await self._ask(Patch(operations, values.text("`by`", by, max_length=_NAME), base))
+        return None if revision is None else values.decode(revision, int)
 
     async def fork(
         self, at: int | str | None = None, edits: Mapping[str, Any] | None = None, id: str | None = None
@@ -219,7 +223,9 @@ class Handle(Generic[T]):
         plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
         new = kernel.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
-        event = LogRow(Seq(plan.upto + 1), 1, kernel.clock.now(), values.plain([plan.event]))
+        # It asks for itself: what people voted on was the other run
+        events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]
+        event = LogRow(Seq(plan.upto + 1), len(events), kernel.clock.now(), values.plain(events))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
         if await kernel.append(write) != "ok":

@@ -40,6 +40,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
             dialect=row.dialect,
             definition=row.definition,
             version=row.version,
+            revision=run.state.revision,
             status=row.status if at is None else run.state.status,
             nodes=nodes,
             edges=edges,

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from . import values
+from . import approvals, values
 from .bundle import Resolved
 from .effects import (
     Answer,
-    AskHuman,
     Block,
     CancelChild,
     CancelTask,
@@ -19,20 +18,21 @@ from .effects import (
     Effect,
     FailTask,
     Finish,
+    RequestApproval,
     RetryTask,
     SendMessage,
     SetTimer,
     StartChild,
-    WithdrawQuestion,
+    WithdrawApproval,
 )
-from .enqueue import begin, dequeue, enqueue
+from .enqueue import begin, dequeue
 from .errors import ErrorInfo
 from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
 from .replies import answer_reply
 from .run import Run, letter_id
-from .store import DeadLetter, InboxRow, NewChild, Question, RunRow, Taken
+from .store import DeadLetter, InboxRow, NewChild, RunRow, Taken
 from .task import Task
 from .unit_of_work import UnitOfWork
 
@@ -58,10 +58,10 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             unit.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
         case SendMessage():
             _send(effect, run, unit)
-        case AskHuman():
-            unit.questions = [*(unit.questions or ()), _question(effect, run, unit)]
-        case WithdrawQuestion():
-            unit.answered = [*(unit.answered or ()), effect.token]
+        case RequestApproval():
+            approvals.request(effect, run, unit)
+        case WithdrawApproval():
+            approvals.withdraw(effect, run, unit)
         case Answer():
             unit.taken = [*(unit.taken or ()), Taken(effect.key, answer_reply(effect.body))]
         case Block():
@@ -77,12 +77,8 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     opened = run.state.tasks.open(task, unit.at)
-    if opened is None:
-        return
-    if task.queue is None:
-        unit.tasks.append(opened)
-    else:
-        enqueue(opened, run, unit)
+    if opened is not None:
+        begin(opened, run, unit)
 
 
 def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
@@ -112,22 +108,7 @@ def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
             revoke(token, run, unit)
 
 
-# -- messages and approvals --------------------------------------------------------------------------------------------
-
-
-def _question(effect: AskHuman, run: Run, unit: UnitOfWork) -> Question:
-    return Question(
-        letter_id(run.id, effect.token),
-        run.id,
-        run.info.namespace,
-        effect.token,
-        effect.title,
-        effect.by,
-        unit.at,
-        effect.deadline,
-        effect.form,
-        effect.evidence,
-    )
+# -- messages ---------------------------------------------------------------------------------------------------------
 
 
 def _send(effect: SendMessage, run: Run, unit: UnitOfWork) -> None:

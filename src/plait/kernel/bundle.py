@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any, Protocol, TypeGuard
 
 import msgspec
 from msgspec import Raw
@@ -155,3 +156,10 @@ class Bundle(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+def is_bundle(found: object) -> TypeGuard[Bundle]:
+    """Whether this is a dialect, among all that a program or its modules declare."""
+    if isinstance(found, type | ModuleType):
+        return False
+    return hasattr(found, "machine") and hasattr(found, "resolve")

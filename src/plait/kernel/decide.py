@@ -12,12 +12,11 @@ from typing import Any, assert_never
 
 from msgspec import Raw
 
-from . import lifecycle, values
-from .apply_effects import RETRY, apply, drop_children, revoke, try_again
+from . import approvals, lifecycle, values
+from .apply_effects import RETRY, apply, drop_children, open_task, revoke, try_again
 from .effects import FailTask, Finish
-from .enqueue import enqueue
 from .errors import Conflict, ErrorInfo, PlaitError
-from .events import RunStarted, TaskLate
+from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
 from .ids import Millis, RunId, TaskToken, caller_id
 from .inputs import (
@@ -115,8 +114,13 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _take_up(input, run, unit)
         case Continue():
             _continue(run, unit)
-        case Message() | Decided() | Patch():
-            if not (run.machine.accepts_late_results and isinstance(input, Message)):
+        case Decided():
+            _must_run(run)
+            return _vote(input, run, unit)
+        case Patch():
+            return _patch(input, run, unit)
+        case Message():
+            if not run.machine.accepts_late_results:
                 _must_run(run)
             return _hear(input, run, unit)
         case ChildFinished():
@@ -139,6 +143,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.settle([Settled(letter_id(run.id, token), "retried") for token in decision.retried])
     unit.events += decision.events
     run.state.seq += len(decision.events)
+    if type(input) is Patch:  # before the effects: they may end the run
+        run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
     effects = decision.effects
@@ -146,12 +152,11 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.breach = exceeded("effects in one decision", len(effects), run.limits.max_effects)
         return decision.reply
     for effect in effects:
-        if type(effect) is Task:  # by far the most common
+        if type(effect) is Task and effect.queue is None:  # by far the most common
             if (opened := run.state.tasks.open(effect, unit.at)) is not None:
-                if effect.queue is None:
-                    unit.tasks.append(opened)
-                else:
-                    enqueue(opened, run, unit)
+                unit.tasks.append(opened)
+        elif type(effect) is Task:
+            open_task(effect, run, unit)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is FailTask:
@@ -165,6 +170,34 @@ def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
     answer = _ask(input, run, unit)
     lifecycle.undo_late(run, unit)
     return answer
+
+
+def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
+    before, counted = unit.approvals, cast.token in run.state.approvals
+    decided = approvals.vote(cast, run, unit)
+    if decided is None:
+        return None
+    try:
+        return _hear(decided, run, unit)
+    except PlaitError:
+        if not counted:  # the machine does not wait for it, so it was not open
+            unit.approvals = before
+        raise
+
+
+def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
+    """Its sender gets the new revision."""
+    _must_run(run)
+    revision = run.state.revision
+    if patch.base not in (None, revision):
+        raise Conflict(
+            "kernel.stale_revision",
+            f"run {caller_id(run.id)} is at revision {revision}",
+            why=f"the patch was made for revision {patch.base}",
+            fix=f"look at the run again, and patch revision {revision}",
+        )
+    _hear(patch, run, unit)
+    return values.encode(run.state.revision)
 
 
 def _must_run(run: Run) -> None:
@@ -360,13 +393,15 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
     token, late = fired.token, run.machine.accepts_late_results
     unit.clear_timer(token)
     if run.state.status != "running":
-        if late and not token.startswith((DEADLINE, RETRY)):
+        if late and not token.startswith((DEADLINE, RETRY, approvals.ESCALATE)):
             _hear(fired, run, unit)
     elif token == DEADLINE:
         error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
         _cancel(Cancel(cause="deadline", error=error), run, unit)
     elif token.startswith(RETRY):
         _retry(TaskToken(token[len(RETRY) :]), run, unit)
+    elif token.startswith(approvals.ESCALATE):
+        approvals.escalate(TaskToken(token[len(approvals.ESCALATE) :]), run, unit)
     elif late or not run.state.rolling_back:
         _hear(fired, run, unit)
 

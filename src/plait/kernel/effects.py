@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
+from .approval import Escalation
 from .errors import ErrorInfo
 from .events import Event
 from .ids import Millis, RunId, TaskToken
@@ -82,19 +83,28 @@ class SendMessage(msgspec.Struct, frozen=True, gc=False):
     body: Raw = NULL
 
 
-class AskHuman(msgspec.Struct, frozen=True, gc=False):
+class RequestApproval(msgspec.Struct, frozen=True, gc=False):
+    """People are asked; the answer comes as `Decided`, once as many have approved as are required, or one rejects."""
+
     token: TaskToken
     title: str
     by: str = ""
     deadline: Millis | None = None
+    """For people to see; the machine sets the timer."""
     form: Raw = ABSENT
     evidence: Raw = ABSENT
+    required: int = 1
+    approvers: tuple[str, ...] = ()
+    """Who may decide; empty: anyone with the right to."""
+    escalations: tuple[Escalation, ...] = ()
+    """Who may decide too when nobody has, level by level."""
 
 
-class WithdrawQuestion(msgspec.Struct, frozen=True, gc=False):
-    """The answer to an `AskHuman` is no longer wanted."""
+class WithdrawApproval(msgspec.Struct, frozen=True, gc=False):
+    """A decision is no longer wanted, or did not come in time."""
 
     token: TaskToken
+    status: Literal["withdrawn", "expired"] = "withdrawn"
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
@@ -128,8 +138,8 @@ Effect = (
     | StartChild
     | CancelChild
     | SendMessage
-    | AskHuman
-    | WithdrawQuestion
+    | RequestApproval
+    | WithdrawApproval
     | Answer
     | Block
     | Finish

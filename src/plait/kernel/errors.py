@@ -2,6 +2,7 @@
 
     PlaitError
     ├── InvalidInput        422  the caller sent something that can't be used
+    ├── Forbidden           403  the caller is known, but not one of those who may do this
     ├── NotFound            404  no such run, definition, dead letter (or it is another namespace's)
     ├── Conflict            409  it exists with other content, or is in the wrong state for this
     ├── TooLarge            413  over a limit of size
@@ -61,8 +62,14 @@ class InvalidInput(PlaitError):
     status = 422
 
 
+class Forbidden(PlaitError):
+    """The caller is known, but not one of those who may do this."""
+
+    status = 403
+
+
 class NotFound(PlaitError):
-    """There is no such run, definition, question or dead letter; or it is another namespace's."""
+    """There is no such run, definition, approval or dead letter; or it is another namespace's."""
 
     status = 404
 

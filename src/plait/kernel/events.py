@@ -1,7 +1,7 @@
 """Facts about a run. An event is a frozen struct with a tag; dialects declare more of them.
 
 The kernel names what every run has in common: its start and end, attempts that did not simply
-succeed, and compensation. A first attempt that succeeds adds no kernel event: its result is the
+succeed, compensation, and votes. A first attempt that succeeds adds no kernel event: its result is the
 dialect's own event. A field of type `Raw` holds a value that is already JSON; the kernel keeps large
 ones as blobs, so machines never see the difference.
 """
@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
+from .approval import ClosedStatus, Escalation
 from .errors import ErrorInfo
 from .ids import Millis, RunId, TaskToken
 from .values import NULL
@@ -51,6 +52,14 @@ class RunCancelled(Event, frozen=True, tag="run.cancelled"):
 
 class RunReopened(Event, frozen=True, tag="run.reopened"):
     cause: str
+
+
+class RunPatched(Event, frozen=True, tag="run.patched"):
+    """Its definition was changed; what changed is in the dialect's own events just before."""
+
+    revision: int
+    """That it has now; every run begins with 1."""
+    by: str = ""
 
 
 class TaskRetryScheduled(Event, frozen=True, tag="task.retry_scheduled"):
@@ -110,12 +119,42 @@ class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
     """`failed`: a compensator failed for good."""
 
 
+class ApprovalEvent(Event, frozen=True):
+    """Of an approval that needs several votes, certain people or an escalation. One that anybody may decide alone
+    has none: its decision is the dialect's event."""
+
+    token: TaskToken
+
+
+class ApprovalRequested(ApprovalEvent, frozen=True, tag="approval.requested"):
+    required: int = 1
+    approvers: tuple[str, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+
+
+class ApprovalVoted(ApprovalEvent, frozen=True, tag="approval.voted"):
+    by: str
+    decision: str
+    comment: str = ""
+    data: Raw = NULL
+
+
+class ApprovalEscalated(ApprovalEvent, frozen=True, tag="approval.escalated"):
+    level: int
+    to: tuple[str, ...]
+
+
+class ApprovalClosed(ApprovalEvent, frozen=True, tag="approval.closed"):
+    status: ClosedStatus
+
+
 KernelEvent = (
     RunStarted
     | RunCompleted
     | RunFailed
     | RunCancelled
     | RunReopened
+    | RunPatched
     | TaskRetryScheduled
     | TaskQueued
     | TaskLate
@@ -123,6 +162,10 @@ KernelEvent = (
     | RollbackStarted
     | RollbackStep
     | RollbackEnded
+    | ApprovalRequested
+    | ApprovalVoted
+    | ApprovalEscalated
+    | ApprovalClosed
 )
 
 

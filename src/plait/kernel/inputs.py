@@ -84,7 +84,7 @@ class ChildFinished(Input, frozen=True, tag="child_finished"):
 
 
 class Decided(Input, frozen=True, tag="decided"):
-    """A person's answer to `AskHuman`."""
+    """A person's vote on an approval. The machine is given the one that decides it."""
 
     token: TaskToken
     decision: str

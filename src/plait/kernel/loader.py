@@ -70,10 +70,12 @@ class Loader:
         return Run(info, machine, ids=self._ids, limits=self._limits, epoch=epoch)
 
     def bundle(self, name: str) -> Bundle:
-        found = self._bundles.get(name)
-        if found is None:
-            raise NotFound("kernel.no_dialect", f"this engine has no dialect `{name}`", fix="use a newer Plait")
-        return found
+        try:
+            return self._bundles[name]
+        except KeyError:
+            raise NotFound(
+                "kernel.no_dialect", f"this engine has no dialect `{name}`", fix="use a newer Plait"
+            ) from None
 
     def _decoder(self, dialect: str) -> msgspec.json.Decoder[list[Any]]:
         found = self._decoders.get(dialect)

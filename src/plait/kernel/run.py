@@ -128,7 +128,7 @@ class Run:
         # A blocked run is loaded by its next owner, who may have code that fits
         reload = self.machine.reload_on_takeover and self.state.status == "running"
         awake = self.state.tasks.running > 0 or unit.more or self.blocked is not None or reload
-        self.has_rows = self.has_rows or bool(unit.timers or unit.questions)
+        self.has_rows = self.has_rows or bool(unit.timers or unit.approvals)
         full = self._full
         if full or unit.taken:  # else no message came, and that others are consumed changes nothing
             full = self.machine.backlog() >= self.limits.max_queued_messages
@@ -192,7 +192,7 @@ class Run:
 
 
 def letter_id(run_id: RunId, token: TaskToken) -> str:
-    """Of the dead letter of a task, or of an approval: one of a token at a time."""
+    """Of the dead letter of a task; of an approval, unless the store has one of that id: it then adds a number."""
     return f"{run_id}:{token}"
 
 

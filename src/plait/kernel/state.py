@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .events import (
+    ApprovalEvent,
     Event,
     RollbackEnded,
     RollbackStarted,
@@ -12,13 +13,15 @@ from .events import (
     RunCancelled,
     RunCompleted,
     RunFailed,
+    RunPatched,
     RunReopened,
     RunStarted,
     TaskDeadLettered,
     TaskQueued,
     TaskRetryScheduled,
 )
-from .ids import Millis
+from .ids import Millis, TaskToken
+from .open_approvals import OpenApproval, fold
 from .rollback import FinalEvent, Rollback
 from .tasks import Opening, TaskBook
 from .view import RunStatus
@@ -31,6 +34,8 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     attempts: list[TaskRetryScheduled] = []
     rollback: Rollback | None = None
     final: FinalEvent | None = None
+    approvals: list[OpenApproval] = []
+    revision: int = 1
     queued: list[Opening] = []
 
 
@@ -43,6 +48,10 @@ class RunState:
         self.final: FinalEvent | None = None
         self.tasks = TaskBook()
         self.rollback: Rollback | None = None
+        self.approvals: dict[TaskToken, OpenApproval] = {}
+        """Those that the kernel counts votes of."""
+        self.revision = 1
+        """Of its definition: each patch makes a new one."""
 
     @property
     def rolling_back(self) -> bool:
@@ -61,6 +70,8 @@ class RunState:
             case RunReopened():
                 self.status = "running"
                 self.tasks.forget_past()
+            case RunPatched():
+                self.revision = event.revision
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
             case TaskQueued():
@@ -75,16 +86,25 @@ class RunState:
             case RollbackEnded():
                 if self.rollback is not None:
                     self.rollback.over = True
+            case ApprovalEvent():
+                fold(self.approvals, event, self.at)
             case _:
                 pass
+        if self.approvals and (self.status != "running" or self.rolling_back):
+            self.approvals = {}
 
     def dump(self) -> KernelState:
-        return KernelState(self.status, self.tasks.dump(), self.rollback, self.final, self.tasks.openings())
+        tasks, approvals = self.tasks, list(self.approvals.values())
+        return KernelState(
+            self.status, tasks.dump(), self.rollback, self.final, approvals, self.revision, tasks.openings()
+        )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
         self.status, self.rollback, self.final = state.status, state.rollback, state.final
+        self.revision = state.revision
         for event in state.attempts:
             self.tasks.evolve(event)
+        self.approvals = {approval.token: approval for approval in state.approvals}
         for opening in state.queued:
             self.tasks.queued(opening)

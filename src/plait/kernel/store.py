@@ -1,6 +1,6 @@
 """The contract of a store: what lasts, and who may write it.
 
-A store keeps runs, their logs, snapshots, inboxes, timers, tasks on queues, questions to people, dead letters and
+A store keeps runs, their logs, snapshots, inboxes, timers, tasks on queues, approvals, dead letters and
 blobs, and the leases of the shards. Everything that changes a run goes through `commit`, which takes
 the writes of many runs and puts them to disk as one transaction. Each write is all or nothing and
 gets its own verdict; a bad one never takes its neighbours down.
@@ -17,10 +17,10 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Raw
 
+from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
 from .queued import Claim, QueuedTask, TaskQueues
-from .values import ABSENT
 from .view import RunStatus
 
 ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked"]
@@ -114,21 +114,6 @@ class NewChild(msgspec.Struct, frozen=True, gc=False):
     refusal: InboxRow
 
 
-class Question(msgspec.Struct, frozen=True, gc=False):
-    id: str
-    run_id: RunId
-    namespace: str
-    token: TaskToken
-    title: str
-    by: str
-    asked_at: Millis
-    deadline: Millis | None = None
-    form: Raw = ABSENT
-    """A JSON Schema of the data that comes with the answer."""
-    evidence: Raw = ABSENT
-    """What the person should know to decide."""
-
-
 class DeadLetter(msgspec.Struct, frozen=True, gc=False):
     id: str
     run_id: RunId
@@ -200,9 +185,9 @@ class Write(msgspec.Struct, gc=False):
     timers: Sequence[TimerRow] = ()
     cleared: Sequence[TaskToken] = ()
     clear_all: bool = False
-    """Drop every timer and open question of the run before new ones are set."""
-    questions: Sequence[Question] = ()
-    answered: Sequence[TaskToken] = ()
+    """Drop every timer of the run before new ones are set."""
+    approvals: Sequence[Approval | ApprovalChange] = ()
+    """New ones and changes, in order: a token whose approval was closed may have a new one."""
     dead_letters: Sequence[DeadLetter] = ()
     settled: Sequence[Settled] = ()
     snapshot: Snapshot | None = None
@@ -336,7 +321,8 @@ class Store(Protocol):
         """How an inbox input was answered; None while it waits."""
         ...
 
-    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]: ...
+    async def approval(self, id: str) -> Approval | None: ...
+    async def approvals(self, query: ApprovalFilter) -> list[Approval]: ...
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]: ...
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         """What tasks said, in order; those after line `after`."""

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from . import blob_parts, values
+from .approval import Approval, ApprovalChange
 from .effects import StartChild
 from .errors import ErrorInfo
 from .events import Event
@@ -20,7 +21,6 @@ from .store import (
     InboxRow,
     LogRow,
     NewChild,
-    Question,
     RunPatch,
     RunRow,
     Settled,
@@ -45,8 +45,7 @@ class UnitOfWork:
     timers: list[TimerRow] | None = None
     cleared: list[TaskToken] | None = None
     clears_all: bool = False
-    questions: list[Question] | None = None
-    answered: list[TaskToken] | None = None
+    approvals: list[Approval | ApprovalChange] | None = None
     dead_letters: list[DeadLetter] | None = None
     settled: list[Settled] | None = None
     snapshot: Snapshot | None = None
@@ -91,9 +90,8 @@ class UnitOfWork:
             or self.settled
             or self.inbox
             or self.snapshot
-            or self.answered
             or self.children
-            or self.questions
+            or self.approvals
             or self.dead_letters
             or self.dequeued
         )
@@ -110,7 +108,21 @@ class UnitOfWork:
     def clear_all(self, *, stored: bool) -> None:
         """No timer and no open approval outlives this; later ones of the same draft do."""
         self.clears_all = self.clears_all or stored
-        self.timers = self.questions = None
+        self.timers = None
+        if stored or self.approvals:
+            self._withdraw_approvals()
+
+    def _withdraw_approvals(self) -> None:
+        """Those that nobody has seen yet are not kept; one that was voted on meanwhile is."""
+        changed = {each.token for each in self.approvals or () if isinstance(each, ApprovalChange)}
+        kept = [each for each in self.approvals or () if each.token in changed]
+        self.approvals = [*kept, ApprovalChange("withdrawn", self.at)]
+
+    def change_approval(self, change: ApprovalChange) -> None:
+        """A token whose approval this draft has closed has none to change, until it is requested again."""
+        last = next((each for each in reversed(self.approvals or ()) if each.token == change.token), None)
+        if last is None or last.status == "open":
+            self.approvals = [*(self.approvals or ()), change]
 
     def send(self, run_id: RunId, key: str, input: AnyInput, fallback: DeadLetter | None = None) -> None:
         row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.at, fallback)
@@ -156,8 +168,7 @@ class UnitOfWork:
             self.timers or (),
             self.cleared or (),
             self.clears_all,
-            self.questions or (),
-            self.answered or (),
+            self.approvals or (),
             self.dead_letters or (),
             self.settled or (),
             self.snapshot,

@@ -52,6 +52,8 @@ class RunView(msgspec.Struct, kw_only=True, omit_defaults=True):
     definition: str
     status: RunStatus
     version: str | None = None
+    revision: int = 1
+    """Of its definition: each patch makes a new one."""
     nodes: list[Node]
     edges: list[Edge]
     blocked: ErrorInfo | None = None

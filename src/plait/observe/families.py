@@ -110,7 +110,7 @@ def _store(facts: StoreFacts | None) -> Iterator[Metric]:
     yield _gauge("plait_engines", "Engines that hold shards.", facts.engines)
     yield _gauge("plait_shards_unowned", "Shards that no living engine holds.", facts.unowned)
     yield _gauge("plait_inbox_waiting", "Inputs that no engine has taken yet.", facts.census.inbox)
-    yield _gauge("plait_approvals_open", "Questions that wait for a person.", facts.census.approvals)
+    yield _gauge("plait_approvals_open", "Approvals that wait for a person.", facts.census.approvals)
     yield _gauge("plait_dead_letters_pending", "Dead letters that wait for a person.", facts.census.dead_letters)
     yield _gauge("plait_runs_blocked", "Runs that can't go on with the code that is loaded.", facts.census.blocked)
     yield _gauge("plait_timer_lag_seconds", "How long the oldest timer is overdue.", facts.timer_lag)

@@ -9,21 +9,30 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 from plait import engine
 from plait.dialects.code.bundle import CodeBundle
 from plait.dialects.code.definition import Workflow
-from plait.dialects.goals.bundle import GoalsBundle
-from plait.dialects.goals.catalogs.step_catalog import StepCatalog
+from plait.engine.bundles import LazyBundle
 from plait.engine.engine import Services
 from plait.engine.handle import Handle
 from plait.kernel.bundle import Bundle, Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
+if TYPE_CHECKING:
+    from plait.dialects.goals.bundle import GoalsBundle
+    from plait.dialects.goals.catalogs.step_catalog import StepCatalog
+
 T = TypeVar("T")
 
 
-def bundles(services: Services) -> Iterable[Bundle]:
+def bundles(services: Services) -> Iterable[Bundle | LazyBundle]:
     """The first one is the dialect of a definition that is only a name."""
     yield CodeBundle(max_payload=services.limits.max_payload)
+    yield LazyBundle("goals", "plait.dialects.goals", lambda: _goals(services))
+
+
+def _goals(services: Services) -> Bundle:
+    from plait.dialects.goals.bundle import GoalsBundle
+
     executors = services.executors
-    yield GoalsBundle(
+    return GoalsBundle(
         records=services.records,
         clock=services.clock,
         subscriptions=services.subscriptions,
@@ -39,7 +48,7 @@ def bundles(services: Services) -> Iterable[Bundle]:
 class Engine(engine.Engine):
     __doc__ = engine.Engine.__doc__
 
-    def make_bundles(self, services: Services) -> Iterable[Bundle]:
+    def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         return bundles(services)
 
     @property

@@ -6,7 +6,7 @@ A document is what a script works on, as JSON: for Ale and Lua an object of argu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from msgspec import Raw
 
@@ -14,6 +14,11 @@ from .adapters.lua import Lua
 from .offloading import Offloading
 
 Language = Literal["ale", "lua", "jpath"]
+_KNOWN: tuple[str, ...] = get_args(Language)
+
+
+def is_language(name: str) -> TypeGuard[Language]:
+    return name in _KNOWN
 
 
 class _Interpreter(Protocol):

@@ -108,7 +108,8 @@ class Dispatcher:
         if endpoint.audited:
             done = answer if isinstance(answer, Answer) else Answer(None)
             target = exchange.target or getattr(done.shape, "id", None)
-            await site.auth.audit.record(done.caller or caller, route.name, target, "ok", namespace=call.namespace)
+            namespace = done.namespace or call.namespace
+            await site.auth.audit.record(done.caller or caller, route.name, target, "ok", namespace=namespace)
         return answer
 
     async def _read(

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from starlette.requests import Request
 
-from plait.api.approval import Approval, Decided
-from plait.api.link import DecideByLink, NewHook, NewLink, SignedLink
+from plait.api.approval import Decided
+from plait.api.caller import Caller
+from plait.api.link import DecideByLink, LinkedApproval, NewHook, NewLink, SignedLink
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Accepted, Query, Scoped
+from plait.engine.decided_approval import already_closed
+from plait.kernel.approval import Approval
+from plait.kernel.errors import Forbidden, InvalidInput
 
-from .approvals import approval_of
+from .approvals import approval_of, decided
 from .auth import Link, Minted
 from .call import Call
 from .nouns import APPROVAL, LINK, RUN
@@ -45,13 +50,17 @@ async def call_hook(call: Call[Query, Any]) -> Answer:
 
 async def make_link(call: Call[Scoped, NewLink]) -> Answer:
     found = await call.host.engine.approvals.get(call.params["id"], call.namespace)
-    minted = call.host.auth.links.mint("approval", call.namespace, found.id, expires_in=call.body.expires_in)
+    if found.status != "open":
+        raise already_closed(found)
+    links, name = call.host.auth.links, _voter(found, call.body.by, call.caller)
+    minted = links.mint("approval", call.namespace, found.id, name=name, expires_in=call.body.expires_in)
     return _made(call.host, call.request, "/approve", minted)
 
 
 async def show(call: Call[Query, None]) -> Answer:
     link = await call.host.auth.links.open(call.params["token"], "approval")
-    return Answer(approval_of(await call.host.engine.approvals.get(link.target, link.namespace)))
+    found = await call.host.engine.approvals.get(link.target, link.namespace)
+    return Answer(LinkedApproval(**msgspec.structs.asdict(approval_of(found)), voter=link.name))
 
 
 async def decide(call: Call[Query, DecideByLink]) -> Answer:
@@ -59,13 +68,41 @@ async def decide(call: Call[Query, DecideByLink]) -> Answer:
     link = await links.open(call.params["token"], "approval")
 
     async def use() -> Decided:
-        by = body.by or _anonymous(link)
-        await call.host.engine.approvals.decide(
+        by = link.name or body.by or _anonymous(link)
+        found = await call.host.engine.approvals.decide(
             link.target, body.decision, by=by, comment=body.comment, data=body.data, namespace=link.namespace
         )
-        return Decided(id=link.target, decision=body.decision)
+        return decided(found, body.decision)
 
     return Answer(await links.spend(link, use))
+
+
+def _voter(approval: Approval, by: str, caller: Caller) -> str:
+    """Whose vote the link is; empty: of whoever uses it. Where it matters who votes, only an administrator, who could
+    also create a key of any name, gives out the votes of others."""
+    if approval.required == 1 and not approval.approvers:
+        return by
+    if not by:
+        raise InvalidInput(
+            "links.whose_vote",
+            f"approval {approval.id} needs the votes of certain people",
+            why="a link for it counts as the vote of one person",
+            fix='say whose: {"by": "ada"}',
+        )
+    if approval.approvers and by not in approval.approvers:
+        raise Forbidden(
+            "kernel.not_an_approver",
+            f"{by} may not decide approval {approval.id}",
+            why=f"its approvers are {', '.join(approval.approvers)}",
+        )
+    if by != caller.name and not caller.may("admin"):
+        raise Forbidden(
+            "links.not_your_vote",
+            f"{caller.name} may not create a link that votes as {by}",
+            why="whoever has the link votes under that name",
+            fix="let an administrator create it",
+        )
+    return by
 
 
 def _anonymous(link: Link) -> str:
@@ -118,6 +155,7 @@ ROUTES = (
         body=NewLink,
         body_optional=True,
         replies=(Reply(201, SignedLink, "The link; it works once."),),
+        faults=(Fault(409, "kernel.approval_decided", "It has been decided, has expired or was withdrawn."),),
         noun=APPROVAL,
         example={"expires_in": 3600},
     ),
@@ -129,7 +167,7 @@ ROUTES = (
         summary="The approval of a link",
         handler=show,
         query=Query,
-        replies=(Reply(200, Approval, "The approval."),),
+        replies=(Reply(200, LinkedApproval, "The approval."),),
         faults=(_USED,),
         noun=LINK,
     ),
@@ -143,7 +181,7 @@ ROUTES = (
         query=Query,
         body=DecideByLink,
         replies=(Reply(200, Decided, "The decision is durable."),),
-        faults=(_USED, Fault(409, "kernel.decided", "It has already been decided.")),
+        faults=(_USED, Fault(409, "kernel.approval_decided", "It was decided.")),
         noun=LINK,
         audited=False,
         example={"decision": "approve", "by": "Ann"},

@@ -16,7 +16,7 @@ DEFINITION = Noun(
     "definition", "definitions.unknown", "there is no definition `{}`", fix="GET /api/v1/definitions lists them"
 )
 APPROVAL = Noun(
-    "approval", "kernel.no_approval", "there is no open approval {}", why="it is unknown or has been decided"
+    "approval", "kernel.no_approval", "there is no approval {}", fix="`plait approvals --status all` lists them"
 )
 DEAD_LETTER = Noun("dead_letter", "kernel.no_dead_letter", "there is no dead letter {}", fix="`plait dlq` lists them")
 KEY = Noun("key", "auth.no_such_key", "there is no key {}", fix="GET /api/v1/keys lists them")

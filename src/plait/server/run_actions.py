@@ -7,7 +7,16 @@ from typing import Any
 
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.run import RunRef
-from plait.api.run_action import CancelRun, ForkRun, MessageReceipt, PatchRun, RetryRun, RunState, SendMessage
+from plait.api.run_action import (
+    CancelRun,
+    ForkRun,
+    MessageReceipt,
+    PatchedRun,
+    PatchRun,
+    RetryRun,
+    RunState,
+    SendMessage,
+)
 from plait.api.shape import Body, Scoped
 from plait.engine import Handle
 
@@ -37,8 +46,8 @@ async def compensate(call: Call[Scoped, Body]) -> Answer:
 
 async def patch(call: Call[Scoped, PatchRun]) -> Answer:
     handle = await _run(call)
-    await handle.patch(call.body.operations)
-    return await _state(handle)
+    revision = await handle.patch(call.body.operations, by=call.caller.name, base=call.body.base_revision)
+    return Answer(PatchedRun(id=handle.id, status=await handle.status(), revision=revision))
 
 
 async def message(call: Call[Scoped, SendMessage]) -> Answer:
@@ -124,8 +133,8 @@ ROUTES = (
         handler=patch,
         query=Scoped,
         body=PatchRun,
-        replies=_STATE,
-        faults=(_ENDED,),
+        replies=(Reply(200, PatchedRun, "The request is durable."),),
+        faults=(_ENDED, Fault(409, "kernel.stale_revision", "The run has another revision than `base_revision`.")),
         noun=RUN,
         example={"operations": [{"op": "remove", "node": "ship"}]},
     ),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from functools import lru_cache
@@ -11,14 +9,13 @@ from typing import Any, cast
 
 import msgspec
 
+from plait.api.cursor import cursor_of, place_of
 from plait.api.route import Answer, Fault, Reply, Route, Stream
 from plait.api.run import ListRuns, Run, RunChanges, RunDetail, RunPage, RunRef, ShowRun, StartRun
 from plait.api.shape import Scoped, label_pair
 from plait.engine import Engine, Handle
 from plait.engine.live_lists import RunChanges as Changes
-from plait.kernel import values
 from plait.kernel.bundle import Reference
-from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.store import RunFilter, RunRow, ShownStatus
 
@@ -43,8 +40,8 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     if call.host.traces is not None:
         call.host.traces.requested(run_key(namespace, handle.id), str(body.definition)[:400], call.request.headers)
     if handle.created:
-        return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201)
-    return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()))
+        return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201, namespace=namespace)
+    return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()), namespace=namespace)
 
 
 def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any]) -> Any:
@@ -63,7 +60,8 @@ async def list_runs(call: Call[ListRuns, None]) -> Answer | Stream:
         return Stream(_live(call.host.engine.follow_runs(_filter(call, limit))))
     rows = await call.host.engine.runs(_filter(call, limit + 1))
     page = rows[:limit]
-    return Answer(RunPage(runs=[run_of(row) for row in page], next=_cursor(page[-1]) if len(rows) > limit else None))
+    more = cursor_of(page[-1].created_at, page[-1].id) if len(rows) > limit else None
+    return Answer(RunPage(runs=[run_of(row) for row in page], next=more))
 
 
 async def show(call: Call[ShowRun, None]) -> Answer:
@@ -136,19 +134,9 @@ def _statuses(text: str) -> list[ShownStatus]:
     return msgspec.convert(text.split(","), list[ShownStatus])
 
 
-def _cursor(row: RunRow) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode((row.created_at, row.id))).decode().rstrip("=")
-
-
 def _after(cursor: str) -> tuple[Millis, RunId]:
-    try:
-        raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
-        at, id = msgspec.json.decode(raw, type=tuple[int, str])
-        return Millis(at), RunId(values.text("the cursor", id))
-    except (binascii.Error, ValueError, InvalidInput):
-        raise InvalidInput(
-            "http.bad_cursor", "invalid cursor", fix="use `next` of the previous page unchanged"
-        ) from None
+    at, id = place_of(cursor)
+    return at, RunId(id)
 
 
 ROUTES = (

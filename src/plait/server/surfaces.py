@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-
-from plait.api.surface import Surface
+from plait.api.surface import Surface, surface_module
 from plait.engine import Engine
 
 
 def surfaces_of(engine: Engine) -> list[Surface]:
     """Of the engine's dialects, those that add something."""
-    modules = {name: f"{bundle.surface}.routes" for name, bundle in engine.bundles.items() if bundle.surface}
-    return [_load(name, module, engine) for name, module in modules.items() if find_spec(module) is not None]
+    named = {name: bundle.surface for name, bundle in engine.bundles.items() if bundle.surface}
+    return [found for name, surface in named.items() if (found := _load(name, surface, engine)) is not None]
 
 
-def _load(dialect: str, module: str, host: object) -> Surface:
-    found = import_module(module)
+def _load(dialect: str, surface: str, host: object) -> Surface | None:
+    found = surface_module(dialect, surface, "routes")
+    if found is None:
+        return None
     return Surface(dialect=dialect, host=host, routes=tuple(found.routes), save=getattr(found, "save", None))

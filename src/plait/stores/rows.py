@@ -8,14 +8,21 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
+from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Escalation, Vote
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.store import DeadLetter, Line, Question, Record, RunPatch, RunRow, Taken
+from plait.kernel.store import DeadLetter, Line, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
 
 Row = tuple[Any, ...]
 
 _error = msgspec.json.Decoder(ErrorInfo)
 _labels = msgspec.json.Decoder(dict[str, str])
+_names = msgspec.json.Decoder(tuple[str, ...])
+_escalations = msgspec.json.Decoder(tuple[Escalation, ...])
+_votes = msgspec.json.Decoder(tuple[Vote, ...])
+
+_FIRST, _LAST = (-1, ""), (2**62, "")
+"""Before and after all that were ever asked."""
 
 
 def text(value: bytes | Raw) -> str:
@@ -96,24 +103,85 @@ def run_row(row: Row) -> RunRow:
     )
 
 
-def question_columns(question: Question) -> Row:
+def approval_columns(approval: Approval) -> Row:
     return (
-        question.id,
-        question.run_id,
-        question.namespace,
-        question.token,
-        question.title,
-        question.by,
-        question.asked_at,
-        question.deadline,
-        text(question.form) if question.form else None,
-        text(question.evidence) if question.evidence else None,
+        approval.id,
+        approval.run_id,
+        approval.namespace,
+        approval.token,
+        approval.title,
+        approval.by,
+        approval.asked_at,
+        approval.deadline,
+        _given(approval.form),
+        _given(approval.evidence),
+        approval.required,
+        json_text(approval.approvers),
+        json_text(approval.escalations),
+        approval.level,
+        approval.status,
+        json_text(approval.votes),
+        approval.decided_at,
+        approval.decided_by,
+        _given(approval.answer),
     )
 
 
-def question(row: Row) -> Question:
-    *facts, form, evidence = row
-    return Question(*facts, *(ABSENT if value is None else Raw(value.encode()) for value in (form, evidence)))
+def approval(row: Row) -> Approval:
+    return Approval(
+        id=row[0],
+        run_id=row[1],
+        namespace=row[2],
+        token=row[3],
+        title=row[4],
+        by=row[5],
+        asked_at=row[6],
+        deadline=row[7],
+        form=_raw(row[8]),
+        evidence=_raw(row[9]),
+        required=row[10],
+        approvers=_names.decode(row[11]),
+        escalations=_escalations.decode(row[12]),
+        level=row[13],
+        status=row[14],
+        votes=_votes.decode(row[15]),
+        decided_at=row[16],
+        decided_by=row[17],
+        answer=_raw(row[18]),
+    )
+
+
+def approval_change_columns(run_id: str, change: ApprovalChange) -> Row:
+    return (
+        run_id,
+        change.token,
+        change.status,
+        None if change.status == "open" else change.at,
+        change.by,
+        _given(change.answer),
+        None if change.votes is None else json_text(change.votes),
+        None if change.approvers is None else json_text(change.approvers),
+        change.level,
+    )
+
+
+def approval_query(query: ApprovalFilter) -> Row:
+    """The statement that lists them, and what it takes before the limit."""
+    at, id = query.after or (_LAST if query.newest_first else _FIRST)
+    if query.run_id is not None:
+        return ("list_approvals_of_run", query.run_id, query.status, at, id)
+    if query.status is None:
+        return ("list_all_approvals", query.namespace, at, id)
+    name = "list_newest_approvals" if query.newest_first else "list_approvals"
+    return (name, query.namespace, query.status, at, id)
+
+
+def _given(value: Raw) -> str | None:
+    return text(value) if value else None
+
+
+def _raw(column: str | None) -> Raw:
+    return ABSENT if column is None else Raw(column.encode())
 
 
 def line_columns(line: Line) -> Row:

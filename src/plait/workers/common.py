@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from typing import TYPE_CHECKING
 
 from plait.egress import Egress, EgressSettings, Request, Response
 from plait.kernel.ids import RunId
 from plait.kernel.task import Executor
-from plait.scripts.languages import Languages
+
+if TYPE_CHECKING:
+    from plait.scripts.languages import Languages
 
 from .callbacks import CallbackUrls, local_url
 from .http import HttpExecutor, HttpProbe, Send
@@ -20,7 +23,7 @@ class CommonExecutors:
 
     def __init__(self, egress: EgressSettings) -> None:
         self.functions = Functions()
-        self.languages = Languages()
+        self._languages: Languages | None = None
         self._egress = Egress(egress)
         self.send: Send = self._egress.send
         """How HTTP goes out; a simulation puts a world of its own here."""
@@ -30,12 +33,22 @@ class CommonExecutors:
         self.all: tuple[Executor, ...] = (
             PythonExecutor(self.functions, self._callback),
             HttpExecutor(self._send, self._callback),
-            ScriptExecutor(self.languages, self._callback),
+            ScriptExecutor(self, self._callback),
         )
+
+    @property
+    def languages(self) -> Languages:
+        """Imported and made when the first script, or the first dialect that has some, asks for them."""
+        if self._languages is None:
+            from plait.scripts.languages import Languages
+
+            self._languages = Languages()
+        return self._languages
 
     async def close(self) -> None:
         """Leaves no process and no connection behind."""
-        await self.languages.close()
+        if self._languages is not None:
+            await self._languages.close()
         await self._egress.aclose()
 
     def _send(self, request: Request) -> Awaitable[Response]:

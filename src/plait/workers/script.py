@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, cast, get_args
+from typing import TYPE_CHECKING, Any, Protocol
 
 from plait.kernel.task import Attempt, Task, TaskError
 from plait.kernel.task_inputs import SCRIPT, ScriptInput
-from plait.scripts.languages import Language, Languages
 
 from .callbacks import CallbackUrls, filled, local_url
 
-_KNOWN: tuple[str, ...] = get_args(Language)
+if TYPE_CHECKING:
+    from plait.scripts.languages import Languages
+
+
+class HasLanguages(Protocol):
+    """Who has the script languages, and makes them when they are asked for."""
+
+    @property
+    def languages(self) -> Languages: ...
 
 
 class ScriptExecutor:
     kinds = (SCRIPT,)
 
-    def __init__(self, languages: Languages, callbacks: CallbackUrls = local_url) -> None:
-        self._languages = languages
+    def __init__(self, owner: HasLanguages, callbacks: CallbackUrls = local_url) -> None:
+        self._owner = owner
         self._callbacks = callbacks
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
+        from plait.scripts.languages import is_language  # with the first script, and not before
+
         wanted: ScriptInput = task.input
-        if wanted.language not in _KNOWN:
-            raise TaskError(f"unknown script language '{wanted.language}'", retryable=False)
-        language = cast("Language", wanted.language)
+        language, languages = wanted.language, self._owner.languages
+        if not is_language(language):
+            raise TaskError(f"unknown script language '{language}'", retryable=False)
         document = filled(wanted.document, wanted.callback, attempt, self._callbacks)
-        run = self._languages.holds if wanted.mode == "holds" else self._languages.call
+        run = languages.holds if wanted.mode == "holds" else languages.call
         return await run(language, wanted.script, wanted.names, document, wanted.seed)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 from plait.kernel import values
+from plait.kernel.approval import ApprovalFilter
 from plait.kernel.bundle import Bundle
 from plait.kernel.callers import Outcome
 from plait.kernel.errors import PlaitError
@@ -84,11 +85,11 @@ def after_the_end(act: Act) -> Act:
     return later
 
 
-def decide(decision: str = "approve") -> Act:
+def decide(decision: str = "approve", by: str = "ann") -> Act:
     async def act(rig: Rig) -> None:
         await rig.settle()
-        for question in await rig.store.questions(None, RUN):
-            await rig.send(RUN, Decided(question.token, decision, "ann"), f"decide:{question.token}")
+        for approval in await rig.store.approvals(ApprovalFilter(namespace="default", run_id=RUN)):
+            await rig.send(RUN, Decided(approval.token, decision, by), f"decide:{approval.token}:{by}")
 
     return act
 

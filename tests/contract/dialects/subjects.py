@@ -6,7 +6,9 @@ from typing import Any
 
 from plait import Context, Loop, Retry, Undo, workflow
 from plait.dialects.code.bundle import CodeBundle
+from plait.kernel.approval import Escalation
 from plait.kernel.bundle import Bundle
+from plait.kernel.ids import Millis
 from tests.contract.dialects.goals import SCENARIOS, Goals
 from tests.contract.dialects.kit import Scenario, Subject, cancel, decide, message, retry, wait
 from tests.kernel.toy import ToyBundle, ask, child, count, fail, nap, task, tell
@@ -44,13 +46,19 @@ def flaky(subject: Toy, name: str, times: int) -> Any:
     return call
 
 
+VOTES = [decide(), wait(60), decide(by="bob")]
+LATER = (Escalation(Millis(30_000), ("bob",)),)
+
 TOY = [
     Scenario("nothing", []),
     Scenario("tasks", [task("a"), task("b"), task("c")]),
     Scenario("a task that is tried again", [task("flaky", attempts=3), task("b")]),
     Scenario("a sleep", [task("a"), nap(60_000), task("b")]),
     Scenario("messages", [count(3), task("a")], acts=[message("add", 1, "m-1"), message("add", 2, "m-2")]),
-    Scenario("a question", [ask("boss"), task("a")], acts=[decide()]),
+    Scenario("an approval", [ask("boss"), task("a")], acts=[decide()]),
+    Scenario("an approval of two", [ask("board", 2, ("ann", "bob"), LATER), task("a")], acts=VOTES),
+    Scenario("an approval that one rejects", [ask("board", 2), task("a")], acts=[decide(), decide("reject", "bob")]),
+    Scenario("an approval that is withdrawn", [ask("board", 2, (), LATER)], acts=[decide(), wait(60), cancel()]),
     Scenario("a child", [child(task("a"), nap(1_000)), task("b")]),
     Scenario("a child that fails", [child(fail("no")), task("b")]),
     Scenario("a message to itself", [tell("run", 2), count(2)]),
@@ -119,6 +127,13 @@ async def approving(ctx: Context) -> str:
 
 
 @workflow
+async def signing(ctx: Context) -> list[str]:
+    names = {"approvers": ["ann", "cleo"], "escalate_after": 30, "escalate_to": ["bob"]}
+    verdict = await ctx.approve("board", required=2, timeout=3600, **names)
+    return [verdict.decision, verdict.by]
+
+
+@workflow
 async def having_children(ctx: Context) -> Any:
     return [await ctx.child("kid", steps, 2), await ctx.child("nap", sleepy)]
 
@@ -175,6 +190,7 @@ FLOWS = [
     sleepy,
     listening,
     approving,
+    signing,
     having_children,
     disappointed,
     failing,
@@ -189,7 +205,9 @@ CODE = [
     Scenario("a step that is tried again", exhausted),
     Scenario("a sleep", sleepy),
     Scenario("messages", listening, acts=[message("add", 1, "m-1"), message("add", 2, "m-2")]),
-    Scenario("a question", approving, acts=[decide()]),
+    Scenario("an approval", approving, acts=[decide()]),
+    Scenario("an approval of two", signing, acts=VOTES),
+    Scenario("an approval that expires", signing, acts=[decide()]),
     Scenario("children", having_children),
     Scenario("a child that fails", disappointed),
     Scenario("a failure that undoes", failing),

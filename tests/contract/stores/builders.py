@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from plait.kernel import values
+from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from plait.kernel.queued import Claim, ClaimRequest, QueuedTask
@@ -16,7 +17,6 @@ from plait.kernel.store import (
     InboxRow,
     LogRow,
     NewChild,
-    Question,
     RunPatch,
     RunRow,
     Store,
@@ -54,9 +54,13 @@ def timer(run_id: str, token: str = "sleep", due: int = 1_000) -> TimerRow:
     return TimerRow(owner, shard_of(owner), TaskToken(token), Millis(due))
 
 
-def question(run_id: str, token: str = "approve", **changes: Any) -> Question:
-    row = Question(f"{run_id}:{token}", RunId(run_id), "default", TaskToken(token), "May we?", "manager", NOW)
+def approval(run_id: str, token: str = "approve", **changes: Any) -> Approval:
+    row = Approval(f"{run_id}:{token}", RunId(run_id), "default", TaskToken(token), "May we?", "manager", NOW)
     return replace(row, **changes)
+
+
+async def open_approvals(store: Store, namespace: str = "default", run_id: str | None = None) -> list[Approval]:
+    return await store.approvals(ApprovalFilter(namespace=namespace, run_id=None if run_id is None else RunId(run_id)))
 
 
 def dead_letter(run_id: str, token: str = "charge", **changes: Any) -> DeadLetter:

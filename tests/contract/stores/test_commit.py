@@ -1,5 +1,6 @@
 """The group commit: each write all or nothing, with a verdict of its own, whatever its neighbours are."""
 
+from plait.kernel.approval import ApprovalChange
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Epoch, Millis, RunId, Seq, TaskToken
 from plait.kernel.store import InboxRow, Settled, Snapshot, Store, Taken, Write
@@ -8,6 +9,7 @@ from tests.contract.stores.builders import (
     ALL,
     NOW,
     Owner,
+    approval,
     child,
     create,
     dead_letter,
@@ -16,9 +18,9 @@ from tests.contract.stores.builders import (
     log_row,
     message,
     must,
+    open_approvals,
     outside,
     own_all,
-    question,
     run_row,
     timer,
 )
@@ -40,8 +42,10 @@ def everything(owner: Owner) -> Write:
         children=[child("child", parent="run")],
         timers=[timer("run", "deadline", 2_000)],
         cleared=[TaskToken("sleep")],
-        questions=[question("run", "sign")],
-        answered=[TaskToken("approve")],
+        approvals=[
+            ApprovalChange("approved", NOW, TaskToken("approve")),
+            approval("run", "sign"),
+        ],
         dead_letters=[dead_letter("run", "ship")],
         settled=[Settled("run:charge", "retried")],
         snapshot=Snapshot(Seq(3), NOW, b"{}"),
@@ -52,7 +56,7 @@ async def leave_something_to_change(store: Store, owner: Owner) -> None:
     before = owner.write(
         "run",
         timers=[timer("run", "sleep")],
-        questions=[question("run", "approve")],
+        approvals=[approval("run", "approve")],
         dead_letters=[dead_letter("run", "charge")],
     )
     await must(store, outside("run", inbox=[message("run", "start")]), before)
@@ -73,7 +77,7 @@ async def test_a_write_may_hold_rows_of_every_kind(backend: Backend):
         assert sorted(keys(await store.inbox(ALL, 10))) == ["from run", "start"]
         assert await store.run(RunId("child")) == child("child", parent="run").row
         assert await store.due(ALL, NOW, 10) == [timer("run", "deadline", 2_000)]
-        assert await store.questions(None) == [question("run", "sign")]
+        assert await open_approvals(store) == [approval("run", "sign")]
         letters = [(letter.id, letter.status) for letter in await store.dead_letters(None)]
         assert letters == [("run:charge", "retried"), ("run:ship", "pending")]
         assert await store.snapshot(RUN) == Snapshot(Seq(3), NOW, b"{}")
@@ -154,7 +158,7 @@ async def picture(store: Store) -> tuple[object, ...]:
         await store.reply(RUN, "start"),
         inbox,
         await store.due(ALL, Millis(NOW * 2), 100),
-        await store.questions(None),
+        await open_approvals(store),
         await store.dead_letters(None),
         await store.snapshot(RUN),
     )

@@ -1,13 +1,12 @@
 """Small documents that belong to no run, and what tasks say."""
 
-from msgspec import Raw
 from msgspec.structs import replace
 
 from plait.kernel import values
 from plait.kernel.ids import Millis, RunId, Seq
 from plait.kernel.store import Line, Record, RecordChange, Store
 from tests.contract.stores.backends import Backend, opened
-from tests.contract.stores.builders import NOW, log_row, must, outside, own_all, question
+from tests.contract.stores.builders import NOW, log_row, must, outside, own_all
 
 
 def record(id: str, body: object = None, *, kind: str = "key", namespace: str = "default") -> Record:
@@ -111,12 +110,3 @@ async def test_a_log_is_read_in_pages(backend: Backend):
         assert await store.log(RunId("run"), limit=2) == rows[:2]
         assert await store.log(RunId("run"), Seq(1), limit=2) == rows[:2]
         assert await store.log(RunId("run"), Seq(3), limit=2) == rows[2:]
-
-
-async def test_a_question_brings_its_form_and_evidence(backend: Backend):
-    asked = question("run", form=Raw(b'{"type":"object"}'), evidence=Raw(b'{"total":"12 \xe2\x82\xac"}'))
-    async with opened(backend) as store:
-        owner = await own_all(store)
-        await must(store, owner.write("run", questions=[asked]))
-        [found] = await store.questions(None)
-        assert (bytes(found.form), bytes(found.evidence)) == (bytes(asked.form), bytes(asked.evidence))

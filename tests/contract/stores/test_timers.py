@@ -1,13 +1,16 @@
 """Timers: due ones in order of their time, never early, gone when cleared."""
 
+from plait.kernel.approval import ApprovalChange
 from plait.kernel.ids import Millis, RunId, TaskToken
 from tests.contract.stores.backends import Backend, opened
 from tests.contract.stores.builders import (
     ALL,
+    NOW,
+    approval,
     must,
     one_of_another_shard,
+    open_approvals,
     own_all,
-    question,
     run_row,
     timer,
 )
@@ -41,17 +44,18 @@ async def test_a_cleared_timer_is_gone_and_may_be_set_anew_in_the_same_write(bac
         assert await store.due(ALL, Millis(99), 10) == [timer("run", "b", 20)]
 
 
-async def test_clear_all_drops_timers_and_questions_of_that_run_before_new_ones_are_set(backend: Backend):
+async def test_clear_all_drops_the_timers_of_that_run_before_new_ones_are_set(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store)
         for name in ("run", "other"):
-            parts = {"timers": [timer(name, "a"), timer(name, "b")], "questions": [question(name, "ask")]}
+            parts = {"timers": [timer(name, "a"), timer(name, "b")], "approvals": [approval(name, "ask")]}
             await must(store, owner.write(name, **parts))
-        fresh = {"timers": [timer("run", "a", 5)], "questions": [question("run", "ask anew")]}
+        withdrawn = ApprovalChange("withdrawn", NOW)
+        fresh = {"timers": [timer("run", "a", 5)], "approvals": [withdrawn, approval("run", "ask anew")]}
         await must(store, owner.write("run", clear_all=True, **fresh))
         found = {(row.run_id, row.token, row.due) for row in await store.due(ALL, Millis(2_000), 10)}
         assert found == {("run", "a", 5), ("other", "a", 1_000), ("other", "b", 1_000)}
-        assert {row.id for row in await store.questions(None)} == {"run:ask anew", "other:ask"}
+        assert {row.id for row in await open_approvals(store)} == {"run:ask anew", "other:ask"}
 
 
 async def test_the_next_due_time_is_the_earliest(backend: Backend):

@@ -27,6 +27,7 @@ from plait.code import Workflow
 from plait.dialects.code.bundle import CodeBundle
 from plait.errors import ErrorInfo, RunFailed
 from plait.kernel import events, values
+from plait.kernel.approval import Approval
 from plait.kernel.decide import advance
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken
@@ -136,7 +137,8 @@ class DecidedRun:
         self._take(_advance(self._live, Loaded("recover"), self._now))
 
     def _take(self, unit: UnitOfWork) -> None:
-        if unit.children or unit.unresolved or unit.questions:
+        requested = any(isinstance(each, Approval) for each in unit.approvals or ())
+        if unit.children or unit.unresolved or requested:
             raise NotImplementedError("children and approvals need an engine")
         if unit.events:
             self._log.append((unit.at, values.plain(unit.events)))

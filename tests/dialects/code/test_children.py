@@ -10,8 +10,6 @@ import pytest
 from plait import Context, CriticalError, Limits, RollbackError, workflow
 from plait.errors import (
     ChildFailedError,
-    Conflict,
-    InvalidInput,
     NotFound,
     PlaitError,
     RunExistsError,
@@ -462,83 +460,3 @@ async def test_a_message_to_nobody_is_a_dead_letter(simulate: Simulate) -> None:
         for letter in letters:
             await s.engine.dlq.discard(letter.id)
         assert await s.engine.dlq.list() == []
-
-
-# -- approvals -------------------------------------------------------------------------------------------------------
-
-
-@workflow
-async def asks(ctx: Context) -> list[Any]:
-    verdict = await ctx.approve("ok", by="sales-manager", timeout=3600)
-    return [verdict.approved, verdict.decision, verdict.by, verdict.comment, verdict.data]
-
-
-@pytest.mark.parametrize("decision", ["approve", "reject"])
-async def test_a_person_decides(decision: str, simulate: Simulate) -> None:
-    async with simulate([asks]) as s:
-        run = await s.start(asks)
-        await s.settle()
-        (question,) = await s.engine.approvals.list()
-        assert (question.title, question.by, question.run_id) == ("ok", "sales-manager", run.id)
-        await s.crash()
-        await s.engine.approvals.decide(question.id, decision, by="ann", comment="fine", data={"limit": 5})
-        assert await s.result(run) == [decision == "approve", decision, "ann", "fine", {"limit": 5}]
-        assert await s.engine.approvals.list() == []
-
-
-async def test_nobody_decided_in_time(simulate: Simulate) -> None:
-    async with simulate([asks]) as s:
-        run = await s.start(asks)
-        await s.clock.advance(1800)
-        await s.crash()
-        assert await s.result(run) == [False, "timeout", "", "", None]
-        assert s.clock.elapsed == 3_600_000
-        assert await s.engine.approvals.list() == []
-
-
-async def test_a_question_is_decided_once(simulate: Simulate) -> None:
-    async with simulate([asks]) as s:
-        run = await s.start(asks)
-        await s.settle()
-        (question,) = await s.engine.approvals.list()
-        await s.engine.approvals.decide(question.id, "approve", by="ann")
-        await s.settle()
-        with pytest.raises((NotFound, Conflict)):
-            await s.engine.approvals.decide(question.id, "reject", by="bob")
-        assert (await s.result(run))[2] == "ann"
-
-
-async def test_a_decision_is_approve_or_reject(simulate: Simulate) -> None:
-    async with simulate([asks]) as s:
-        await s.start(asks)
-        await s.settle()
-        (question,) = await s.engine.approvals.list()
-        with pytest.raises(InvalidInput):
-            await s.engine.approvals.decide(question.id, "maybe")
-
-
-async def test_an_approval_can_lose_a_race(simulate: Simulate) -> None:
-    @workflow
-    async def w(ctx: Context) -> str:
-        won = await ctx.race("r", person=lambda c: c.approve("ok"), time=lambda c: c.sleep("s", 5))
-        return won.winner
-
-    async with simulate([w]) as s:
-        assert await s.run(w) == "time"
-        assert await s.engine.approvals.list() == []
-
-
-async def test_an_approval_in_a_race_has_its_type(simulate: Simulate) -> None:
-    @workflow
-    async def w(ctx: Context) -> bool:
-        won = await ctx.race("r", person=lambda c: c.approve("ok"), time=lambda c: c.sleep("s", 500))
-        return won.value.approved
-
-    async with simulate([w]) as s:
-        run = await s.start(w)
-        await s.settle()
-        (question,) = await s.engine.approvals.list()
-        await s.engine.approvals.decide(question.id, "approve")
-        await s.settle()
-        await s.crash()
-        assert await s.result(run) is True

@@ -15,7 +15,7 @@ from plait.scripts.ale.environment import SPECIAL
 from plait.scripts.ale.special import FORMS
 from tests.support.effort import tries
 
-QUICK = Limits(steps=20_000, seconds=20, depth=200, elements=2_000, memory=4_000_000)
+QUICK = Limits(steps=20_000, seconds=600, depth=200, elements=2_000, memory=4_000_000)
 
 names = st.from_regex(r"[a-zA-Z!?*<=>][a-zA-Z0-9!?*<=>+-]{0,6}", fullmatch=True).filter(
     lambda name: name not in SPECIAL

@@ -11,9 +11,10 @@ import httpx
 import msgspec
 import pytest
 
-from plait.api.caller import Role
+from plait.api.caller import Caller, Role
 from plait.api.route import AnyRoute
 from plait.api.shape import Scoped
+from plait.errors import Unavailable
 from plait.server.auth import AuthOptions
 from plait.server.site import Settings
 from tests.server.route_table import ROUTES
@@ -204,6 +205,14 @@ async def test_every_change_is_in_the_trail_with_who_and_what_became_of_it():
         problem(await served.get("/audit", headers=viewer), 403, "auth.forbidden")
 
 
+async def test_a_change_is_in_the_trail_of_the_namespace_that_its_body_names():
+    async with guarded() as served:
+        root = await key(served)
+        await served.post("/runs", {"definition": "echo", "input": 1, "namespace": "team-a"}, headers=root)
+        [entry] = (await served.get("/audit", headers=root)).json()["entries"]
+        assert (entry["action"], entry["namespace"]) == ("runs.start", "team-a")
+
+
 # -- links ----------------------------------------------------------------------------------------------------------
 
 
@@ -280,3 +289,20 @@ async def test_an_open_server_takes_no_changes_from_pages_of_others(origin: str)
         body = {"definition": "echo", "input": 1}
         assert (await served.post("/runs", body, headers={"origin": origin})).status_code == 403
         assert (await served.post("/runs", body, headers={"origin": served.url})).status_code == 201
+
+
+async def test_a_change_that_can_not_be_recorded_is_not_acknowledged_and_not_recorded_as_refused(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    outcomes: list[str] = []
+
+    async def full(caller: Caller, action: str, target: str | None, outcome: str, *_: Any, **__: Any) -> None:
+        outcomes.append(outcome)
+        raise Unavailable("store.full", "the disk is full")
+
+    async with serving() as served:
+        monkeypatch.setattr(served.site.auth.audit, "record", full)
+        problem(await served.post("/runs", {"definition": "echo", "input": 1}), 503, "store.full")
+        assert outcomes == ["ok"]
+        problem(await served.post("/runs", {"definition": "nobody"}), 503, "store.full")
+        assert outcomes == ["ok", "refused"]

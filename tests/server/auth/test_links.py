@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plait import Context, Engine, workflow
-from plait.errors import Conflict, InvalidInput, NotFound, PlaitError, Unavailable
+from plait.errors import Conflict, InvalidInput, PlaitError, Unavailable
 from plait.kernel.records import Record, Records
 from plait.server.auth.audit import Audit
 from plait.server.auth.links import DEFAULT, LONGEST, Link, LinkKind, Links
@@ -244,9 +244,9 @@ async def test_a_hook_of_a_run_that_has_ended_stays_unused(engine: OpenEngine, c
 async def test_an_approval_link_decides_once(engine: OpenEngine, clock: HandClock):
     async with engine(work=True, definitions=[asks]) as opened:
         run = await opened.start(asks, id="r-1")
-        question = (await soon(opened.approvals.list))[0]
+        approval = (await soon(opened.approvals.list))[0]
         signed = links_on(opened, clock)
-        minted = signed.mint("approval", "default", question.id)
+        minted = signed.mint("approval", "default", approval.id)
 
         async def use(decision: str, by: str) -> None:
             link = await signed.open(minted.token, "approval")
@@ -262,15 +262,15 @@ async def test_an_approval_link_decides_once(engine: OpenEngine, clock: HandCloc
 async def test_an_approval_whose_mark_was_lost_is_not_decided_again(engine: OpenEngine, clock: HandClock):
     async with engine(work=True, definitions=[asks]) as opened:
         run = await opened.start(asks, id="r-1")
-        question = (await soon(opened.approvals.list))[0]
+        approval = (await soon(opened.approvals.list))[0]
         records = WatchedRecords(opened)
         signed = links_on(opened, clock, records)
-        link = signed.mint("approval", "default", question.id).link
+        link = signed.mint("approval", "default", approval.id).link
         records.fail_put["auth.link_used"] = Unavailable("store.away", "the process died here")
         with pytest.raises(Unavailable):
             await signed.spend(link, lambda: opened.approvals.decide(link.target, "approve", by="ann"))
         assert await run.result() == "approve ann"
-        with pytest.raises(NotFound):
+        with pytest.raises(Conflict):
             await signed.spend(link, lambda: opened.approvals.decide(link.target, "reject", by="ann"))
 
 

@@ -276,7 +276,7 @@ async def untouched(served: Served, world: World) -> bool:
     [letter] = await engine.dlq.list(world.namespace)
     keys = {key.id: key.revoked_at for key in await served.site.auth.keys.list(world.namespace)}
     tags = (await engine.definitions.get(world.definition, world.namespace)).tags
-    asked = [question.id for question in await engine.approvals.list(world.namespace)]
+    asked = [approval.id for approval in await engine.approvals.list(world.namespace)]
     return (statuses, letter.id, keys[world.key], list(tags), asked) == (
         ["running", "completed"],
         world.letter,

@@ -73,7 +73,7 @@ async def make_world(site: Site, namespace: str) -> World:
     asking = await start(flows.asking, None, "asking")
     await soon(lambda: _has(ended, "completed"))
     await soon(lambda: _has(failed, "failed"))
-    [question] = await soon(lambda: engine.approvals.list(namespace, run_id=asking.id))
+    [approval] = await soon(lambda: engine.approvals.list(namespace, run_id=asking.id))
     [letter] = await soon(lambda: engine.dlq.list(namespace, run_id=failed.id))
     version = (await engine.definitions.get("order", namespace)).versions[0].version
     await engine.definitions.tag("order", f"{namespace}-tag", version, namespace)
@@ -86,11 +86,11 @@ async def make_world(site: Site, namespace: str) -> World:
         running=running.id,
         ended=ended.id,
         failed=failed.id,
-        approval=question.id,
+        approval=approval.id,
         letter=letter.id,
         key=key.id,
         hook=site.auth.links.mint("hook", namespace, running.id, name="go").token,
-        link=site.auth.links.mint("approval", namespace, question.id).token,
+        link=site.auth.links.mint("approval", namespace, approval.id).token,
         step=goal.id,
         version=version,
         tag=f"{namespace}-tag",

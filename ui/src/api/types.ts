@@ -3,16 +3,18 @@
  * document (`make ui-types`); nothing is declared here a second time. Times are milliseconds since 1970 UTC.
  */
 
-import type { Change, LogLine, Me, Node, Run, RunDetail, Try } from "./schema";
+import type { Approval, Change, LogLine, Me, Node, Run, RunDetail, Try } from "./schema";
 
 export type {
   Approval,
+  ApprovalPage,
   AuditEntry,
   AuditPage,
   Bar,
   Change,
   CreatedKey as NewKey,
   DeadLetter,
+  Decided,
   Definition,
   DefinitionVersion,
   Diff as RunDiff,
@@ -22,6 +24,7 @@ export type {
   Flaw as FieldProblem,
   Json,
   Key,
+  LinkedApproval,
   LogLine,
   LogPage,
   Me,
@@ -45,6 +48,7 @@ export type {
 } from "./schema";
 
 export type Millis = number;
+export type ApprovalStatus = Approval["status"];
 export type RunStatus = Run["status"];
 /** What people see: a running run that can't continue is "blocked". */
 export type ShownStatus = RunStatus | "blocked";

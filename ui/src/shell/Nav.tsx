@@ -1,4 +1,4 @@
-import type { Approval, DeadLetter } from "../api/types";
+import type { ApprovalPage, DeadLetter } from "../api/types";
 import { useResource } from "../api/use-resource";
 import { Icon, type IconName } from "../components/Icon";
 import { Link, useLocation } from "./router";
@@ -14,7 +14,7 @@ interface Item {
 
 export function Nav() {
   const { path } = useLocation();
-  const approvals = useResource<{ approvals: Approval[] }>("/approvals");
+  const approvals = useResource<ApprovalPage>("/approvals?limit=500");
   const letters = useResource<{ dead_letters: DeadLetter[] }>("/dlq");
   usePoll(() => {
     approvals.reload();

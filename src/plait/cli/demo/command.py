@@ -73,10 +73,10 @@ def _epilogue(db: str, rows: list[RunRow], executions: int, repeated: list[str],
         "plait show order-1",
         "plait events order-1",
         "plait why order-2",
-        'plait run plait.cli.demo.workflows:order --id o-3 --input \'{"customer":"me"}\'',
+        'plait run plait.demo.workflows:order --id o-3 --input \'{"customer":"me"}\'',
         "plait message o-3 yes       # in another terminal; or press Ctrl-C: it is kept",
         "plait fork order-1 --at charge --id o-4",
-        "plait run plait.cli.demo.workflows:order --id o-4",
+        "plait run plait.demo.workflows:order --id o-4",
     ):
         say(f"  {line}")
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from plait.demo import workflows
 from plait.registry.engine import Engine
-
-from . import workflows
 
 
 async def work(db: str) -> None:

@@ -7,9 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from plait.demo.workflows import LEDGER
 from plait.kernel.errors import Unavailable
-
-from .workflows import LEDGER
 
 
 class EngineProcess:

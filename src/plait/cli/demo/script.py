@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from plait.demo.workflows import Order, Wait, expense, order, reminder
 from plait.engine import Handle
 from plait.kernel.errors import Unavailable
 from plait.kernel.view import RunView
@@ -13,7 +14,6 @@ from plait.registry.engine import Engine
 
 from .process import EngineProcess
 from .stage import Scene, Stage
-from .workflows import Order, Wait, expense, order, reminder
 
 LOOK = 0.1
 PATIENCE = 30.0

@@ -1,7 +1,8 @@
-"""Asking a person: `ctx.approve`."""
+"""Asking people: `ctx.approve`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
@@ -10,8 +11,10 @@ from msgspec.structs import replace
 
 from plait.conditions import schema
 from plait.kernel import values
-from plait.kernel.effects import AskHuman, SetTimer
+from plait.kernel.approval import Escalation
+from plait.kernel.effects import RequestApproval, SetTimer
 from plait.kernel.errors import InvalidInput, PlaitError, TooLarge
+from plait.kernel.ids import Millis
 from plait.kernel.values import ABSENT
 
 from .definition import bad_option, checked_text
@@ -22,9 +25,11 @@ from .op import Op
 from .scope import Scope
 from .waits import Due
 
+_MOST_VOTES = 100
+
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A person's decision. `decision` is `timeout` when nobody decided in time."""
+    """The decision. `decision` is `timeout` when nobody decided in time; `by` names all who approved."""
 
     decision: str
     by: str = ""
@@ -36,8 +41,19 @@ class Verdict(msgspec.Struct, frozen=True):
         return self.decision == "approve"
 
 
-class Asked(msgspec.Struct, frozen=True, gc=False):
-    """What a person is asked, and shown."""
+class Voting(msgspec.Struct, frozen=True, gc=False):
+    """Who must approve, and who else may when they don't."""
+
+    required: int = 1
+    approvers: tuple[str, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+
+
+ANYONE = Voting()
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
+    """What people are asked, and shown."""
 
     by: str = ""
     title: str = ""
@@ -45,13 +61,38 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
     evidence: Raw = ABSENT
     answer: Any = Any
     """The type of the data that comes back."""
+    voting: Voting = ANYONE
 
 
-def asked(name: str, by: str, title: str, form: Any, evidence: Any) -> Asked:
+def request(name: str, by: str, title: str, form: Any, evidence: Any, voting: Voting) -> Request:
     checked_text(f"by of approve `{name}`", by)
     checked_text(f"title of approve `{name}`", title)
     answer = Any if form is None or isinstance(form, dict) else form
-    return Asked(by, title, _form(name, cast("object", form)), _evidence(name, evidence), answer)
+    return Request(by, title, _form(name, cast("object", form)), _evidence(name, evidence), answer, voting)
+
+
+def voting(name: str, required: int, approvers: Sequence[str], after: Due | None, to: Sequence[str]) -> Voting:
+    """Refuses votes that could never be enough."""
+    if type(required) is not int or not 1 <= required <= _MOST_VOTES:
+        raise bad_option(f"required={required!r} of approve `{name}`", f"use a whole number from 1 to {_MOST_VOTES}")
+    may, more = _names(f"approvers of approve `{name}`", approvers), _names(f"escalate_to of approve `{name}`", to)
+    if bool(more) != (after is not None):
+        raise bad_option(f"half an escalation of approve `{name}`", "give both escalate_after and escalate_to")
+    if may and required > len({*may, *more}):
+        raise bad_option(
+            f"required={required} of approve `{name}`, which only {len({*may, *more})} people may decide",
+            "require fewer, or name more approvers",
+        )
+    return Voting(required, may, (Escalation(Millis(after.after), more),) if after is not None else ())
+
+
+def _names(what: str, names: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise bad_option(f"{what}: {names!r}", "use a list of names")
+    found = tuple(dict.fromkeys(checked_text(what, name) for name in names))
+    if "" in found:
+        raise bad_option(f"{what}: an empty name", "use the names of their keys")
+    return found
 
 
 def _evidence(name: str, evidence: object) -> Raw:
@@ -76,30 +117,48 @@ def _form(name: str, form: object) -> Raw:
 class ApproveOp(Op[Verdict]):
     kind = "approval"
     returns: Any = Verdict
-    __slots__ = ("_due", "_question")
+    __slots__ = ("_due", "_request")
 
-    def __init__(self, scope: Scope, name: str, question: Asked, due: Due | None) -> None:
+    def __init__(self, scope: Scope, name: str, request: Request, due: Due | None) -> None:
         super().__init__(scope, name, depth=3)
-        self._question = question
+        self._request = request
         self._due = due
 
     def opened(self) -> OpOpened:
-        asked = self._question
-        names = [asked.by] if asked.by else None
+        request, voting = self._request, self._request.voting
+        names = [request.by] if request.by else list(voting.approvers)
         replay = self.scope.replay
-        deadline = None if self._due is None else self._due.time(replay.now)
-        return OpOpened(self.at, "approval", replay.after, args=asked.evidence, names=names, deadline=deadline)
+        return OpOpened(
+            self.at,
+            "approval",
+            replay.after,
+            args=request.evidence,
+            names=names or None,
+            limit=voting.required if voting.required > 1 else None,
+            deadline=None if self._due is None else self._due.time(replay.now),
+        )
 
     def begin(self, state: OpState) -> None:
         replay = self.scope.replay
-        asked = self._question
-        title = asked.title or self.name
-        replay.effect(AskHuman(self.token, title, asked.by, state.deadline, asked.form, asked.evidence))
+        request, voting = self._request, self._request.voting
+        replay.effect(
+            RequestApproval(
+                self.token,
+                request.title or self.name,
+                request.by,
+                state.deadline,
+                request.form,
+                request.evidence,
+                voting.required,
+                voting.approvers,
+                voting.escalations,
+            )
+        )
         if state.deadline is not None:
             replay.effect(SetTimer(self.token, state.deadline))
 
     def value(self, state: OpState) -> Verdict:
         verdict = values.decode(state.output, Verdict) if state.output else Verdict("timeout")
-        if verdict.data is None or self._question.answer is Any:
+        if verdict.data is None or self._request.answer is Any:
             return verdict
-        return replace(verdict, data=values.decode(values.encode(verdict.data), self._question.answer))
+        return replace(verdict, data=values.decode(values.encode(verdict.data), self._request.answer))

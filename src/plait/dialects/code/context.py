@@ -15,7 +15,7 @@ from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
-from .approvals import ApproveOp, Verdict, asked
+from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won
 from .children import ChildOp, SendOp
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
@@ -330,11 +330,18 @@ class Context:
         title: str = "",
         form: Any = None,
         evidence: Any = None,
+        required: int = 1,
+        approvers: Sequence[str] = (),
+        escalate_after: Sec | None = None,
+        escalate_to: Sequence[str] = (),
     ) -> Op[Verdict]:
-        """Asks a person; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
-        they fill in is `form`, a dataclass or a JSON Schema."""
+        """Asks people; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
+        they fill in is `form`, a dataclass or a JSON Schema. `required` of the `approvers` must approve, one who
+        rejects is enough; `escalate_to` may decide too when nobody has after `escalate_after`."""
         due = None if timeout is None else self._in(timeout, name)
-        return ApproveOp(self._scope, name, asked(name, by, title, form, evidence), due)
+        later = None if escalate_after is None else self._in(escalate_after, name)
+        votes = voting(name, required, approvers, later, escalate_to)
+        return ApproveOp(self._scope, name, request(name, by, title, form, evidence, votes), due)
 
     # -- changing code -------------------------------------------------------------------------------------------
 

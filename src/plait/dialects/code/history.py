@@ -15,6 +15,8 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import (
+    ApprovalRequested,
+    ApprovalVoted,
     Event,
     RollbackStarted,
     RollbackStep,
@@ -44,7 +46,7 @@ from .events import (
     RunRewound,
     RunUnblocked,
 )
-from .location import Location, child_id, parse
+from .location import Location, child_id, parse, place_of
 
 INLINE = "inline"
 
@@ -94,6 +96,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     received: list[QueuedMessage] | None = None
     winner: str | None = None
     queued: Millis = Millis(0)
+    votes: int = 0
 
     @property
     def location(self) -> Location:
@@ -228,6 +231,11 @@ class History:
         for number in [n for n in iterations if n < event.below and n not in kept]:
             for path in iterations.pop(number):
                 self._remove(path)
+
+    def fold_votes(self, event: ApprovalRequested | ApprovalVoted, at: Millis) -> None:
+        op = self.ops.get(place_of(event.token)[0])
+        if op is not None:
+            op.votes = op.votes + 1 if isinstance(event, ApprovalVoted) else 0
 
     def fold_queued(self, event: MessageQueued, at: Millis) -> None:
         self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at)
@@ -406,4 +414,6 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     RunForked: History.fold_forked,
     RollbackStarted: History.fold_rollback_started,
     RollbackStep: History.fold_rollback_step,
+    ApprovalRequested: History.fold_votes,
+    ApprovalVoted: History.fold_votes,
 }

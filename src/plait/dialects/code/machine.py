@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Decision, Effect
+from plait.kernel.effects import Decision, Effect, WithdrawApproval
 from plait.kernel.errors import Conflict, ErrorInfo
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken, caller_id
@@ -134,7 +134,7 @@ class CodeMachine(Replayer):
         if op.kind == "message" and self._replay is not None and self._replay.feed(op):
             pass  # a message that is there when the deadline is handled wins
         else:
-            self._effects(revoking(op, token) if op.kind == "approval" else [])
+            self._effects([WithdrawApproval(token, "expired")] if op.kind == "approval" else [])
             self._record(OpClosed(op.at, messages=[] if op.kind == "message" else None))
         self._pump()
 

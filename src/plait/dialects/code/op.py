@@ -14,7 +14,7 @@ from types import CodeType, TracebackType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from plait.kernel import values
-from plait.kernel.effects import CancelChild, CancelTask, ClearTimer, Effect, WithdrawQuestion
+from plait.kernel.effects import CancelChild, CancelTask, ClearTimer, Effect, WithdrawApproval
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import TaskToken
 
@@ -163,7 +163,7 @@ def revoking(state: OpState, token: TaskToken) -> list[Effect]:
         case "message":
             return [ClearTimer(token)] if state.deadline is not None else []
         case "approval":
-            return [WithdrawQuestion(token), ClearTimer(token)]
+            return [WithdrawApproval(token), ClearTimer(token)]
         case "child" if state.run_id is not None:
             return [CancelChild(state.run_id)]
         case _:

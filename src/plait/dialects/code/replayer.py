@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from plait.kernel import values
-from plait.kernel.effects import AskHuman, Block, Decision, Effect, Finish, SetTimer, StartChild
+from plait.kernel.effects import Block, Decision, Effect, Finish, RequestApproval, SetTimer, StartChild
 from plait.kernel.errors import ErrorInfo, NotFound, PlaitError
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, TaskToken
@@ -29,7 +29,7 @@ from .op import revoking
 from .registry import AnyWorkflow
 from .replay import Replay
 
-_STARTS = Task | SetTimer | AskHuman | StartChild
+_STARTS = Task | SetTimer | RequestApproval | StartChild
 
 
 class Replayer:

@@ -113,9 +113,10 @@ def _reason(op: OpState, task: TaskFacts | None) -> Reason | None:
         case "child":
             return Reason("child", f"child `{caller_id(op.run_id) if op.run_id else '?'}` (`{name}`)", name)
         case "approval":
-            by = f" by {op.names[0]}" if op.names else ""
+            by = f" by {' or '.join(op.names)}" if op.names else ""
+            votes = f" ({op.votes} of {op.limit} votes)" if op.limit else ""
             until = f" until {clock(op.deadline)}" if op.deadline is not None else ""
-            return Reason("approval", f"approval `{name}`{by}{until}", name, op.deadline)
+            return Reason("approval", f"approval `{name}`{by}{votes}{until}", name, op.deadline)
         case _:
             return None
 

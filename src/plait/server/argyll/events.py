@@ -30,7 +30,7 @@ from .times import moment
 
 CATALOG, CLUSTER = ["catalog"], ["cluster"]
 _OUTCOMES = {"run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled"}
-_SILENT = ("run.reopened", "rollback.ended")
+_SILENT = ("run.reopened", "run.patched", "rollback.ended")
 _UNDONE = {
     "completed": "comp_succeeded",
     "failed": "comp_failed",

@@ -47,7 +47,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
     target: str
     """The run, or the approval."""
     name: str
-    """Of the message; empty for approvals."""
+    """Of the message; of an approval, whose vote it is, or empty."""
     expires_at: Millis
     id: str
 

@@ -7,7 +7,10 @@ another on the same store. Commits stay on the event loop's thread, so that a si
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
+
+import apsw
 
 from plait.kernel.clock import Clock
 from plait.kernel.store import Verdict, Write
@@ -27,6 +30,15 @@ class MemoryStore(SqliteStore):
         super().__init__(":memory:", clock=clock)
         self.faults = faults
 
+    @property
+    def faults(self) -> Faults | None:
+        return self._faults
+
+    @faults.setter
+    def faults(self, faults: Faults | None) -> None:
+        self._faults = faults
+        self._apply = commit if faults is None else partial(_commit_or_fail, faults)
+
     async def open(self) -> None:
         if self._db is None:
             await super().open()
@@ -38,28 +50,23 @@ class MemoryStore(SqliteStore):
         """Really closes: everything is gone."""
         await super().close()
 
-    async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
-        if self._db is None:
-            raise RuntimeError("the store is not open")
-        if self.faults is None:
-            return commit(self._db, writes)
-        faults = self.faults
-        faults("before", writes)
-
-        def inside() -> bool:
-            faults("inside", writes)
-            return False  # go ahead
-
-        self._db.set_commit_hook(inside)
-        try:
-            verdicts = commit(self._db, writes)
-        finally:
-            self._db.set_commit_hook(None)
-        faults("after", writes)
-        return verdicts
-
     async def _choose_thread(self) -> None:
         """Never: commits stay on the event loop's."""
 
     def watch(self, callback: Callable[[], None]) -> None:
         """There is no other process."""
+
+
+def _commit_or_fail(faults: Faults, db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
+    def inside() -> bool:
+        faults("inside", writes)
+        return False  # go ahead
+
+    faults("before", writes)
+    db.set_commit_hook(inside)
+    try:
+        verdicts = commit(db, writes)
+    finally:
+        db.set_commit_hook(None)
+    faults("after", writes)
+    return verdicts

@@ -20,10 +20,10 @@ from plait.kernel.store import RunRow, TimerRow, Verdict, Write
 from plait.stores.rows import Row, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
-from .rare import columns, is_rare, sends_late, timer_columns, times_late, write_rare
+from .rare import columns, is_rare, sends_late, timer_columns, times_late, withdrawal, write_rare
 from .task_queues import ClaimLost, has_results
 
-_RUN, _LOG, _PATCH, _TAKEN, _SENT, _CLEARED, _TIMER = 21, 6, 9, 3, 5, 2, 4
+_RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 21, 6, 9, 3, 5, 2, 2, 4
 """How many columns each kind of row has."""
 
 
@@ -112,6 +112,7 @@ async def _write_common(
     taken: list[Row] = []
     sent: list[Row] = []
     emptied: list[str] = []
+    withdrawn: list[Row] = []
     cleared: list[Row] = []
     timers: list[TimerRow] = []
     news = False
@@ -133,6 +134,8 @@ async def _write_common(
             sent += [(row.run_id, row.shard, row.key, row.body.decode(), row.at) for row in write.inbox]
         if write.clear_all:
             emptied.append(run_id)
+        if write.approvals and (withdrawn_all := withdrawal(write)) is not None:
+            withdrawn.append((run_id, withdrawn_all.at))
         if write.cleared:
             cleared += [(run_id, token) for token in write.cleared]
         if write.timers and not times_late(write):
@@ -147,6 +150,7 @@ async def _write_common(
         *columns(taken, _TAKEN),
         *columns(sent, _SENT),
         emptied,
+        *columns(withdrawn, _WITHDRAWN),
         *columns(cleared, _CLEARED),
         *columns(timer_columns(timers), _TIMER),
         origin if news else None,

@@ -163,6 +163,51 @@ create table plait.records (
     primary key (kind, id, namespace)
 );
 
+-- v3: approvals stay after the decision, with who voted for what
+
+create table plait.approvals (
+    id          text collate "C" primary key,
+    run_id      text collate "C" not null,
+    namespace   text collate "C" not null,
+    token       text collate "C" not null,
+    title       text not null,
+    asked       text not null,
+    asked_at    bigint not null,
+    deadline    bigint,
+    form        text,
+    evidence    text,
+    required    integer not null default 1,
+    approvers   text not null default '[]',
+    escalations text not null default '[]',
+    level       integer not null default 0,
+    status      text not null default 'open' check (status in ('open', 'approved', 'rejected', 'expired', 'withdrawn')),
+    votes       text not null default '[]',
+    decided_at  bigint,
+    decided_by  text not null default '',
+    answer      text
+);
+insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence)
+select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from plait.questions;
+drop table plait.questions;
+
+-- At most one is open of a token of a run; this is also how the open ones are counted
+create unique index approvals_open on plait.approvals (run_id, token) where status = 'open';
+create index approvals_run on plait.approvals (run_id, asked_at, id);
+create index approvals_status on plait.approvals (namespace, status, asked_at, id);
+create index approvals_newest on plait.approvals (namespace, asked_at, id);
+
+-- The id of a new approval: one that is taken gets a number.
+create function plait.approval_id(wanted text) returns text
+language sql stable strict
+as $$
+with recursive again (number) as (
+    select 2 union all
+    select number + 1 from again where exists (select from plait.approvals where id = wanted || '~' || number)
+)
+select case when exists (select from plait.approvals where id = wanted)
+            then wanted || '~' || (select max(number) from again) else wanted end
+$$;
+
 -- v4: tasks that workers claim
 
 -- One row for an attempt that is under way on a queue. `opening` is the event that recorded it. A claimed row has

@@ -6,11 +6,20 @@ A statement may touch no row twice, so of two rows with one key the last counts,
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
+from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.store import DeadLetter, InboxRow, NewChild, RecordChange, TimerRow, Write
-from plait.stores.rows import Row, dead_letter_columns, line_columns, question_columns, record_columns, run_columns
+from plait.stores.rows import (
+    Row,
+    approval_change_columns,
+    approval_columns,
+    dead_letter_columns,
+    line_columns,
+    record_columns,
+    run_columns,
+)
 
 from .database import SQL, Connection
 from .task_queues import touches_queues, write_queues
@@ -21,8 +30,7 @@ def is_rare(write: Write) -> bool:
     return bool(
         write.blobs
         or write.children
-        or write.answered
-        or write.questions
+        or (write.approvals and withdrawal(write) is None)
         or write.dead_letters
         or write.settled
         or write.snapshot is not None
@@ -44,6 +52,14 @@ def times_late(write: Write) -> bool:
     return bool(write.timers) and (write.clear_all or bool(write.cleared))
 
 
+def withdrawal(write: Write) -> ApprovalChange | None:
+    """The change that withdraws what the run had open, where it is the only one: the end of most runs that waited."""
+    if len(write.approvals) != 1:
+        return None
+    [change] = write.approvals
+    return change if isinstance(change, ApprovalChange) and change.token is None else None
+
+
 async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     """Of writes of different runs."""
     await _run(connection, "insert_blobs", (blob for write in writes for blob in write.blobs))
@@ -52,8 +68,7 @@ async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     answers = await _insert_children(connection, [child for write in writes for child in write.children])
     late = chain.from_iterable(write.inbox for write in writes if sends_late(write))
     await _send(connection, [*answers, *late])
-    await _run(connection, "delete_question", ((write.run_id, token) for write in writes for token in write.answered))
-    await _run(connection, "insert_questions", (question_columns(q) for write in writes for q in write.questions))
+    await _write_approvals(connection, [write for write in writes if withdrawal(write) is None])
     await _insert_dead_letters(connection, (letter for write in writes for letter in write.dead_letters))
     settled = {s.id: s.status for write in writes for s in write.settled}
     await _run(connection, "settle_dead_letters", settled.items())
@@ -62,6 +77,17 @@ async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
     await write_queues(connection, [write for write in writes if touches_queues(write)])
+
+
+async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> None:
+    """The first of every write, then the second of every write, and so on: those of one run depend on their order."""
+    for step in zip_longest(*([(write.run_id, each) for each in write.approvals] for write in writes)):
+        found = [entry for entry in step if entry is not None]
+        new = (approval_columns(each) for _, each in found if isinstance(each, Approval))
+        await _run(connection, "insert_approvals", new)
+        changes = [(run_id, each) for run_id, each in found if isinstance(each, ApprovalChange)]
+        await _run(connection, "change_approvals", (approval_change_columns(*c) for c in changes if c[1].token))
+        await _run(connection, "withdraw_approvals", ((run_id, each.at) for run_id, each in changes if not each.token))
 
 
 async def _change_records(connection: Connection, changes: Sequence[RecordChange]) -> None:

@@ -67,17 +67,19 @@ with held as (
 ), hushed as (
     delete from plait.timers where run_id = any ($47::text[]) and (select sound from proof)
 ), withdrawn as (
-    delete from plait.questions where run_id = any ($47::text[]) and (select sound from proof)
+    update plait.approvals a set status = 'withdrawn', decided_at = w.at
+    from unnest($48::text[], $49::bigint[]) as w (run_id, at)
+    where a.run_id = w.run_id and a.status = 'open' and (select sound from proof)
 ), cleared as (
-    delete from plait.timers t using unnest($48::text[], $49::text[]) as c (run_id, token)
+    delete from plait.timers t using unnest($50::text[], $51::text[]) as c (run_id, token)
     where t.run_id = c.run_id and t.token = c.token and (select sound from proof)
 ), timed as (
     insert into plait.timers (run_id, token, shard, due)
-    select * from unnest($50::text[], $51::text[], $52::integer[], $53::bigint[])
+    select * from unnest($52::text[], $53::text[], $54::integer[], $55::bigint[])
     where (select sound from proof)
     on conflict (run_id, token) do update set due = excluded.due
 )
-select sound, (select pg_notify('plait', $54::text) where sound and $54::text is not null) from proof;
+select sound, (select pg_notify('plait', $56::text) where sound and $56::text is not null) from proof;
 
 -- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
@@ -117,15 +119,32 @@ from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
 order by place
 on conflict (run_id, key) do nothing;
 
--- delete_question: decided, or no longer asked
-delete from plait.questions q using unnest($1::text[], $2::text[]) as a (run_id, token)
-where q.run_id = a.run_id and q.token = a.token;
+-- insert_approvals: something people must decide, unless it is open already
+insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
+                             approvers, escalations, level, status, votes, decided_at, decided_by, answer)
+select plait.approval_id(id), run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
+       approvers, escalations, level, status, votes, decided_at, decided_by, answer
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
+            $9::text[], $10::text[], $11::integer[], $12::text[], $13::text[], $14::integer[], $15::text[],
+            $16::text[], $17::bigint[], $18::text[], $19::text[])
+  as a (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
+        approvers, escalations, level, status, votes, decided_at, decided_by, answer)
+on conflict (run_id, token) where status = 'open' do nothing;
 
--- insert_questions: something people must decide
-insert into plait.questions (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence)
-select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
-                     $9::text[], $10::text[])
-on conflict (id) do nothing;
+-- change_approvals: votes, escalations, and how they were closed; null leaves a column as it is
+update plait.approvals a
+set status = c.status, decided_at = c.decided_at, decided_by = c.decided_by, answer = c.answer,
+    votes = coalesce(c.votes, a.votes), approvers = coalesce(c.approvers, a.approvers),
+    level = coalesce(c.level, a.level)
+from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
+            $9::integer[])
+  as c (run_id, token, status, decided_at, decided_by, answer, votes, approvers, level)
+where a.run_id = c.run_id and a.token = c.token and a.status = 'open';
+
+-- withdraw_approvals: all open ones of some runs
+update plait.approvals a set status = 'withdrawn', decided_at = w.at
+from unnest($1::text[], $2::bigint[]) as w (run_id, at)
+where a.run_id = w.run_id and a.status = 'open';
 
 -- insert_dead_letters: tasks that used up their attempts; a new failure of the same task takes the old one's place
 insert into plait.dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
@@ -285,9 +304,24 @@ select body from plait.blobs where digest = $1;
 -- read_reply: how an input was answered; an empty reply says that it is still to come
 select key, reply from plait.inbox where run_id = $1 and key = $2 and taken and reply is distinct from '';
 
--- list_questions: what people are asked
-select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from plait.questions
-where ($1::text is null or namespace = $1) and ($2::text is null or run_id = $2) order by asked_at, id;
+-- get_approval: one of them
+select * from plait.approvals where id = $1;
+
+-- list_approvals: those of a status, oldest first
+select * from plait.approvals where namespace = $1 and status = $2 and (asked_at, id) > ($3, $4)
+order by asked_at, id limit $5;
+
+-- list_newest_approvals: the same, newest first
+select * from plait.approvals where namespace = $1 and status = $2 and (asked_at, id) < ($3, $4)
+order by asked_at desc, id desc limit $5;
+
+-- list_all_approvals: whatever their status, newest first
+select * from plait.approvals where namespace = $1 and (asked_at, id) < ($2, $3)
+order by asked_at desc, id desc limit $4;
+
+-- list_approvals_of_run: oldest first, of one status or (null) of any
+select * from plait.approvals where run_id = $1 and ($2::text is null or status = $2) and (asked_at, id) > ($3, $4)
+order by asked_at, id limit $5;
 
 -- list_dead_letters: what needs a person's look
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
@@ -318,7 +352,7 @@ where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null o
 
 -- census: how much waits
 select (select count(*) from plait.inbox where not taken),
-       (select count(*) from plait.questions),
+       (select count(*) from plait.approvals where status = 'open'),
        (select count(*) from plait.dead_letters where status = 'pending'),
        (select count(*) from plait.runs where awake and status = 'running' and blocked is not null),
        (select min(due) from plait.timers);

@@ -15,6 +15,7 @@ from typing import Any
 
 import asyncpg
 
+from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.store import (
@@ -26,7 +27,6 @@ from plait.kernel.store import (
     Line,
     LogRow,
     Owner,
-    Question,
     Record,
     RunFilter,
     RunRow,
@@ -192,8 +192,12 @@ class PostgresStore:
         found = await self._fetch("read_reply", run_id, key)
         return Taken(found[0][0], None if found[0][1] is None else found[0][1].encode()) if found else None
 
-    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
-        return [rows.question(tuple(row)) for row in await self._fetch("list_questions", namespace, run_id)]
+    async def approval(self, id: str) -> Approval | None:
+        found = await self._fetch("get_approval", id)
+        return rows.approval(tuple(found[0])) if found else None
+
+    async def approvals(self, query: ApprovalFilter) -> list[Approval]:
+        return [rows.approval(tuple(row)) for row in await self._fetch(*rows.approval_query(query), query.limit)]
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         found = await self._fetch("list_dead_letters", namespace, run_id)

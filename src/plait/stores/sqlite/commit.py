@@ -14,14 +14,17 @@ from collections.abc import Sequence
 
 import apsw
 
+from plait.kernel.approval import Approval, ApprovalChange
+from plait.kernel.ids import RunId
 from plait.kernel.store import InboxRow, NewChild, RecordChange, Verdict, Write
 from plait.stores import statements
 from plait.stores.rows import (
     Row,
+    approval_change_columns,
+    approval_columns,
     dead_letter_columns,
     line_columns,
     patch_columns,
-    question_columns,
     record_columns,
     reply_column,
     run_columns,
@@ -110,7 +113,6 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
         db.executemany(SQL["insert_blob"], write.blobs)
     if write.clear_all:
         db.execute(SQL["clear_timers"], (run_id,))
-        db.execute(SQL["delete_questions"], (run_id,))
     if write.cleared:
         db.executemany(SQL["clear_timer"], [(run_id, token) for token in write.cleared])
     if write.timers:
@@ -121,10 +123,8 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
         _insert_child(db, child)
     for row in write.inbox:
         _insert_inbox(db, row)
-    if write.answered:
-        db.executemany(SQL["delete_question"], [(run_id, token) for token in write.answered])
-    if write.questions:
-        db.executemany(SQL["insert_question"], [question_columns(q) for q in write.questions])
+    for approval in write.approvals:
+        _write_approval(db, run_id, approval)
     if write.dead_letters:
         db.executemany(SQL["insert_dead_letter"], [dead_letter_columns(d) for d in write.dead_letters])
     if write.settled:
@@ -138,6 +138,15 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
         _change_record(db, change)
     if write.queued or write.dequeued or write.finished is not None:
         write_queues(db, write)
+
+
+def _write_approval(db: apsw.Connection, run_id: RunId, approval: Approval | ApprovalChange) -> None:
+    if isinstance(approval, Approval):
+        db.execute(SQL["insert_approval"], approval_columns(approval))
+    elif approval.token is None:
+        db.execute(SQL["withdraw_approvals"], (run_id, approval.at))
+    else:
+        db.execute(SQL["change_approval"], approval_change_columns(run_id, approval))
 
 
 def _change_record(db: apsw.Connection, change: RecordChange) -> None:

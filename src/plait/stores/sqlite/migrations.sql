@@ -140,6 +140,39 @@ create table records (
     primary key (kind, id, namespace)
 ) without rowid;
 
+-- v3: approvals stay after the decision, with who voted for what
+
+create table approvals (
+    id          text primary key,
+    run_id      text not null,
+    namespace   text not null,
+    token       text not null,
+    title       text not null,
+    asked       text not null,
+    asked_at    integer not null,
+    deadline    integer,
+    form        text,
+    evidence    text,
+    required    integer not null default 1,
+    approvers   text not null default '[]',
+    escalations text not null default '[]',
+    level       integer not null default 0,
+    status      text not null default 'open' check (status in ('open', 'approved', 'rejected', 'expired', 'withdrawn')),
+    votes       text not null default '[]',
+    decided_at  integer,
+    decided_by  text not null default '',
+    answer      text
+) without rowid;
+insert into approvals (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence)
+select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from questions;
+drop table questions;
+
+-- At most one is open of a token of a run; this is also how the open ones are counted
+create unique index approvals_open on approvals (run_id, token) where status = 'open';
+create index approvals_run on approvals (run_id, asked_at, id);
+create index approvals_status on approvals (namespace, status, asked_at, id);
+create index approvals_newest on approvals (namespace, asked_at, id);
+
 -- v4: tasks that workers claim
 
 -- One row for an attempt that is under way on a queue. `opening` is the event that recorded it. A claimed row has

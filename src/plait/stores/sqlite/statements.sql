@@ -47,15 +47,27 @@ delete from timers where run_id = ?1 and token = ?2;
 -- clear_timers: all timers of a run
 delete from timers where run_id = ?1;
 
--- insert_question: something a person must decide
-insert into questions (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) on conflict (id) do nothing;
+-- insert_approval: something people must decide, unless it is open already; an id that is taken gets a number
+with recursive again (number) as (
+    select 2 union all
+    select number + 1 from again where exists (select 1 from approvals where id = ?1 || '~' || number)
+)
+insert into approvals (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
+                       approvers, escalations, level, status, votes, decided_at, decided_by, answer)
+select case when exists (select 1 from approvals where id = ?1)
+            then ?1 || '~' || (select max(number) from again) else ?1 end,
+       ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19
+where true
+on conflict (run_id, token) where status = 'open' do nothing;
 
--- delete_question: decided, or no longer asked
-delete from questions where run_id = ?1 and token = ?2;
+-- change_approval: a vote, an escalation, or how it was closed; null leaves a column as it is
+update approvals
+set status = ?3, decided_at = ?4, decided_by = ?5, answer = ?6,
+    votes = coalesce(?7, votes), approvers = coalesce(?8, approvers), level = coalesce(?9, level)
+where run_id = ?1 and token = ?2 and status = 'open';
 
--- delete_questions: all questions of a run
-delete from questions where run_id = ?1;
+-- withdraw_approvals: all open ones of a run
+update approvals set status = 'withdrawn', decided_at = ?2 where run_id = ?1 and status = 'open';
 
 -- insert_dead_letter: a task that used up its attempts; a new failure of the same task takes the old one's place
 insert into dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
@@ -176,9 +188,23 @@ select key, reply from inbox where run_id = ?1 and key = ?2 and taken = 1 and (r
 -- owners: who holds shards
 select owner, count(*), max(expires) from shards where owner is not null group by owner order by owner;
 
--- list_questions: what people are asked
-select id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence from questions
-where (?1 is null or namespace = ?1) and (?2 is null or run_id = ?2) order by asked_at, id;
+-- get_approval: one of them
+select * from approvals where id = ?1;
+
+-- list_approvals: those of a status, oldest first
+select * from approvals where namespace = ?1 and status = ?2 and (asked_at, id) > (?3, ?4)
+order by asked_at, id limit ?5;
+
+-- list_newest_approvals: the same, newest first
+select * from approvals where namespace = ?1 and status = ?2 and (asked_at, id) < (?3, ?4)
+order by asked_at desc, id desc limit ?5;
+
+-- list_all_approvals: whatever their status, newest first
+select * from approvals where namespace = ?1 and (asked_at, id) < (?2, ?3) order by asked_at desc, id desc limit ?4;
+
+-- list_approvals_of_run: oldest first, of one status or (null) of any
+select * from approvals where run_id = ?1 and (?2 is null or status = ?2) and (asked_at, id) > (?3, ?4)
+order by asked_at, id limit ?5;
 
 -- list_dead_letters: what needs a person's look
 select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters
@@ -202,7 +228,7 @@ where kind = ?1 and (?2 is null or namespace = ?2) and (?3 is null or id < ?3) o
 
 -- census: how much waits
 select (select count(*) from inbox where taken = 0),
-       (select count(*) from questions),
+       (select count(*) from approvals where status = 'open'),
        (select count(*) from dead_letters where status = 'pending'),
        (select count(*) from runs where awake = 1 and status = 'running' and blocked is not null),
        (select min(due) from timers);

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 import apsw
 
+from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import NotFound, Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
@@ -36,7 +37,6 @@ from plait.kernel.store import (
     Line,
     LogRow,
     Owner,
-    Question,
     Record,
     RunFilter,
     RunRow,
@@ -83,6 +83,7 @@ class SqliteStore:
         self._db: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._lock = OwnerLock(path)
+        self._apply: Callable[[apsw.Connection, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
@@ -111,9 +112,9 @@ class SqliteStore:
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
         if self._writer is not None or self._db is None:
-            return await self._write(lambda db: commit(db, writes))
+            return await self._write(lambda db: self._apply(db, writes))
         try:
-            return commit(self._db, writes)
+            return self._apply(self._db, writes)
         except apsw.Error as error:
             raise_readable(error, self.path)
 
@@ -232,8 +233,13 @@ class SqliteStore:
         found = self._query("read_reply", run_id, key)
         return Taken(found[0][0], None if found[0][1] is None else found[0][1].encode()) if found else None
 
-    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
-        return [rows.question(row) for row in self._query("list_questions", namespace, run_id)]
+    async def approval(self, id: str) -> Approval | None:
+        found = self._query("get_approval", id)
+        return rows.approval(found[0]) if found else None
+
+    async def approvals(self, query: ApprovalFilter) -> list[Approval]:
+        limit = -1 if query.limit is None else query.limit
+        return [rows.approval(row) for row in self._query(*rows.approval_query(query), limit)]
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         return [rows.dead_letter(row) for row in self._query("list_dead_letters", namespace, run_id)]

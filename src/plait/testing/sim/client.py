@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from random import Random
 from typing import Any, TypeVar
 
 from plait.engine import Handle
-from plait.kernel.errors import Conflict, NotFound, RunFailed, Unavailable
+from plait.kernel.errors import Conflict, Forbidden, RunFailed, Unavailable
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import encode
 from plait.registry.engine import Engine
 
 from .cluster import Cluster
-from .follow import follow
+from .follow import PEOPLE, follow
 from .plan import Listen, walk
 from .scenario import Root
 from .storm import Storm
@@ -149,18 +149,31 @@ async def get_through(cluster: Cluster, random: Random, call: Callable[[Engine],
 
 
 async def decide_everything(cluster: Cluster) -> None:
-    """People: answer each question that has no deadline; the others are left to time out."""
+    """People: decide each approval that has no deadline; the others are left to time out."""
     random = Random(f"people {cluster.scenario.seed}")
     while True:
-        await cluster.questions.wait()
-        cluster.questions.clear()
+        await cluster.approvals.wait()
+        cluster.approvals.clear()
         await cluster.clock.sleep(random.choice((0.0, 3.0)))
-        for question in await get_through(cluster, random, lambda engine: engine.approvals.list()):
-            if question.deadline is None:
-                with suppress(NotFound), _reached("kernel.approval_decided", "RUN_FINISHED"):
-                    await get_through(
-                        cluster, random, lambda engine, id=question.id: engine.approvals.decide(id, "approve")
-                    )
+        for approval in await get_through(cluster, random, lambda engine: engine.approvals.list()):
+            if approval.deadline is None:
+                for name in PEOPLE[: approval.required]:
+                    await _vote(cluster, random, approval.id, name)
+
+
+async def _vote(cluster: Cluster, random: Random, id: str, by: str) -> None:
+    """Tries again until the vote is counted: before the escalation it may be refused, and before an owner has taken it
+    nobody can say."""
+    while True:
+        try:
+            found = await get_through(cluster, random, lambda engine: engine.approvals.decide(id, "approve", by=by))
+        except Conflict:  # decided, or its run has ended or undoes its work
+            return
+        except Forbidden:
+            found = None
+        if found is not None and (found.status != "open" or any(vote.by == by for vote in found.votes)):
+            return
+        await cluster.clock.sleep(1)
 
 
 def stale_result(cluster: Cluster, storm: Storm) -> None:

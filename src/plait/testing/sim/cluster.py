@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from plait.dialects.code.steps import StepInfo
+from plait.kernel.approval import Approval
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
@@ -80,7 +81,7 @@ class Cluster:
         self.clock = VirtualClock()
         self.store = MemoryStore(clock=self.clock)
         self.world = World.current = World(self.clock, self._witness)
-        self.questions = asyncio.Event()
+        self.approvals = asyncio.Event()
         self.places = [Place() for _ in range(scenario.engines if storm else 1)]
         self._ids = SimIds(scenario.seed)
         self._doors: list[Door] = []
@@ -248,8 +249,8 @@ class Cluster:
     def _notice(self, writes: Sequence[Write]) -> None:
         """Someone has tried to commit."""
         self._rings_in_vain = 0
-        if any(write.questions for write in writes):
-            self.questions.set()
+        if any(isinstance(each, Approval) for write in writes for each in write.approvals):
+            self.approvals.set()
 
     # -- looking -------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
+from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.kernel import Kernel
@@ -18,7 +19,6 @@ from plait.kernel.store import (
     Line,
     LogRow,
     Owner,
-    Question,
     Record,
     RunFilter,
     RunRow,
@@ -208,8 +208,11 @@ class Door:
     async def reply(self, run_id: RunId, key: str) -> Taken | None:
         return await self._read(self._store.reply(run_id, key))
 
-    async def questions(self, namespace: str | None, run_id: RunId | None = None) -> list[Question]:
-        return await self._read(self._store.questions(namespace, run_id))
+    async def approval(self, id: str) -> Approval | None:
+        return await self._read(self._store.approval(id))
+
+    async def approvals(self, query: ApprovalFilter) -> list[Approval]:
+        return await self._read(self._store.approvals(query))
 
     async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
         return await self._read(self._store.dead_letters(namespace, run_id))

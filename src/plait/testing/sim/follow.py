@@ -36,6 +36,8 @@ from .plan import (
 )
 from .world import World, undo_work, undo_work_with_luck, work
 
+PEOPLE = ["ann", "bob"]
+
 
 class PlanError(Exception):
     """The plan says that the run fails here."""
@@ -156,7 +158,17 @@ async def _listen(ctx: Context, node: Listen) -> Any:
 
 
 async def _approve(ctx: Context, node: Approve) -> Any:
-    verdict = await ctx.approve(node.name, by="people", timeout=node.timeout)
+    if node.required == 1:
+        return (await ctx.approve(node.name, by="people", timeout=node.timeout)).decision
+    # One of the two may vote only after the escalation
+    verdict = await ctx.approve(
+        node.name,
+        timeout=node.timeout,
+        required=node.required,
+        approvers=PEOPLE[:1],
+        escalate_after=1,
+        escalate_to=PEOPLE[1:],
+    )
     return verdict.decision
 
 

@@ -8,8 +8,9 @@ from contextlib import suppress
 from typing import Any
 
 from plait.kernel import values
+from plait.kernel.approval import ApprovalFilter
 from plait.kernel.errors import Unavailable
-from plait.kernel.ids import SHARDS, Epoch, Millis, RunId, Shard, TaskToken
+from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Epoch, Millis, RunId, Shard, TaskToken
 from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
@@ -124,7 +125,7 @@ class Inspector:
         store = self._store
         left = {
             "timers": await store.due(ALL_SHARDS, NEVER, 100),
-            "questions": await store.questions(None),
+            "open approvals": await store.approvals(ApprovalFilter(namespace=DEFAULT_NAMESPACE)),
             "inputs nobody took": await store.inbox(ALL_SHARDS, 100),
         }
         found = {name: rows for name, rows in left.items() if rows}

@@ -84,6 +84,7 @@ class Listen(Node, frozen=True, tag="listen"):
 
 class Approve(Node, frozen=True, tag="approve"):
     timeout: float | None = None
+    required: int = 1
 
 
 class Child(Node, frozen=True, tag="child"):
@@ -262,7 +263,8 @@ class Planner:
         return Listen(self._name("listen"), self._random.randint(1, 4), batch=self._random.random() < 0.4)
 
     def _approve(self, depth: int, child: bool) -> AnyNode:
-        return Approve(self._name("approve"), 5.0 if self._random.random() < 0.3 else None)
+        name, timeout = self._name("approve"), 5.0 if self._random.random() < 0.3 else None
+        return Approve(name, timeout, required=1 + self._names % 2)
 
     # -- those with others inside --------------------------------------------------------------------------------
 

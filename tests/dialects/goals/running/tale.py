@@ -12,6 +12,7 @@ _NAMES = {
     "run.failed": "flow_failed",
     "run.cancelled": "flow_cancelled",
     "run.reopened": "",
+    "run.patched": "",
     "task.late": "late_result",
     "task.dead_lettered": "dead_letter",
 }

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from plait.dialects.goals.executors import StepScriptsExecutor
 from plait.dialects.goals.memo import MemoExecutor
@@ -147,9 +147,13 @@ def _done(result: TaskResult, lines: list[str]) -> Done:
     return Done(values.decode(result.output) if result.output else None, error, result.retryable, lines)
 
 
+class Scripts(NamedTuple):
+    languages: Languages
+
+
 def executors_of(functions: Functions, languages: Languages, send: Any) -> list[Executor]:
     """All that the dialect asks for."""
-    common: list[Executor] = [PythonExecutor(functions), HttpExecutor(send), ScriptExecutor(languages)]
+    common: list[Executor] = [PythonExecutor(functions), HttpExecutor(send), ScriptExecutor(Scripts(languages))]
     return [*common, StepScriptsExecutor(languages), MemoExecutor(common, Handlers(functions))]
 
 

@@ -1,8 +1,8 @@
-/** What a person without an account gets from a signed link: the question, the form, and one decision. */
+/** What a person without an account gets from a signed link: the approval, the form, and one decision. */
 
 import { type ReactNode, useState } from "react";
 import { type ApiProblem, api } from "../../api/client";
-import type { Approval } from "../../api/types";
+import type { Decided, LinkedApproval } from "../../api/types";
 import { asProblem, useResource } from "../../api/use-resource";
 import { Button } from "../../components/Button";
 import { Empty } from "../../components/Empty";
@@ -13,19 +13,20 @@ import { type PageProps, useTitle } from "../../shell/page";
 import { ApprovalDetail } from "../approvals/ApprovalDetail";
 import { DecisionForm } from "../approvals/DecisionForm";
 import type { Decision } from "../approvals/decision";
+import { outcome } from "../approvals/voting";
 import "../approvals/approvals.css";
 import "./approval-link.css";
 
 export default function Approve({ params }: PageProps) {
   useTitle("Decide");
   const path = `/links/${encodeURIComponent(params.token ?? "")}`;
-  const { data, error, reload } = useResource<Approval>(path, { namespace: null });
-  const [done, setDone] = useState<Decision["decision"]>();
+  const { data, error, reload } = useResource<LinkedApproval>(path, { namespace: null });
+  const [done, setDone] = useState<Decided>();
   const [late, setLate] = useState<ApiProblem>();
   if (done)
     return (
       <Frame>
-        <Thanks decision={done} />
+        <Thanks decided={done} />
       </Frame>
     );
   if (error && !data)
@@ -62,8 +63,8 @@ function Frame({ children }: { children: ReactNode }) {
 
 interface AskedProps {
   path: string;
-  approval: Approval;
-  onDone: (decision: Decision["decision"]) => void;
+  approval: LinkedApproval;
+  onDone: (decided: Decided) => void;
   /** The link was used, or ran out, while the page was open. */
   onLate: (error: ApiProblem) => void;
 }
@@ -72,38 +73,51 @@ function Asked({ path, approval, onDone, onLate }: AskedProps) {
   const [name, setName] = useState("");
   const send = async ({ decision, comment, data }: Decision) => {
     const body = { decision, by: name || undefined, comment: comment || undefined, data };
+    let decided: Decided;
     try {
-      await api.post(path, body, { namespace: null });
+      decided = await api.post<Decided>(path, body, { namespace: null });
     } catch (thrown) {
       const problem = asProblem(thrown);
       if (![404, 409, 410].includes(problem.status)) throw problem;
       onLate(problem);
       return;
     }
-    onDone(decision);
+    onDone(decided);
   };
   return (
     <div className="card pad stack">
       <ApprovalDetail approval={approval} linked={false} />
-      <DecisionForm approval={approval} send={send}>
-        <TextField
-          label="Your name"
-          hint="Stored with the decision."
-          autoComplete="name"
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-      </DecisionForm>
+      {approval.status === "open" ? (
+        <DecisionForm approval={approval} send={send}>
+          {approval.voter ? (
+            <p className="muted">You vote as {approval.voter}.</p>
+          ) : (
+            <TextField
+              label="Your name"
+              hint="Stored with the decision."
+              autoComplete="name"
+              maxLength={200}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </DecisionForm>
+      ) : (
+        <div className="notice" role="status">
+          <strong>No longer open.</strong> {outcome(approval)}.
+        </div>
+      )}
     </div>
   );
 }
 
-function Thanks({ decision }: { decision: Decision["decision"] }) {
+function Thanks({ decided: { decision, remaining = 0 } }: { decided: Decided }) {
+  const next =
+    remaining > 0 ? `Your vote counts; ${remaining} more must approve.` : "The run continues with your decision.";
   return (
     <div className="card pad" role="status">
       <Empty icon="check" title={decision === "approve" ? "Approved. Thank you." : "Rejected. Thank you."}>
-        The run continues with your decision. This link can't be used again; you can close this page.
+        {next} This link can't be used again; you can close this page.
       </Empty>
     </div>
   );

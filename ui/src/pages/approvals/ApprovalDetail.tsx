@@ -2,10 +2,22 @@
 
 import type { ReactNode } from "react";
 import type { Approval } from "../../api/types";
+import { absolute } from "../../components/format";
 import { Json } from "../../components/Json";
 import { Ago } from "../../components/Time";
 import { Link } from "../../shell/router";
 import { Deadline } from "./Deadline";
+import { Votes } from "./Votes";
+import { progress } from "./voting";
+
+/** Who was asked because nobody had decided, or will be. */
+function escalation({ escalations = [], level = 0, status, asked_at }: Approval): string | undefined {
+  const reached = escalations.slice(0, level).flatMap(({ to }) => to);
+  if (reached.length > 0) return `to ${reached.join(", ")}`;
+  const next = escalations[level];
+  if (status !== "open" || !next) return undefined;
+  return `to ${next.to.join(", ")} at ${absolute(asked_at + next.after)}`;
+}
 
 interface Props {
   approval: Approval;
@@ -15,10 +27,11 @@ interface Props {
 }
 
 export function ApprovalDetail({ approval, linked = true, actions }: Props) {
-  const { title, by, run_id, node, asked_at, deadline, evidence } = approval;
+  const { title, by, run_id, node, asked_at, deadline, evidence, approvers = [], votes = [], status } = approval;
+  const escalated = escalation(approval);
   return (
     <div className="stack">
-      <header className="question-head">
+      <header className="approval-head">
         <h2>{title}</h2>
         {actions}
       </header>
@@ -31,9 +44,27 @@ export function ApprovalDetail({ approval, linked = true, actions }: Props) {
         </div>
         <div>
           <dt>Assigned to</dt>
-          <dd>{by || "anyone with the approver role"}</dd>
+          <dd>{by || approvers.join(", ") || "anyone with the approver role"}</dd>
         </div>
-        {deadline !== undefined && (
+        {progress(approval) && (
+          <div>
+            <dt>Approved</dt>
+            <dd>{progress(approval)}</dd>
+          </div>
+        )}
+        {by && approvers.length > 0 && (
+          <div>
+            <dt>Approvers</dt>
+            <dd>{approvers.join(", ")}</dd>
+          </div>
+        )}
+        {escalated && (
+          <div>
+            <dt>Escalation</dt>
+            <dd>{escalated}</dd>
+          </div>
+        )}
+        {status === "open" && deadline !== undefined && (
           <div>
             <dt>Deadline</dt>
             <dd>
@@ -60,6 +91,7 @@ export function ApprovalDetail({ approval, linked = true, actions }: Props) {
           <Json value={evidence} label="evidence" />
         )}
       </section>
+      <Votes votes={votes} />
     </div>
   );
 }

@@ -2,19 +2,42 @@ import type { Approval } from "../../api/types";
 import { Ago } from "../../components/Time";
 import { Link } from "../../shell/router";
 import { Deadline } from "./Deadline";
+import { outcome, progress } from "./voting";
+
+function Asked({ approval }: { approval: Approval }) {
+  const votes = progress(approval);
+  return (
+    <>
+      <span className="muted clip">
+        {`for ${approval.by || approval.approvers?.join(", ") || "anyone"}`}
+        {votes && ` · ${votes}`}
+      </span>
+      {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
+    </>
+  );
+}
 
 export function approvalPath(id: string): string {
   return `/approvals/${encodeURIComponent(id)}`;
 }
 
-export function ApprovalList({ approvals, selected }: { approvals: Approval[]; selected: string | undefined }) {
+interface Props {
+  approvals: Approval[];
+  selected: string | undefined;
+  /** Of the list. */
+  label: string;
+  /** Kept in the address, so that the same list stays beside the next one. */
+  query: string;
+}
+
+export function ApprovalList({ approvals, selected, label, query }: Props) {
   return (
-    <ul className="inbox-list" aria-label="Open approvals">
+    <ul className="inbox-list" aria-label={label}>
       {approvals.map((approval) => (
         <li key={approval.id}>
           <Link
             className="inbox-item"
-            to={approvalPath(approval.id)}
+            to={approvalPath(approval.id) + query}
             aria-current={approval.id === selected ? "true" : undefined}
           >
             <span className="inbox-title">{approval.title}</span>
@@ -23,8 +46,7 @@ export function ApprovalList({ approvals, selected }: { approvals: Approval[]; s
               <Ago at={approval.asked_at} />
             </span>
             <span className="inbox-line">
-              <span className="muted clip">{approval.by ? `for ${approval.by}` : "for anyone"}</span>
-              {approval.deadline !== undefined && <Deadline at={approval.deadline} />}
+              {approval.status === "open" ? <Asked approval={approval} /> : <span>{outcome(approval)}</span>}
             </span>
           </Link>
         </li>

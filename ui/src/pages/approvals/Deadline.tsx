@@ -4,7 +4,7 @@ import { useNow } from "../../components/Time";
 
 const SOON = 15 * 60_000;
 
-/** Counts down to the moment when a question is no longer asked. */
+/** Counts down to the moment when an approval expires. */
 export function Deadline({ at }: { at: number }) {
   const left = at - useNow();
   const words = left <= 0 ? "deadline passed" : `${span(Math.ceil(left / 1000) * 1000)} left`;

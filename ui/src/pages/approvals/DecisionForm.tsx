@@ -1,4 +1,4 @@
-/** The answer: the form that the question brings, a comment, and yes or no with a last look before it is sent. */
+/** The decision: the form that the approval brings, a comment, and yes or no with a last look before it is sent. */
 
 import { type ReactNode, useState } from "react";
 import type { ApiProblem } from "../../api/client";
@@ -95,6 +95,12 @@ function useDecision(approval: Approval) {
   return { form, hasForm, comment, setComment, asked, close: () => setAsked(undefined), error, approve, reject, fail };
 }
 
+function consequence({ required = 1, votes = [] }: Approval, yes: boolean): string {
+  const missing = required - votes.length - 1;
+  if (!yes || missing <= 0) return "The run continues immediately.";
+  return `The run continues when ${missing === 1 ? "one more person approves" : `${missing} more people approve`}.`;
+}
+
 interface ConfirmDialogProps {
   approval: Approval;
   decision: Decision;
@@ -126,7 +132,7 @@ function ConfirmDialog({ approval, decision, send, onClose, onFail, extra }: Con
       <p>{approval.title}</p>
       {decision.data !== undefined && <Json value={decision.data} label="answer" />}
       {decision.comment && <blockquote className="muted">{decision.comment}</blockquote>}
-      <p className="muted">The run continues immediately. A decision can't be undone.</p>
+      <p className="muted">{consequence(approval, yes)} A decision can't be undone.</p>
     </Dialog>
   );
 }

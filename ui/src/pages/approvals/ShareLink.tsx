@@ -10,6 +10,7 @@ import { Dialog } from "../../components/Dialog";
 import { ErrorBox } from "../../components/ErrorBox";
 import { SelectField, TextField } from "../../components/Field";
 import { absolute } from "../../components/format";
+import { countsVoters } from "./voting";
 
 const HOUR = 3600;
 const SPANS: [number, string][] = [
@@ -20,12 +21,20 @@ const SPANS: [number, string][] = [
 
 export function ShareLink({ approval, onClose }: { approval: Approval; onClose: () => void }) {
   const [expires, setExpires] = useState(24 * HOUR);
+  const [voter, setVoter] = useState(approval.approvers?.[0] ?? "");
   const [link, setLink] = useState<SignedLink>();
   const { busy, error, send } = useRequest();
   const make = async () => {
     const path = `/approvals/${encodeURIComponent(approval.id)}/link`;
-    setLink(await api.post<SignedLink>(path, { expires_in: expires }, { namespace: approval.namespace }));
+    setLink(
+      await api.post<SignedLink>(
+        path,
+        { expires_in: expires, by: voter || undefined },
+        { namespace: approval.namespace },
+      ),
+    );
   };
+  const named = countsVoters(approval);
   const url = link && new URL(link.url, window.location.origin).href;
   return (
     <Dialog
@@ -43,7 +52,10 @@ export function ShareLink({ approval, onClose }: { approval: Approval; onClose: 
       }
     >
       <p className="muted">
-        Anyone with this link can decide “{approval.title}” without signing in. It can be used once.
+        {named
+          ? `Whoever has this link votes on “${approval.title}” as the person it is for, without signing in.`
+          : `Anyone with this link can decide “${approval.title}” without signing in.`}{" "}
+        It can be used once.
       </p>
       {link && url ? (
         <TextField
@@ -54,15 +66,39 @@ export function ShareLink({ approval, onClose }: { approval: Approval; onClose: 
           onFocus={(event) => event.target.select()}
         />
       ) : (
-        <SelectField label="Expires in" value={expires} onChange={(event) => setExpires(Number(event.target.value))}>
-          {SPANS.map(([seconds, words]) => (
-            <option key={seconds} value={seconds}>
-              {words}
-            </option>
-          ))}
-        </SelectField>
+        <>
+          {named && <Voter approval={approval} value={voter} onChange={setVoter} />}
+          <SelectField label="Expires in" value={expires} onChange={(event) => setExpires(Number(event.target.value))}>
+            {SPANS.map(([seconds, words]) => (
+              <option key={seconds} value={seconds}>
+                {words}
+              </option>
+            ))}
+          </SelectField>
+        </>
       )}
       {error && <ErrorBox error={error} />}
     </Dialog>
+  );
+}
+
+interface VoterProps {
+  approval: Approval;
+  value: string;
+  onChange: (name: string) => void;
+}
+
+/** Whose vote the link is. */
+function Voter({ approval: { approvers = [] }, value, onChange }: VoterProps) {
+  if (approvers.length === 0)
+    return <TextField label="For" required value={value} onChange={(event) => onChange(event.target.value)} />;
+  return (
+    <SelectField label="For" value={value} onChange={(event) => onChange(event.target.value)}>
+      {approvers.map((name) => (
+        <option key={name} value={name}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
   );
 }

@@ -8,6 +8,7 @@ const approval: Approval = {
   namespace: "default",
   node: "ship",
   title: "Ship it?",
+  status: "open",
   asked_at: 1,
 };
 

@@ -8,21 +8,25 @@ export interface Decision {
   decision: "approve" | "reject";
   comment?: string;
   data?: Json;
+  /** Where nobody signs in. */
+  by?: string;
 }
 
 export function decisionPath(id: string): string {
   return `/approvals/${encodeURIComponent(id)}/decide`;
 }
 
-export function decisionCopy({ id, namespace }: Approval, { decision, comment, data }: Decision): CopyAction {
+export function decisionCopy({ id, namespace }: Approval, { decision, comment, data, by }: Decision): CopyAction {
   const elsewhere = namespace !== "default";
   const flags = [
     decision === "reject" ? " --reject" : "",
+    by ? ` --by ${sh(by)}` : "",
     comment ? ` --comment ${sh(comment)}` : "",
     data === undefined ? "" : ` --data ${sh(JSON.stringify(data))}`,
     elsewhere ? ` -n ${sh(namespace)}` : "",
   ].join("");
   const named = [
+    by ? `, by=${py(by)}` : "",
     comment ? `, comment=${py(comment)}` : "",
     data === undefined ? "" : `, data=${py(data)}`,
     elsewhere ? `, namespace=${py(namespace)}` : "",
@@ -30,7 +34,7 @@ export function decisionCopy({ id, namespace }: Approval, { decision, comment, d
   return {
     method: "POST",
     path: withQuery(decisionPath(id), { namespace: elsewhere ? namespace : undefined }),
-    body: { decision, comment: comment || undefined, data },
+    body: { decision, by: by || undefined, comment: comment || undefined, data },
     cli: `plait approve ${sh(id)}${flags}`,
     python: `await engine.approvals.decide(${py(id)}, ${py(decision)}${named})`,
   };

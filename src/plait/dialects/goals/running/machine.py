@@ -133,7 +133,7 @@ class GoalsMachine:
                 return builder.decision
             case Decided():
                 raise Conflict(
-                    "goals.no_questions", "a run towards goals asks nobody", fix="use a `run` step that does"
+                    "goals.no_approvals", "a run towards goals asks nobody", fix="use a `run` step that does"
                 )
             case _:
                 assert_never(input)

@@ -3,14 +3,8 @@
 from __future__ import annotations
 
 from plait import Engine, goals
-from plait.cli.loading import definitions_of
 
-from . import shop, steps
-
-
-def definitions() -> list[object]:
-    """What the tea shop can do: its workflows, and the steps of its catalog."""
-    return [*definitions_of(shop), *definitions_of(steps)]
+from . import shop
 
 
 async def seed(engine: Engine) -> None:

@@ -1,0 +1,127 @@
+"""Approvals while they are open: requested, voted on, escalated, withdrawn.
+
+The machine that requests one is told once, when it is decided. Until then votes and escalations are the kernel's:
+events that `open_approvals` folds, and changes of the record.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from .approval import Approval, ApprovalChange, ClosedStatus, Vote
+from .effects import RequestApproval, WithdrawApproval
+from .errors import Conflict, Forbidden, InvalidInput
+from .events import ApprovalClosed, ApprovalEscalated, ApprovalRequested, ApprovalVoted
+from .ids import Millis, TaskToken
+from .inputs import Decided
+from .open_approvals import OpenApproval
+from .run import Run, letter_id
+from .unit_of_work import UnitOfWork
+from .values import ABSENT
+
+ESCALATE = "~escalate:"
+
+
+def request(effect: RequestApproval, run: Run, unit: UnitOfWork) -> None:
+    if effect.token in run.state.approvals:
+        return  # after a load a machine says again what must be under way
+    if effect.required > 1 or effect.approvers or effect.escalations:
+        run.emit(ApprovalRequested(effect.token, effect.required, effect.approvers, effect.escalations), unit)
+        _set_escalation(run.state.approvals[effect.token], unit)
+    record = Approval(
+        letter_id(run.id, effect.token),
+        run.id,
+        run.info.namespace,
+        effect.token,
+        effect.title,
+        effect.by,
+        unit.at,
+        effect.deadline,
+        effect.form,
+        effect.evidence,
+        effect.required,
+        effect.approvers,
+        effect.escalations,
+    )
+    unit.approvals = [*(unit.approvals or ()), record]
+
+
+def withdraw(effect: WithdrawApproval, run: Run, unit: UnitOfWork) -> None:
+    _forget(effect.token, effect.status, run, unit)
+    unit.change_approval(ApprovalChange(effect.status, unit.at, effect.token))
+
+
+def vote(cast: Decided, run: Run, unit: UnitOfWork) -> Decided | None:
+    """Counts a vote. Returns what the machine is told once that decides; None while it is open."""
+    known = run.state.approvals.get(cast.token)
+    if known is None:  # nobody else is needed
+        given = Vote(cast.by, cast.decision, unit.at, cast.comment, cast.data)
+        unit.change_approval(_closing(cast, (given,), unit.at))
+        return cast
+    if not _is_new(cast, known):
+        return None
+    run.emit(ApprovalVoted(cast.token, cast.by, cast.decision, cast.comment, cast.data), unit)
+    known = run.state.approvals[cast.token]
+    if known.outcome is None:
+        unit.change_approval(ApprovalChange("open", unit.at, cast.token, votes=known.votes))
+        return None
+    _forget(cast.token, known.outcome, run, unit)
+    if known.outcome == "approved":
+        cast = replace(cast, by=", ".join(each.by for each in known.votes))
+    unit.change_approval(_closing(cast, known.votes, unit.at))
+    return cast
+
+
+def escalate(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
+    """Nobody decided in time: more people may, and the approval stays open."""
+    known = run.state.approvals.get(token)
+    if known is None or (step := known.next_escalation) is None:
+        return
+    run.emit(ApprovalEscalated(token, known.level + 1, step.to), unit)
+    known = run.state.approvals[token]
+    unit.change_approval(ApprovalChange("open", unit.at, token, approvers=known.approvers, level=known.level))
+    _set_escalation(known, unit)
+
+
+def _set_escalation(known: OpenApproval, unit: UnitOfWork) -> None:
+    if (step := known.next_escalation) is not None:
+        unit.set_timer(TaskToken(ESCALATE + known.token), Millis(unit.at + step.after))
+
+
+def _is_new(cast: Decided, known: OpenApproval) -> bool:
+    """False for a vote that was counted before; refuses one that doesn't count."""
+    if not cast.by:
+        raise InvalidInput(
+            "kernel.anonymous_vote", f"a vote on `{cast.token}` needs the name of who votes", fix="say who, with `by`"
+        )
+    if not known.may_vote(cast.by):
+        raise Forbidden(
+            "kernel.not_an_approver",
+            f"{cast.by} may not decide `{cast.token}`",
+            why=f"its approvers are {', '.join(known.approvers)}",
+            fix="let one of them decide",
+        )
+    earlier = known.vote_of(cast.by)
+    if earlier is not None and earlier.decision != cast.decision:
+        raise Conflict(
+            "kernel.already_voted",
+            f"{cast.by} has already voted `{earlier.decision}` on `{cast.token}`",
+            why="a vote can't be changed",
+            fix="let another approver reject it",
+        )
+    return earlier is None
+
+
+def _closing(decided: Decided, votes: tuple[Vote, ...], at: Millis) -> ApprovalChange:
+    status = "approved" if decided.decision == "approve" else "rejected"
+    answer = ABSENT if bytes(decided.data) == b"null" else decided.data
+    return ApprovalChange(status, at, decided.token, decided.by, answer, votes)
+
+
+def _forget(token: TaskToken, status: ClosedStatus, run: Run, unit: UnitOfWork) -> None:
+    known = run.state.approvals.get(token)
+    if known is None:
+        return
+    run.emit(ApprovalClosed(token, status), unit)
+    if known.escalations:
+        unit.clear_timer(TaskToken(ESCALATE + token))

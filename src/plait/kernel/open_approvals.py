@@ -1,0 +1,62 @@
+"""The votes and escalations of a run's open approvals, folded from its events.
+
+Only approvals that need several votes, certain people or an escalation are here. One that anybody may decide alone
+needs no memory: its first vote is the decision, and only the machine's own event is recorded of it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from .approval import Escalation, Vote
+from .events import ApprovalClosed, ApprovalEscalated, ApprovalEvent, ApprovalRequested, ApprovalVoted
+from .ids import Millis, TaskToken
+
+
+class OpenApproval(msgspec.Struct, frozen=True, omit_defaults=True):
+    token: TaskToken
+    required: int = 1
+    approvers: tuple[str, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+    level: int = 0
+    votes: tuple[Vote, ...] = ()
+
+    @property
+    def outcome(self) -> Literal["approved", "rejected"] | None:
+        """The first rejection decides; else as many must approve as are required."""
+        if any(vote.decision == "reject" for vote in self.votes):
+            return "rejected"
+        return "approved" if len(self.votes) >= self.required else None
+
+    @property
+    def next_escalation(self) -> Escalation | None:
+        return self.escalations[self.level] if self.level < len(self.escalations) else None
+
+    def may_vote(self, by: str) -> bool:
+        return not self.approvers or by in self.approvers
+
+    def vote_of(self, by: str) -> Vote | None:
+        return next((vote for vote in self.votes if vote.by == by), None)
+
+    def escalated(self, event: ApprovalEscalated) -> OpenApproval:
+        """Who may decide grows; where anybody may, it stays so."""
+        new = tuple(name for name in event.to if name not in self.approvers)
+        return replace(self, level=event.level, approvers=(*self.approvers, *new) if self.approvers else ())
+
+
+def fold(known: dict[TaskToken, OpenApproval], event: ApprovalEvent, at: Millis) -> None:
+    match event:
+        case ApprovalRequested():
+            known[event.token] = OpenApproval(event.token, event.required, event.approvers, event.escalations)
+        case ApprovalVoted() if (voted := known.get(event.token)) is not None:
+            vote = Vote(event.by, event.decision, at, event.comment, event.data)
+            known[event.token] = replace(voted, votes=(*voted.votes, vote))
+        case ApprovalEscalated() if (escalated := known.get(event.token)) is not None:
+            known[event.token] = escalated.escalated(event)
+        case ApprovalClosed():
+            known.pop(event.token, None)
+        case _:
+            pass
