@@ -23,14 +23,14 @@ insert into plait.timers (run_id, token, shard, due)
 select 'run-' || n, 'sleep', n % 64, n from generate_series(1, 5000) as n;
 insert into plait.records (kind, namespace, id, at, body)
 select 'catalog/default', 'default', lpad(n::text, 16, '0'), n, '[]' from generate_series(1, 5000) as n;
-insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_at, status)
-select 'run-' || n || ':ok', 'run-' || n, 'default', 'ok', 'May I?', '', n,
-       case when n % 500 = 0 then 'open' when n % 2 = 0 then 'approved' else 'rejected' end
-from generate_series(1, 5000) as n;
 insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node,
                                 key, input, terms, enqueued_at, claim, worker, lease, expires)
 select 'run-' || n, n % 64, 'default', 'step', 2, 1, 'q' || n % 3, 'step', 'f', '', '', '', '{}', '{}', n,
        case when n % 2 = 0 then 'c' end, 'w', 1000, 9999999999999 from generate_series(1, 5000) as n;
+insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_at, status)
+select 'run-' || n || ':ok', 'run-' || n, 'default', 'ok', 'May I?', '', n,
+       case when n % 500 = 0 then 'open' when n % 2 = 0 then 'approved' else 'rejected' end
+from generate_series(1, 5000) as n;
 analyze;
 """
 SHARDS = list(range(64))
@@ -53,14 +53,14 @@ SHARDS = list(range(64))
         ("list_runs", (*[None] * 5, '{"n": "77"}', *[None] * 6, 10), "runs_labels"),
         ("list_runs", (*[None] * 6, "run-77", *[None] * 5, 10), "runs_pkey"),
         ("heads", (["run-7", "run-8"],), "log_place"),
+        ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
+        ("expired", (SHARDS, 10), "queued_tasks_expires"),
+        ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
         ("get_approval", ("run-7:ok",), "approvals_pkey"),
         ("list_approvals", ("default", "open", -1, "", 100), "approvals_status"),
         ("list_newest_approvals", ("default", "approved", 2**62, "", 100), "approvals_status"),
         ("list_all_approvals", ("default", 4_000, "run-4000:ok", 100), "approvals_newest"),
         ("list_approvals_of_run", ("run-7", None, -1, "", None), "approvals_run"),
-        ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
-        ("expired", (SHARDS, 10), "queued_tasks_expires"),
-        ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
         ("list_records", ("catalog/default", "default", "0000000000004999", 200), "records_pkey"),
     ],
 )
