@@ -29,7 +29,7 @@ def test_the_open_ones_are_listed_unless_asked_otherwise(desk: Desk):
     [listed] = desk.plait("approvals", "--json").json
     assert (listed["id"], listed["status"], listed["votes"]) == ("a:ok", "open", [])
     assert "a:ok" in desk.plait("approvals").out
-    assert desk.plait("approvals", "--status", "rejected").out == "no such approvals\n"
+    assert desk.plait("approvals", "--status", "rejected").out == "no rejected approvals\n"
 
 
 @both_ways

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from plait.stores.postgres.database import SQL
+from plait.stores.postgres.task_queues import SQL as QUEUES
 from tests.stores.looking_in import looking_in, opened_at
 
 FILL = """
@@ -26,6 +27,10 @@ insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_a
 select 'run-' || n || ':ok', 'run-' || n, 'default', 'ok', 'May I?', '', n,
        case when n % 500 = 0 then 'open' when n % 2 = 0 then 'approved' else 'rejected' end
 from generate_series(1, 5000) as n;
+insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node,
+                                key, input, terms, enqueued_at, claim, worker, lease, expires)
+select 'run-' || n, n % 64, 'default', 'step', 2, 1, 'q' || n % 3, 'step', 'f', '', '', '', '{}', '{}', n,
+       case when n % 2 = 0 then 'c' end, 'w', 1000, 9999999999999 from generate_series(1, 5000) as n;
 analyze;
 """
 SHARDS = list(range(64))
@@ -53,13 +58,16 @@ SHARDS = list(range(64))
         ("list_newest_approvals", ("default", "approved", 2**62, "", 100), "approvals_status"),
         ("list_all_approvals", ("default", 4_000, "run-4000:ok", 100), "approvals_newest"),
         ("list_approvals_of_run", ("run-7", None, -1, "", None), "approvals_run"),
+        ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
+        ("expired", (SHARDS, 10), "queued_tasks_expires"),
+        ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
         ("list_records", ("catalog/default", "default", "0000000000004999", 200), "records_pkey"),
     ],
 )
 async def test_a_hot_query_uses_its_index(postgres_url: str, query: str, args: tuple[object, ...], index: str):
     async with opened_at(postgres_url), looking_in(postgres_url) as db:
         await db.execute(FILL)
-        [plan] = json.loads(await db.fetchval(f"explain (format json) {SQL[query]}", *args))
+        [plan] = json.loads(await db.fetchval(f"explain (format json) {(SQL | QUEUES)[query]}", *args))
     nodes = list(parts(plan["Plan"]))
     assert index in {node.get("Index Name") for node in nodes}, plan
     assert "Seq Scan" not in {node["Node Type"] for node in nodes}, plan

@@ -8,6 +8,7 @@ import pytest
 from plait.stores.sqlite import SqliteStore
 from plait.stores.sqlite.commit import SQL
 from plait.stores.sqlite.database import connect
+from plait.stores.sqlite.task_queues import SQL as QUEUES
 
 
 @pytest.mark.parametrize(
@@ -33,6 +34,11 @@ from plait.stores.sqlite.database import connect
         ("list_all_approvals", "approvals_newest (namespace=? AND (asked_at,id)<(?,?))"),
         ("list_approvals_of_run", "approvals_run (run_id=? AND (asked_at,id)>(?,?))"),
         ("list_records", "PRIMARY KEY (kind=? AND id>?)"),
+        ("any_free", "queued_tasks_free (namespace=? AND queue=?)"),
+        ("free", "queued_tasks_free (namespace=? AND queue=?)"),
+        ("finish", "queued_tasks_place (run_id=? AND token=?)"),
+        ("beat", "queued_tasks_place (run_id=? AND token=?)"),
+        ("expired", "queued_tasks_expires (expires<?)"),
     ],
 )
 async def test_a_hot_query_uses_its_index(tmp_path: Path, query: str, index: str):
@@ -41,8 +47,9 @@ async def test_a_hot_query_uses_its_index(tmp_path: Path, query: str, index: str
     await store.open()
     await store.close()
     db = connect(path, "FULL", 0)
-    bindings = [None] * len(set(re.findall(r"\?\d+", SQL[query])))
-    plan = [step[3] for step in db.execute(f"explain query plan {SQL[query]}", bindings)]
+    sql = (SQL | QUEUES)[query]
+    bindings = [None] * len(set(re.findall(r"\?\d+", sql)))
+    plan = [step[3] for step in db.execute(f"explain query plan {sql}", bindings)]
     db.close()
     assert any(index in step for step in plan), plan
     assert not any(step.startswith("USE TEMP B-TREE") for step in plan) or query == "awake_runs", plan

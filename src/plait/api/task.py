@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from plait.kernel.errors import ErrorInfo
@@ -73,7 +72,8 @@ class QueueTask(Shape, frozen=True, kw_only=True):
 class ClaimedTasks(Shape, frozen=True, kw_only=True):
     tasks: list[QueueTask]
     """Empty if none came within `wait_ms`."""
-    protocol: int = msgspec.field(default=PROTOCOL)
+    protocol: int
+    """The newest version that the server knows."""
 
 
 class BeatTask(Body, frozen=True, kw_only=True):

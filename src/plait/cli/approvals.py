@@ -68,7 +68,8 @@ def show_list(found: list[Approval], status: str, *, json: bool) -> None:
         ]
         table(("ID", "APPROVAL", "STATUS", "BY", "REQUESTED"), rows, fold=("ID", "APPROVAL", "BY"))
     else:
-        say("no pending approvals" if status == "open" else "no such approvals")
+        which = {"open": "pending ", "all": ""}.get(status, f"{status} ")
+        say(f"no {which}approvals")
 
 
 def progress(approval: Approval) -> str:

@@ -12,9 +12,11 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Annotated
 
+import msgspec
 import typer
 import uvloop
 
+from plait.api.task import QueueName
 from plait.egress import EgressSettings
 from plait.kernel.clock import SystemClock
 from plait.kernel.errors import InvalidInput
@@ -62,6 +64,7 @@ def worker(
     Stop it with Ctrl-C or SIGTERM: it takes no more tasks, finishes those under way, and gives back what does not end
     in time. A second time stops it at once; its tasks are then given to others when their leases run out.
     """
+    _check_queues(queue)
     where = Where(db, key, namespace)
     settings = WorkerSettings(
         name=name or f"{socket.gethostname()}-{os.getpid()}",
@@ -114,6 +117,15 @@ async def _opened(
 def _executors(engine: Engine) -> list[Executor]:
     brought = [executor for bundle in engine.bundles.values() for executor in bundle.executors]
     return [*engine.executors.all, *brought]
+
+
+def _check_queues(queues: list[str]) -> None:
+    for name in queues:
+        try:
+            msgspec.convert(name, QueueName)
+        except msgspec.ValidationError:
+            fix = "use letters, digits, `_`, `.`, `:`, `-`; at most 200"
+            raise InvalidInput("cli.bad_queue", f"queue {name!r}", fix=fix) from None
 
 
 def _must_have_handlers(found: QueueWorker) -> None:

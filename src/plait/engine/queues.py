@@ -206,7 +206,8 @@ class Queues:
         self._kernel.queue_watch.ring()
 
     async def _report(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
-        key = f"~task:{claim.opening}:{claim.claim}"
+        how = "done" if result.error is None else "failed"
+        key = f"~task:{claim.opening}:{claim.claim}:{how}"  # the same report again is one
         write = self._write(claim, result, key)
         write.finished = claim.held
         if await self._kernel.append(write) == "conflict":

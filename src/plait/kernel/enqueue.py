@@ -11,7 +11,7 @@ from .events import TaskQueued
 from .ids import Millis, TaskToken
 from .queued import QueuedTask, Terms
 from .run import Run
-from .task import Policy, Task
+from .task import Policy
 from .tasks import OpenTask
 from .unit_of_work import UnitOfWork
 
@@ -21,14 +21,14 @@ def begin(opened: OpenTask, run: Run, unit: UnitOfWork) -> None:
     if opened.task.queue is None:
         unit.tasks.append(opened)
     else:
-        enqueue(opened.task, opened.attempt, run, unit)
+        enqueue(opened, run, unit)
 
 
-def enqueue(task: Task, attempt: int, run: Run, unit: UnitOfWork, *, lost: int = 0, lost_worker: str = "") -> None:
-    opened = run.state.tasks.get(task.token)
-    if opened is None or task.queue is None:
-        raise AssertionError(f"task {task.token} is not open, or has no queue")
-    run.emit(TaskQueued(task.token, attempt, task.queue, lost or opened.lost, lost_worker), unit)
+def enqueue(opened: OpenTask, run: Run, unit: UnitOfWork, *, lost_worker: str = "") -> None:
+    task, attempt, queue = opened.task, opened.attempt, opened.task.queue
+    if queue is None:
+        raise AssertionError(f"task {task.token} has no queue")
+    run.emit(TaskQueued(task.token, attempt, queue, opened.lost, lost_worker), unit)
     body, refs, blobs = task_payload.slim(task.input, run.limits.blob_threshold)
     row = QueuedTask(
         run_id=run.id,
@@ -37,7 +37,7 @@ def enqueue(task: Task, attempt: int, run: Run, unit: UnitOfWork, *, lost: int =
         token=task.token,
         opening=opened.opening,
         attempt=attempt,
-        queue=task.queue,
+        queue=queue,
         kind=task.kind,
         handler=getattr(task.input, "handler", ""),
         label=task.label,

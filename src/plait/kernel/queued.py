@@ -122,7 +122,7 @@ class TaskQueues(Protocol):
     """The part of a store that workers use. What an owner writes, and results, go through `Store.commit`."""
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
-        """Gives up to `limit` free tasks to a worker, oldest first. No task is given to two."""
+        """Gives up to `limit` free tasks to a worker: queue by queue, oldest first. No task is given to two."""
         ...
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:

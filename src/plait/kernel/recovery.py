@@ -58,12 +58,12 @@ def expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> TaskResult | Non
 
 
 def _next_worker(claim: ClaimExpired, found: OpenTask, run: Run, unit: UnitOfWork) -> TaskResult | None:
-    lost = found.lost + 1
-    if lost <= _bound(found.task, run):
-        enqueue(found.task, found.attempt + 1, run, unit, lost=lost, lost_worker=claim.worker)
+    if found.lost < _bound(found.task, run):
+        found.attempt, found.lost = found.attempt + 1, found.lost + 1
+        enqueue(found, run, unit, lost_worker=claim.worker)
         return None
     unit.dequeue(claim.token)
-    text = f"{found.task.label} was lost by {lost} workers, the last of them `{claim.worker}`"
+    text = f"{found.task.label} was lost by {found.lost + 1} workers, the last of them `{claim.worker}`"
     return _given_up(found.task, found.attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
 
 

@@ -15,6 +15,7 @@ from plait.api.caller import Caller
 from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
 from plait.api.shape import Scoped
 from plait.api.task import (
+    PROTOCOL,
     BeatTask,
     ClaimedTasks,
     ClaimTasks,
@@ -53,7 +54,7 @@ async def claim(call: Call[Scoped, ClaimTasks]) -> Answer:
         handlers=body.handlers,
         protocol=body.protocol,
     )
-    return Answer(ClaimedTasks(tasks=await _while_connected(call, claiming)))
+    return Answer(ClaimedTasks(tasks=await _while_connected(call, claiming), protocol=PROTOCOL))
 
 
 async def heartbeat(call: Call[Scoped, BeatTask]) -> Answer:

@@ -263,3 +263,12 @@ async def test_a_fenced_owner_queues_nothing(backend: Backend):
         await own_all(store, "next")
         assert await store.commit([owner.write("run", queued=[queued_task("run")])]) == ["fenced"]
         assert await store.queues.held(RunId("run")) == []
+
+
+async def test_of_several_queues_the_first_is_emptied_first(backend: Backend):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await enqueue(store, owner, *(queued_task("run", f"b{n}", queue="second") for n in range(3)))
+        await enqueue(store, owner, *(queued_task("run", f"a{n}", queue="first") for n in range(3)))
+        found = await store.queues.claim(claim_request(queues=["first", "second"], limit=4))
+        assert sorted(_tokens(found)) == ["a0", "a1", "a2", "b0"]

@@ -28,6 +28,7 @@ ALLOWED: dict[str, set[Role]] = {
     "operator": {"operator", "editor", "admin"},
     "editor": {"editor", "admin"},
     "approver": {"approver", "admin"},
+    "worker": {"worker", "admin"},
     "admin": {"admin"},
 }
 """Who may do what a role is needed for, as the documentation says: written out here a second time on purpose."""

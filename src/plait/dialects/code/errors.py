@@ -217,4 +217,10 @@ def _to_exception(info: ErrorInfo) -> BaseException:
         case "rollback":
             return RollbackError(info.message)
         case _:
-            return rebuild(info) or StepError(f"{info.type.rpartition(':')[2] or info.code}: {info.message}")
+            return rebuild(info) or StepError(_named(info))
+
+
+def _named(info: ErrorInfo) -> str:
+    """Its text, after the name of its type. A worker in another language may have told of none."""
+    name = info.type.rpartition(":")[2] or ("" if info.code == "task.failed" else info.code)
+    return f"{name}: {info.message}" if name else info.message

@@ -27,14 +27,20 @@ select count(*) from ended;
 -- has_inputs: how many of these are known already
 select count(*) from plait.inbox i join unnest($1::text[], $2::text[]) as r (run_id, key) using (run_id, key);
 
--- claim: gives free tasks to a worker, oldest first within a priority; what another is about to take is passed over
+-- claim: gives free tasks to a worker, queue by queue, oldest first within a priority, as the index has them; what another
+-- is about to take is passed over
 with now as (
     select plait.ms(clock_timestamp()) as at
 ), free as (
-    select id from plait.queued_tasks
-    where namespace = $1 and queue = any ($2::text[]) and claim is null
-      and ($3::text[] is null or kind = any ($3)) and ($4::text[] is null or handler = any ($4))
-    order by priority, id limit $5 for update skip locked
+    select next.id
+    from unnest($2::text[]) with ordinality as wanted (queue, place)
+    cross join lateral (
+        select id, priority from plait.queued_tasks t
+        where t.namespace = $1 and t.queue = wanted.queue and t.claim is null
+          and ($3::text[] is null or t.kind = any ($3)) and ($4::text[] is null or t.handler = any ($4))
+        order by t.priority, t.id limit $5 for update skip locked
+    ) as next
+    order by wanted.place limit $5
 )
 update plait.queued_tasks q
 set claim = $6, worker = $7, claimed_at = now.at, lease = $8::bigint, deadline = now.at + q.timeout + $9::bigint,

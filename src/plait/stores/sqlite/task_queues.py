@@ -57,7 +57,7 @@ class SqliteTaskQueues:
 
         def take(db: apsw.Connection) -> list[HeldTask]:
             with atomic(db):
-                free = [row[0] for row in db.execute(SQL["free"], (*wanted, request.limit))]
+                free = _free(db, request, wanted)
                 return [held_task(next(db.execute(SQL["claim"], (id, *terms)))) for id in free]
 
         return await self._write(take)
@@ -121,6 +121,14 @@ def write_queues(db: apsw.Connection, write: Write) -> None:
 def has_results(db: apsw.Connection, write: Write) -> bool:
     """Whether what a write would send is in the inbox already."""
     return all(db.execute(SQL["has_input"], (row.run_id, row.key)).fetchone() is not None for row in write.inbox)
+
+
+def _free(db: apsw.Connection, request: ClaimRequest, wanted: tuple[object, ...]) -> list[int]:
+    found: list[int] = []
+    for queue in request.queues:
+        asked = (wanted[0], queue, *wanted[2:], request.limit - len(found))
+        found += [row[0] for row in db.execute(SQL["free"], asked)]
+    return found
 
 
 def _columns(tasks: Sequence[QueuedTask]) -> list[tuple[Any, ...]]:

@@ -19,9 +19,9 @@ where namespace = ?1 and queue in (select value from json_each(?2)) and claim is
   and (?4 is null or handler in (select value from json_each(?4)))
 limit 1;
 
--- free: what is next, oldest first within a priority
+-- free: what is next on one queue, oldest first within a priority; the index has them in that order
 select id from queued_tasks
-where namespace = ?1 and queue in (select value from json_each(?2)) and claim is null
+where namespace = ?1 and queue = ?2 and claim is null
   and (?3 is null or kind in (select value from json_each(?3)))
   and (?4 is null or handler in (select value from json_each(?4)))
 order by priority, id limit ?5;

@@ -62,7 +62,7 @@ class GoalsExtension(Extension):
         return [*_by_need(steps, view.edges), *(node for node in view.nodes if node.kind == "rollback")]
 
     def say_details(self, details: Mapping[str, Any], limit: int | None) -> None:
-        from .attributes import say_attributes
+        from .plan_view import say_attributes
 
         say_attributes(details, limit)
 

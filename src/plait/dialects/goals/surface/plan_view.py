@@ -1,8 +1,10 @@
-"""A plan for people: what would run, in order, who gives what to whom, and what would not run."""
+"""A plan for people: what would run, in order, who gives what to whom, and what would not run. And what a run that
+follows one knows: each value, and who gave it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 import msgspec
 from rich.text import Text
@@ -129,3 +131,18 @@ def _say_child(step_id: str, child: Plan, step: Step) -> None:
         say(Text.assemble("  ", (", ".join(child.required), "red"), f" is missing; add it to '{step_id}' as an input"))
     for inner_id, grandchild in child.children.items():
         _say_child(inner_id, grandchild, child.steps[inner_id])
+
+
+def say_attributes(details: Mapping[str, Any], limit: int | None) -> None:
+    rows = [
+        (name, given.get("step", GIVEN) + (" (late)" if place else ""), words.value(given["value"], limit))
+        for name, values in details["attributes"].items()
+        for place, given in enumerate(values)
+    ]
+    if rows:
+        say()
+        table(("VALUE OF", "FROM", ""), rows, fold=("VALUE OF",), cut=() if limit is None else ("",))
+    excluded = details["plan"]["excluded"]
+    left_out = sorted({step_id for reasons in excluded.values() for step_id in reasons})
+    if left_out:
+        say(f"\nleft out by the plan: {', '.join(left_out)}", "bright_black")

@@ -1,0 +1,116 @@
+"""`plait worker`, and the worker in JavaScript, as processes that people start and stop."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait import Engine
+from plait.server.site import Settings
+from tests.server.serving import serving
+from tests.workers.queued_flows import calls
+
+ROOT = Path(__file__).parents[2]
+PLAIT = str(Path(sys.executable).with_name("plait"))
+STEPS = "tests.workers.queued_flows"
+PATIENCE = 40
+
+
+@asynccontextmanager
+async def process(*command: str, **environment: str) -> AsyncGenerator[asyncio.subprocess.Process]:
+    started = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        yield started
+    finally:
+        if started.returncode is None:
+            started.kill()
+        await started.wait()
+
+
+async def first_line(started: asyncio.subprocess.Process) -> str:
+    assert started.stdout is not None
+    return (await asyncio.wait_for(started.stdout.readline(), PATIENCE)).decode()
+
+
+async def output(*arguments: str) -> tuple[int, str]:
+    async with process(PLAIT, "worker", *arguments) as started:
+        _, said = await asyncio.wait_for(started.communicate(), PATIENCE)
+        return started.returncode or 0, said.decode()
+
+
+async def test_a_worker_on_the_database_does_a_step_and_ends_when_it_is_told(tmp_path: Path):
+    db = f"sqlite:///{tmp_path}/plait.db"
+    async with Engine(db, definitions=[calls]) as engine:
+        flags = ("--queue", "gpu", "--db", db, "--json", "--name", "w1")
+        async with process(PLAIT, "worker", STEPS, *flags) as worker:
+            ready = json.loads(await first_line(worker))
+            assert (ready["worker"], ready["queues"]) == ("w1", ["gpu"])
+            assert "double" in ready["handlers"]
+            async with asyncio.timeout(PATIENCE):
+                assert await (await engine.start(calls, "double")).result() == 42
+            worker.send_signal(signal.SIGTERM)
+            _, said = await asyncio.wait_for(worker.communicate(), PATIENCE)
+            assert worker.returncode == 0
+            assert said.decode().endswith("stopped\n")
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+async def test_a_worker_of_a_server_does_a_step_with_a_key_of_its_queue(language: str):
+    async with serving("memory:", settings=Settings(open=False)) as served:
+        served.engine.code.registry.add(calls)
+        _, key = await served.site.auth.keys.create("w", "worker", queues=["gpu"])
+        command = (PLAIT, "worker", STEPS, "--queue", "gpu", "--db", served.url, "--json")
+        if language == "javascript":
+            command = ("node", "examples/worker.js", "gpu", "w")
+        environment: dict[str, Any] = {"PLAIT_KEY": key, "PLAIT_URL": served.url}
+        async with process(*command, **environment) as worker:
+            await first_line(worker)
+            async with asyncio.timeout(PATIENCE):
+                assert await (await served.engine.start(calls, "double")).result() == 42
+            worker.send_signal(signal.SIGTERM)
+            assert await asyncio.wait_for(worker.wait(), PATIENCE) == 0
+
+
+async def test_a_key_for_another_queue_ends_the_worker_with_the_reason():
+    async with serving("memory:", settings=Settings(open=False)) as served:
+        _, key = await served.site.auth.keys.create("w", "worker", queues=["cpu"])
+        code, said = await output(STEPS, "--queue", "gpu", "--db", served.url, "--key", key)
+        assert code == 2
+        assert said.splitlines()[-1].startswith("error: no access to queue 'gpu': the key is for cpu")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((STEPS,), "error: missing option '--queue'"),
+        (("json", "--queue", "gpu"), "error: these modules have nothing that a worker could do"),
+        (("no.such.module", "--queue", "gpu"), "error: there is no module `no.such.module`"),
+        ((STEPS, "--queue", "a b"), "error: queue 'a b'"),
+        ((STEPS, "--queue", "gpu", "--db", "sqlite:///nowhere.db"), "error: there is no database at nowhere.db"),
+    ],
+)
+async def test_what_is_wrong_is_said_in_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path):
+    db = f"sqlite:///{tmp_path}/plait.db"
+    async with Engine(db, work=False):
+        pass
+    given = arguments if "--db" in arguments else (*arguments, "--db", db)
+    code, said = await output(*given)
+    assert code == 2
+    [line] = [each for each in said.splitlines() if each.startswith("error")]
+    assert line.startswith(message)

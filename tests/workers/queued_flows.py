@@ -1,0 +1,75 @@
+"""Steps on a queue, and workflows that want them: loaded by engines and by workers."""
+
+import asyncio
+import time
+from typing import Any
+
+from plait import Context, Retry, heartbeat, step, step_info, workflow
+from plait.catalog import python_step
+
+started: asyncio.Event | None = None
+"""Set by a step that then waits to be stopped."""
+stopped: asyncio.Event | None = None
+
+
+class Refused(Exception):
+    pass
+
+
+@step(queue="gpu")
+async def double(n: int) -> int:
+    return 2 * n
+
+
+@step(queue="gpu")
+def blocking(n: int) -> str:
+    time.sleep(0)
+    info = step_info()
+    return f"{info.path} {info.attempt} {info.idempotency_key} {n}"
+
+
+@step(queue="gpu", retry=Retry(max_attempts=5, never=(Refused,)))
+async def refused() -> None:
+    raise Refused("not this one")
+
+
+@step(queue="gpu", timeout=0.05)
+async def slow() -> None:
+    await asyncio.Event().wait()
+
+
+@step(queue="gpu", timeout=None)
+async def endless() -> None:
+    assert started is not None
+    heartbeat({"page": 3})
+    started.set()
+    try:
+        await asyncio.Event().wait()
+    finally:
+        if stopped is not None:
+            stopped.set()
+
+
+@step(queue="gpu")
+async def unserializable() -> Any:
+    return object()
+
+
+@step(queue="gpu")
+async def large() -> str:
+    return "x" * 50_000
+
+
+@workflow
+async def calls(ctx: Context, what: str) -> Any:
+    return await ctx.step(what, STEPS[what], *ARGUMENTS.get(what, ()))
+
+
+STEPS: dict[str, Any] = {each.name: each for each in (double, blocking, refused, slow, endless, unserializable, large)}
+ARGUMENTS: dict[str, tuple[Any, ...]] = {"double": (21,), "blocking": (7,)}
+
+
+@python_step(queue="gpu")
+def shout(text: str) -> str:
+    """Says it loudly."""
+    return text.upper()
