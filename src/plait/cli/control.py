@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
 import typer
@@ -13,6 +14,7 @@ from plait.kernel.store import RunRow
 
 from .acknowledgement import report
 from .connect import connect
+from .contract import Run
 from .extensions import extension_of
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, RunArgument, Where, read_edits, read_json
 from .output import emit, say
@@ -31,16 +33,9 @@ def cancel(
     json: Json = False,
 ) -> None:
     """Cancel a run. What its steps did stays done, unless --compensate is given."""
-    do(_cancel(run, reason, compensate, Where(db, key, namespace), json))
-
-
-async def _cancel(run: str, reason: str, compensate: bool, where: Where, json: bool) -> None:
-    async with connect(where) as session:
-        handle = await session.engine.get(run, session.namespace)
-        _must_run(await handle.row(), "be cancelled")
-        taken = await session.told(handle, handle.cancel(reason, compensate))
-        what = f"run {handle.id}: cancel" + (" and compensate" if compensate else "")
-        await report(handle, what, taken, json=json)
+    what = "cancel and compensate" if compensate else "cancel"
+    where = Where(db, key, namespace)
+    do(_tell(run, what, lambda handle: handle.cancel(reason, compensate), where, json, check=_must_run))
 
 
 def compensate(
@@ -51,14 +46,7 @@ def compensate(
     json: Json = False,
 ) -> None:
     """Compensate the steps of an ended run, newest first; its status does not change."""
-    do(_compensate(run, Where(db, key, namespace), json))
-
-
-async def _compensate(run: str, where: Where, json: bool) -> None:
-    async with connect(where) as session:
-        handle = await session.engine.get(run, session.namespace)
-        taken = await session.told(handle, handle.compensate())
-        await report(handle, f"run {handle.id}: compensate", taken, json=json)
+    do(_tell(run, "compensate", lambda handle: handle.compensate(), Where(db, key, namespace), json))
 
 
 def retry(
@@ -73,22 +61,9 @@ def retry(
 ) -> None:
     """Retry a failed or blocked run: what failed is tried again, what succeeded is not. With --from, the run is
     rewound to before that operation; nothing outside is compensated."""
-    do(_retry(run, at, Where(db, key, namespace), json))
-
-
-async def _retry(run: str, at: str | None, where: Where, json: bool) -> None:
-    async with connect(where) as session:
-        handle = await session.engine.get(run, session.namespace)
-        row = await handle.row()
-        if at is None and row.status in ("completed", "cancelled"):
-            raise Conflict(
-                "cli.nothing_to_retry",
-                f"run {handle.id} has not failed",
-                why=f"it {'was' if row.status == 'cancelled' else 'has'} {row.status}",
-                fix=f"to re-run a part of it: plait retry {handle.id} --from PATH, or plait fork {handle.id}",
-            )
-        taken = await session.told(handle, handle.retry(at))
-        await report(handle, f"run {handle.id}: retry" + (f" from {at}" if at else ""), taken, json=json)
+    what = "retry" if at is None else f"retry from {at}"
+    check = _must_have_failed if at is None else None
+    do(_tell(run, what, lambda handle: handle.retry(at), Where(db, key, namespace), json, check=check))
 
 
 def fork(
@@ -178,10 +153,39 @@ async def _ask(run: str, name: str, body: Any, message_id: str, wait: float, whe
             say(value(answer))
 
 
-def _must_run(row: RunRow, what: str) -> None:
+async def _tell(
+    run: str,
+    what: str,
+    telling: Callable[[Run], Awaitable[object]],
+    where: Where,
+    json: bool,
+    *,
+    check: Callable[[RunRow], None] | None = None,
+) -> None:
+    """Tells a run something that its owner answers, unless its record already says that it makes no sense."""
+    async with connect(where) as session:
+        handle = await session.engine.get(run, session.namespace)
+        if check is not None:
+            check(await handle.row())
+        taken = await session.told(handle, telling(handle))
+        await report(handle, f"run {handle.id}: {what}", taken, json=json)
+
+
+def _must_run(row: RunRow) -> None:
     if row.status != "running":
+        raise Conflict("RUN_FINISHED", f"run {caller_id(row.id)} can't be cancelled", why=_ended(row))
+
+
+def _must_have_failed(row: RunRow) -> None:
+    if row.status in ("completed", "cancelled"):
+        id = caller_id(row.id)
         raise Conflict(
-            "RUN_FINISHED",
-            f"run {caller_id(row.id)} can't {what}",
-            why=f"it {'was' if row.status == 'cancelled' else 'has'} {row.status}",
+            "cli.nothing_to_retry",
+            f"run {id} has not failed",
+            why=_ended(row),
+            fix=f"to re-run a part of it: plait retry {id} --from PATH, or plait fork {id}",
         )
+
+
+def _ended(row: RunRow) -> str:
+    return f"it {'was' if row.status == 'cancelled' else 'has'} {row.status}"
