@@ -7,7 +7,7 @@ import pytest
 from plait.kernel import values
 from plait.kernel.approval import ApprovalChange, Escalation, Vote
 from plait.kernel.approvals import ESCALATE
-from plait.kernel.effects import Decision, RequestApproval, WithdrawApproval
+from plait.kernel.effects import Decision, Finish, RequestApproval, WithdrawApproval
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.inputs import Cancel, Decided, Loaded, TimerFired
 from plait.kernel.run import Run
@@ -201,6 +201,18 @@ def test_what_is_requested_and_withdrawn_in_one_decision_is_not_open():
     assert [each.status for each in draft.approvals or ()] == ["open", "withdrawn"]
     assert run.state.approvals == {}
     assert types(draft.events) == ["run.started", "approval.requested", "approval.closed"]
+
+
+@pytest.mark.parametrize("required", [1, 2])
+def test_a_run_that_has_ended_asks_nobody(required: int):
+    class Talkative(ToyMachine):
+        def decide(self, input: Any, now: Millis) -> Decision:
+            return Decision(effects=[Finish("completed"), RequestApproval(TOKEN, "May I?", required=required)])
+
+    run = fresh(Talkative(fresh().info))
+    draft = give(run, start())
+    assert run.state.status == "completed"
+    assert not draft.approvals
 
 
 def test_one_that_expired_says_so():

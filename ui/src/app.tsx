@@ -41,7 +41,7 @@ const routes: readonly Route[] = [
   route("/login", () => import("./pages/login"), { bare: true }),
 ];
 
-// The first page's code is fetched while it is still being asked who is looking.
+// The code of the first page is fetched in parallel with the current user.
 void routes.find(({ pattern }) => match(pattern, location().path))?.page.preload();
 
 export function App() {

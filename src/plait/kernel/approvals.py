@@ -23,6 +23,8 @@ ESCALATE = "~escalate:"
 
 
 def request(effect: RequestApproval, run: Run, unit: UnitOfWork) -> None:
+    if run.state.status != "running" or run.state.rolling_back:
+        return  # nobody would withdraw it again
     if effect.token in run.state.approvals:
         return  # after a load a machine says again what must be under way
     if effect.required > 1 or effect.approvers or effect.escalations:

@@ -12,7 +12,7 @@ from .runs import definition_of
 
 async def plan(call: Call[Scoped, PlanRun]) -> Answer:
     body, engine = call.body, call.host.engine
-    definition = definition_of(engine, body.dialect, body.definition)
+    definition = definition_of(call.host, body.dialect, body.definition)
     found = await engine.plan(definition, body.input, call.namespace)
     return Answer(
         RunPlan(

@@ -13,7 +13,7 @@ from plait.api.cursor import cursor_of, place_of
 from plait.api.route import Answer, Fault, Reply, Route, Stream
 from plait.api.run import ListRuns, Run, RunChanges, RunDetail, RunPage, RunRef, ShowRun, StartRun
 from plait.api.shape import Scoped, label_pair
-from plait.engine import Engine, Handle
+from plait.engine import Handle
 from plait.engine.live_lists import RunChanges as Changes
 from plait.kernel.bundle import Reference
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
@@ -23,6 +23,7 @@ from .call import Call
 from .dispatch import namespace_of
 from .errors import UnknownDialect
 from .nouns import RUN
+from .site import Site
 from .sse import frame
 
 
@@ -30,7 +31,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     body, engine = call.body, call.host.engine
     namespace = call.namespace if body.namespace is None else namespace_of(call.caller, body.namespace)
     handle: Handle[Any] = await engine.start(
-        definition_of(engine, body.dialect, body.definition),
+        definition_of(call.host, body.dialect, body.definition),
         body.input,
         id=body.id,
         namespace=namespace,
@@ -44,11 +45,11 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()), namespace=namespace)
 
 
-def definition_of(engine: Engine, dialect: str | None, given: str | dict[str, Any]) -> Any:
+def definition_of(site: Site, dialect: str | None, given: str | dict[str, Any]) -> Any:
     """A name, of the dialect that was sent with it or of any; or what its dialect reads."""
     if dialect is None and isinstance(given, str):
         return given
-    dialect, known = dialect or engine.default_dialect, engine.bundles
+    dialect, known = dialect or site.engine.default_dialect, site.bundles
     if dialect not in known:
         raise UnknownDialect(dialect, known)
     return Reference(dialect, given, given) if isinstance(given, str) else known[dialect].read(given)

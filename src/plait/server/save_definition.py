@@ -42,7 +42,7 @@ def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
 
 async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> Answer:
     dialect = call.body.dialect
-    known = call.host.engine.bundles
+    known = call.host.bundles
     if dialect not in known:
         raise UnknownDialect(dialect, known)
     if call.body.name is not None:

@@ -36,7 +36,7 @@ async def _me(site: Site, caller: Caller) -> Me:
         mode=caller.mode,
         version=plait.__version__,
         namespaces=sorted(seen),
-        dialects=list(site.engine.bundles),
+        dialects=list(site.bundles),
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from plait.kernel.bundle import Bundle
 from plait.observe.metrics import Metrics
 from plait.registry.engine import Engine
 
@@ -60,6 +61,8 @@ class Site:
     """Mutable on purpose: it counts what is in progress."""
 
     engine: Engine
+    bundles: Mapping[str, Bundle]
+    """The dialects by name; all are loaded, for a server shows them all."""
     auth: KeyGuard
     """Keys, sessions, links and the audit log; also there when the server is open."""
     settings: Settings
@@ -109,6 +112,6 @@ async def site_of(
     """A site on an open engine. `secret` is the signing secret, if the caller already has it."""
     auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url), secret)
     try:
-        yield Site(engine, auth, settings, metrics or Metrics(), traces)
+        yield Site(engine, engine.bundles, auth, settings, metrics or Metrics(), traces)
     finally:
         await auth.close()

@@ -62,7 +62,7 @@ async def test_an_update_is_for_the_step_in_its_path():
     async with mounted() as served:
         await register(served, GREET)
         answer = await served.client.put("/engine/step/other", json=GREET)
-        assert refused(answer, 400, "mount.bad_id").startswith("the step's id is 'greet', its address says 'other'")
+        assert refused(answer, 400, "mount.bad_id").startswith("the step's id is 'greet', but the path says 'other'")
         assert (await served.client.put("/engine/step/greet", json=GREET | {"id": "Greet!"})).status_code == 200
 
 

@@ -108,7 +108,7 @@ export interface LiveEvents {
   problem: ApiProblem | undefined;
 }
 
-/** The events of a run after number `after`; undefined `runId` listens to nothing, another `turn` goes on listening. */
+/** The events of a run after number `after`; without a `runId` nothing is fetched; a new `turn` reconnects. */
 export function useLiveEvents(runId: string | undefined, after = 0, turn = 0): LiveEvents {
   const key = `${currentNamespace() ?? ""} ${runId ?? ""} ${after}`;
   const [heard, setHeard] = useState<{ key: string; log: EventLog }>({ key, log: emptyLog(after) });

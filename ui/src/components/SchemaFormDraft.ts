@@ -73,7 +73,7 @@ function firstList(field: Extract<Field, { kind: "list" }>, root: Schema): Draft
   );
 }
 
-/** Who adds a list wants to add to it. */
+/** A new list starts with one item to fill in. */
 function firstItems(field: Extract<Field, { kind: "list" }>, root: Schema): Draft[] {
   const items = firstList(field, root);
   return items.length > 0 || field.items === false ? items : [addedDraft(field.items, root)];
@@ -201,7 +201,7 @@ export function parseRaw(text: string): Parsed {
 function whereIn(text: string, error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const position = /position (\d+)/.exec(message)?.[1];
-  // Some messages quote the text instead, which stands beside them anyway.
+  // Some messages quote the text instead; it is shown next to them anyway.
   if (position === undefined) return message.replace(/, (\.\.\.)?".*$/s, "");
   const before = text.slice(0, Number(position)).split("\n");
   const plain = message.replace(/ in JSON at position.*$/, "").replace(/ at position.*$/, "");

@@ -40,7 +40,7 @@ export interface Alternative {
 interface Common {
   title?: string;
   description?: string;
-  /** null is allowed beside what the field holds. */
+  /** The field may also be null. */
   nullable: boolean;
   schema: SchemaObject;
 }

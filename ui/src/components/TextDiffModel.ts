@@ -176,7 +176,7 @@ export function rowsOf(textA: string, textB: string): Row[] {
   return out;
 }
 
-/** A stretch that was replaced: its lines stand beside each other, the longer side runs on alone. */
+/** A replaced section: its lines are shown side by side; the rest of the longer side is shown alone. */
 function paired(removed: Line[], added: Line[]): Row[] {
   const out: Row[] = [];
   for (let index = 0; index < Math.max(removed.length, added.length); index++) {

@@ -1,4 +1,4 @@
-/** Who is looking: asked once; without a valid key the page leads to the sign-in. */
+/** The current user: fetched once; without a valid key the page redirects to the sign-in. */
 
 import { createContext, type ReactNode, useContext, useEffect } from "react";
 import { keepNamespace } from "../api/namespace";
@@ -20,7 +20,7 @@ export function MeProvider({ children }: { children: ReactNode }) {
     navigate(`/login?next=${encodeURIComponent(path + search)}`, { replace: true });
   }, [unknown]);
   if (data) {
-    // A namespace that was kept under another key would be refused; whoever has only one needs none kept.
+    // A namespace saved with another key would be refused; users with only one namespace don't need a saved one.
     if (data.namespace !== "*") keepNamespace(undefined);
     return <MeContext value={data}>{children}</MeContext>;
   }

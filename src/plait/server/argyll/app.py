@@ -94,8 +94,8 @@ class Mount:
             return NoRoute(path[:200])
         return NotFound(
             "mount.off",
-            "this server does not speak Argyll",
-            why="its clients send no credentials, so it has to be asked for",
+            "the Argyll API is not enabled on this server",
+            why="its clients send no credentials, so it is off by default",
             fix="start it with `plait serve --argyll`, or use `plait dev`",
         )
 

@@ -52,7 +52,7 @@ def _read(sent: dict[str, Any]) -> Query:
     except msgspec.ValidationError as error:
         raise _bad(str(error)) from None
     if not 0 <= (found.limit or 0) <= _MOST:
-        raise _bad(f"a limit is 0 to {_MOST}")
+        raise _bad(f"`limit` must be between 0 and {_MOST}")
     return found
 
 
@@ -72,8 +72,8 @@ def _read_cursor(text: str) -> tuple[int, str]:
     try:
         return msgspec.json.decode(base64.b64decode(text, altchars=b"-_", validate=True), type=tuple[int, str])
     except (binascii.Error, ValueError):
-        raise _bad("the cursor is none of ours") from None
+        raise _bad("invalid cursor") from None
 
 
 def _bad(why: str) -> InvalidInput:
-    return InvalidInput("mount.bad_query", "flows can't be looked for so", why=why, fix="correct the query")
+    return InvalidInput("mount.bad_query", "invalid query", why=why, fix="correct the query")

@@ -47,7 +47,7 @@ def _labels(sent: object) -> dict[str, str] | None:
     if sent is None:
         return None
     if not isinstance(sent, dict) or not all(isinstance(each, str) for each in cast("dict[str, Any]", sent).values()):
-        raise BadRequest("/labels", "labels are no object of strings", "send names and texts")
+        raise BadRequest("/labels", "labels must be an object of strings", 'send {"name": "text"}')
     found = cast("dict[str, str]", sent)
     if len(found) > limits.LABELS:
         raise OverLimit("the flow", len(found), limits.LABELS, "labels", "use fewer")

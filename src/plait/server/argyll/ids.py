@@ -12,7 +12,10 @@ def cleaned(sent: object, field: str) -> str:
     found = clean(sent) if isinstance(sent, str) else ""
     if not found:
         raise InvalidInput(
-            "mount.bad_id", f"'{field}' is no id", why="nothing of it is left", fix="use a-z, 0-9, _ . + and -"
+            "mount.bad_id",
+            f"'{field}' is not a valid id",
+            why="it has no characters that are allowed",
+            fix="use a-z, 0-9, _ . + and -",
         )
     return found
 

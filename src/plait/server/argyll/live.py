@@ -116,7 +116,7 @@ class Connection:
         if task.cancelled() or (error := task.exception()) is None:
             return
         if not isinstance(error, WebSocketDisconnect | PlaitError):
-            log.error("a subscription ended by a bug", exc_info=error)
+            log.error("a subscription failed unexpectedly", exc_info=error)
         self._hanging_up = self._hanging_up or asyncio.ensure_future(self._hang_up())
 
     async def _hang_up(self) -> None:

@@ -39,7 +39,7 @@ def _goals(sent: object) -> tuple[str, ...]:
         raise NoGoals
     found = cleaned_list(sent, "goals")
     if not isinstance(found, list):
-        raise BadRequest("/goals", "goals are no list", "send a list of step ids")
+        raise BadRequest("/goals", "goals must be a list", "send a list of step ids")
     return tuple(cast("list[str]", found))
 
 
@@ -48,7 +48,7 @@ def _init(sent: object) -> dict[str, list[Any]]:
     if sent is None:
         return {}
     if not isinstance(sent, dict):
-        raise BadRequest("/init", "init is no object", "send one of names and lists of values")
+        raise BadRequest("/init", "init must be an object", "send names with lists of values")
     given = cast("dict[str, Any]", sent).items()
     lists = {name: cast("list[Any]", each) if isinstance(each, list) else [each] for name, each in given}
     return {name: found for name, found in lists.items() if found}

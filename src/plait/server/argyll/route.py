@@ -32,7 +32,7 @@ class Ask:
         """The body, which must be a JSON object, whatever its type is said to be."""
         found = await parse(self.body)
         if not isinstance(found, dict):
-            raise BadRequest("http.bad_body", "the body is no JSON object", fix="send an object")
+            raise BadRequest("http.bad_body", "the body must be a JSON object", fix="send an object")
         return cast("dict[str, Any]", found)
 
 

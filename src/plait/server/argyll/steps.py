@@ -38,7 +38,7 @@ def read(sent: dict[str, Any]) -> Step:
     match sent.get("http"):
         case {"endpoint": str(url)} | {"url": str(url)} if url.startswith(_OURS):
             what = f"'{url[:80]}' stands for a step that Plait runs itself"
-            raise StepInvalid(data["id"], [Note("/http/endpoint", what, "write it through /api/v1, or give a URL")])
+            raise StepInvalid(data["id"], [Note("/http/endpoint", what, "use /api/v1 for it, or give a URL")])
         case _:
             return read_step(data, strict=False)
 
@@ -61,8 +61,8 @@ async def show(ask: Ask) -> Said:
 async def update(ask: Ask) -> Said:
     step = read(await ask.object())
     if step.id != step_id_of(ask):
-        what = f"the step's id is '{step.id}', its address says '{ask.params['id']}'"
-        raise InvalidInput("mount.bad_id", what, fix="make them equal")
+        what = f"the step's id is '{step.id}', but the path says '{ask.params['id']}'"
+        raise InvalidInput("mount.bad_id", what, fix="use the same id in both")
     await ask.engine.catalog.update(step)
     return Said({"message": "Step updated", "step": shown(step)}, target=step.id)
 

@@ -85,7 +85,7 @@ async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
     if found is None or found[0].id != ask.params["step"] or found[0].step.type != "async" or not found[2].started_at:
         raise _unknown()
     if row.full:
-        raise Busy("kernel.queue_full", "too many reports wait for this flow", fix="send it again later")
+        raise Busy("kernel.queue_full", "too many messages are waiting for this flow", fix="send it again later")
     return found[2]
 
 
@@ -101,9 +101,9 @@ async def _tell(ask: Ask, run_id: RunId, name: str, round: int, body: dict[str, 
 def _unknown() -> PlaitError:
     return BadRequest(
         "goals.unknown_work",
-        "nobody waits for this work",
-        why="the flow, its step, the token or the signature is none of ours",
-        fix="use Argyll-Webhook-URL as it was sent, with its query",
+        "no step is waiting for this callback",
+        why="the flow, step, token or signature is unknown",
+        fix="use Argyll-Webhook-URL exactly as it was sent, with its query",
     )
 
 

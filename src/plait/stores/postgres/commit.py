@@ -112,7 +112,7 @@ async def _write_common(
     taken: list[Row] = []
     sent: list[Row] = []
     emptied: list[str] = []
-    withdrawn: list[Row] = []
+    withdrawn = [(w.run_id, c.at) for w in writes if w.approvals and (c := withdrawal(w)) is not None]
     cleared: list[Row] = []
     timers: list[TimerRow] = []
     news = False
@@ -134,8 +134,6 @@ async def _write_common(
             sent += [(row.run_id, row.shard, row.key, row.body.decode(), row.at) for row in write.inbox]
         if write.clear_all:
             emptied.append(run_id)
-        if write.approvals and (withdrawn_all := withdrawal(write)) is not None:
-            withdrawn.append((run_id, withdrawn_all.at))
         if write.cleared:
             cleared += [(run_id, token) for token in write.cleared]
         if write.timers and not times_late(write):

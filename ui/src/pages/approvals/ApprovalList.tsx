@@ -26,7 +26,7 @@ interface Props {
   selected: string | undefined;
   /** Of the list. */
   label: string;
-  /** Kept in the address, so that the same list stays beside the next one. */
+  /** Kept in the URL, so that the list stays the same for the next approval. */
   query: string;
 }
 

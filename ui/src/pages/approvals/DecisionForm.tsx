@@ -19,7 +19,7 @@ interface Props {
   approval: Approval;
   /** Throws an ApiProblem when it was not taken. */
   send: (decision: Decision) => Promise<void>;
-  /** Beside the buttons of the last look. */
+  /** Next to the buttons of the confirmation. */
   extra?: (decision: Decision) => ReactNode;
   /** Above the comment. */
   children?: ReactNode;
@@ -81,7 +81,7 @@ function useDecision(approval: Approval) {
     const taken = hasForm ? form.take() : { value: undefined };
     if (taken) ask({ decision: "approve", comment, data: taken.value });
   };
-  // A no needs no data: nothing goes on with it.
+  // A rejection needs no data: nothing uses it.
   const reject = () => ask({ decision: "reject", comment });
   useKey("a", approve, { label: "Approve", group: "Approvals", enabled: !asked });
   useKey("r", reject, { label: "Reject", group: "Approvals", enabled: !asked });

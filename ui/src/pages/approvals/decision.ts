@@ -8,7 +8,7 @@ export interface Decision {
   decision: "approve" | "reject";
   comment?: string;
   data?: Json;
-  /** Where nobody signs in. */
+  /** On a server without sign-in. */
   by?: string;
 }
 

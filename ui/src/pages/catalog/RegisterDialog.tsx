@@ -78,7 +78,7 @@ export function RegisterDialog({ step, onClose, onDone }: RegisterDialogProps) {
   );
 }
 
-/** What is told at the lines need not be told again. */
+/** Errors that are shown at their lines are not repeated. */
 function unlisted({ problem }: ApiProblem): ApiProblem {
   return new ApiProblem({ ...problem, errors: [] });
 }

@@ -1,4 +1,4 @@
-/** What a step takes and gives: each attribute with its role, type and rules, and who is at the other end. */
+/** Inputs and outputs of a step: each attribute with its role, type and rules, and the steps at the other end. */
 
 import type { ReactNode } from "react";
 import type { Step } from "../../api/goals";

@@ -101,7 +101,7 @@ export function wires(step: Step): { takes: string[]; gives: string[] } {
   return { takes: outside.map(({ name }) => name), gives: outputs.map(({ name }) => name) };
 }
 
-/** What removing a step would break: names that nobody else gives, with who takes them, and flows to it. */
+/** What removing a step would break: names with no other provider, with their consumers, and flows that lead to it. */
 export function leftWithout(catalog: CatalogIndex, id: string): { orphans: [string, string[]][]; flows: string[] } {
   const step = catalog.byId.get(id);
   const orphans: [string, string[]][] = [];

@@ -19,7 +19,7 @@ import { StepList } from "./StepList";
 import { StepPanel } from "./StepPanel";
 import { UnregisterDialog } from "./UnregisterDialog";
 import { useCatalog } from "./use-catalog";
-// The panel beside, its head and the tabs are those of the run page.
+// The side panel, its header and the tabs are shared with the run page.
 import "../run/run.css";
 import "./catalog.css";
 

@@ -1,4 +1,4 @@
-/** What is told of two nodes beside each other. */
+/** Labels for two nodes that are compared side by side. */
 
 import type { Node, NodeDiff } from "../../api/types";
 import { span } from "../../components/format";

@@ -1,4 +1,4 @@
-/** Tags: names that stand for a version, such as `stable`, and can be moved without touching who uses them. */
+/** Tags: names for a version, such as `stable`, that can be moved without changing the callers. */
 
 import { useState } from "react";
 import { api } from "../../api/client";

@@ -22,7 +22,7 @@ interface HeaderProps {
 
 export function Header({ detail, shown, past, onAction }: HeaderProps) {
   const { run } = detail;
-  // Of the past the picture tells: the record is always today's.
+  // For an earlier event, use the picture: the record is always the current one.
   const status = shownStatus(past ? shown.view : run);
   return (
     <header className="run-head">

@@ -126,7 +126,7 @@ export function chosen(lines: readonly LogLine[], level: Level, text: string): L
 
 const PAGE = 1000;
 
-/** All lines so far, and those that come, asked for after each event and every two seconds while the run goes on. */
+/** All lines so far and new ones, fetched after each event and every two seconds while the run is running. */
 export function useLogs(id: string, node: string | undefined, running: boolean, seq: number) {
   const key = `${id} ${node ?? ""}`;
   const [state, setState] = useState<{ key: string; lines?: LogLine[]; problem?: ApiProblem }>({ key });

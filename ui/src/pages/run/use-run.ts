@@ -50,7 +50,7 @@ export function useRun(id: string, at: number | undefined, allEvents: boolean): 
   useEffect(() => {
     if (ended) reload();
   }, [ended, reload]);
-  // An ended run that goes on: its events are listened to again. Not at once: the picture may just be late.
+  // An ended run was reopened: subscribe to its events again. Not at once: the picture may just be late.
   const reopened = running && ended;
   useEffect(() => {
     if (!reopened) return;

@@ -1,4 +1,4 @@
-/** API keys: who has one, making one, taking one back. */
+/** API keys: list, create, revoke. */
 
 import { useState } from "react";
 import { api } from "../../api/client";
@@ -16,7 +16,7 @@ import { Loading } from "../../shell/fallbacks";
 import { toast } from "../../shell/toasts";
 import { NewKeyDialog } from "./NewKeyDialog";
 
-/** `open`: nobody is asked for a key here, but the ones made now are good elsewhere. */
+/** `open`: this server requires no key, but keys created here work on servers that do. */
 export function Keys({ open }: { open: boolean }) {
   const { data, error, reload } = useResource<{ keys: Key[] }>("/keys", { namespace: null });
   const [making, setMaking] = useState(false);

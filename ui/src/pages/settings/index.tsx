@@ -1,4 +1,4 @@
-/** Who is looking, how it looks, and for admins: keys and the audit log. */
+/** The current user, appearance, and for admins: keys and the audit log. */
 
 import { useState } from "react";
 import { api } from "../../api/client";

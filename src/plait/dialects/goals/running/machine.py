@@ -37,6 +37,7 @@ from .children import child_id, named_outputs
 from .compensation import compensations, to_compensate
 from .compiled_plan import CompiledPlan
 from .decision_builder import DecisionBuilder, RunContext
+from .details import run_details
 from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .evolve import begun, fold
@@ -234,7 +235,7 @@ class GoalsMachine:
         return [] if self._flow is None else view.waiting(self._flow, self.context, tasks)
 
     def details(self) -> dict[str, Any] | None:
-        return None if self._flow is None else view.details(self._flow)
+        return None if self._flow is None else run_details(self._flow)
 
     def close(self) -> None:
         """Holds nothing of the world."""

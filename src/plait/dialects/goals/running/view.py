@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
@@ -20,7 +19,7 @@ from .compiled_plan import StepPlan, Wanted
 from .decision_builder import RunContext
 from .flow import Flow
 from .input_resolution import resolution
-from .state import DONE, INIT, PATCH, ItemState, StepState
+from .state import DONE, INIT, ItemState, StepState
 from .tasks import missing_handler
 
 RUN_ENDED = "run ended"
@@ -135,49 +134,6 @@ def _edges(flow: Flow) -> list[Edge]:
             for consumer in consumers
         ]
     return found
-
-
-# -- what only this dialect has ----------------------------------------------------------------------------------------
-
-
-def details(flow: Flow) -> dict[str, Any]:
-    plan = flow.state.plan
-    return {
-        "attributes": {
-            name: [_value(each.value, each.step, each.set_at) for each in found]
-            for name, found in sorted(flow.state.attributes.items())
-        },
-        "plan_diff": plan_diff(flow),
-        "plan": {
-            "goals": plan.goals,
-            "required": plan.required,
-            "excluded": msgspec.to_builtins(plan.excluded),
-            "warnings": plan.warnings,
-        },
-    }
-
-
-def _value(value: Raw, step: str, at: int) -> dict[str, Any]:
-    shown = {"value": values.decode(value), "set_at": at}
-    return shown if step == INIT else {**shown, "step": step}
-
-
-def plan_diff(flow: Flow) -> dict[str, Any]:
-    """The plan beside what really ran."""
-    steps = flow.state.steps
-    by_status: dict[str, list[str]] = {"completed": [], "failed": [], "pending": []}
-    for step_id, step in steps.items():
-        by_status.setdefault(step.status, []).append(step_id)
-    given = {name: [each.step for each in found] for name, found in sorted(flow.state.attributes.items())}
-    return {
-        "planned": list(steps),
-        "completed": by_status["completed"],
-        "failed": by_status["failed"],
-        "skipped": {step_id: step.reason for step_id, step in steps.items() if step.status == "skipped"},
-        "not_started": by_status["pending"],
-        "winners": {name: found[0] for name, found in given.items() if found[0] not in (INIT, PATCH)},
-        "late": {name: found[1:] for name, found in given.items() if len(found) > 1},
-    }
 
 
 # -- why it is not moving ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from plait.api.route import Answer, Reply, Route
 from plait.api.shape import Query, Scoped, label_pair
 from plait.dialects.goals.catalogs.step_catalog import StepCatalog
 from plait.dialects.goals.planning.plan import Plan
+from plait.dialects.goals.running.details import GoalsDetails
 
 from .shapes import CatalogDetail, ListSteps, RemovedStep, StepDetail
 
@@ -64,7 +65,7 @@ ROUTES = (
         handler=list_steps,
         query=ListSteps,
         replies=(Reply(200, CatalogDetail, "The catalog, or those of its steps that have the labels."),),
-        also=(Plan,),
+        also=(Plan, GoalsDetails),
     ),
     Route(
         method="GET",

@@ -1,4 +1,4 @@
-/** The attributes of a run: every value of each name, who gave it and when, and which one counts. */
+/** The attributes of a run: every value of each name, which step set it and when, and which one is used. */
 
 import { useState } from "react";
 import { Button } from "../../../components/Button";

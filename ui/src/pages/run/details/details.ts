@@ -1,35 +1,22 @@
 /**
- * What a run's dialect adds to its view. The page asks what is there, never which dialect it is: parts that it knows how
- * to show get a tab of their own, and what remains is shown as JSON.
+ * What a run's dialect adds to its view. The page looks at the parts, never at the dialect: those that it knows get a tab
+ * of their own, the others are shown as JSON.
  */
 
-import type { GoalsPlan } from "../../../api/goals";
-import type { Json, Millis, View } from "../../../api/types";
+import type { GoalsDetails } from "../../../api/schema";
+import type { Json, View } from "../../../api/types";
 import { isObject } from "../../../components/SchemaFormModel";
 
-export interface AttributeValue {
-  value: Json;
-  /** Absent: it was given at the start. */
-  step?: string;
-  set_at: Millis;
-}
-export type AttributeValues = { [name: string]: AttributeValue[] };
-export interface PlanDiff {
-  planned?: string[];
-  completed?: string[];
-  failed?: string[];
-  skipped?: { [step: string]: string };
-  not_started?: string[];
-  winners?: { [name: string]: string };
-  late?: { [name: string]: string[] };
-}
-export type PlanSummary = Partial<Pick<GoalsPlan, "goals" | "excluded" | "required" | "warnings">>;
+export type { AttributeValue } from "../../../api/schema";
+export type AttributeValues = GoalsDetails["attributes"];
+/** Partial: another dialect, or another version of the server, may send less. */
+export type PlanDiff = Partial<GoalsDetails["plan_diff"]>;
+export type PlanSummary = Partial<GoalsDetails["plan"]>;
 export interface Details {
-  /** Every value of each name, the one that counts first. */
   attributes?: AttributeValues;
   plan_diff?: PlanDiff;
   plan?: PlanSummary;
-  /** What this page has no picture for. */
+  /** Parts without a tab of their own. */
   other?: { [part: string]: Json };
 }
 

@@ -89,7 +89,7 @@ export function looksOf(view: GraphView, lines: readonly Line[]): Map<Line, Edge
   );
 }
 
-/** Where several bring the same to one node: who was first, and who only came too late. */
+/** Several nodes provide the same input: which was first, and which came too late. */
 function racesOf({ edges }: GraphView): Map<string, "won" | "lost"> {
   const goal = ({ target, label }: Edge) => `${target}\n${label}`;
   const raced = new Set(edges.filter(({ chosen }) => chosen).map(goal));

@@ -10,7 +10,7 @@ import { Link } from "../../../shell/router";
 
 export interface CardData extends Record<string, unknown> {
   node: Node;
-  /** Tells it from its siblings. */
+  /** Distinguishes it from its siblings. */
   name: string;
   /** Statuses of what is inside, when it is a scope. */
   inside?: { [status: string]: number };

@@ -37,7 +37,7 @@ export function useCamera(scene: Scene, selected: string | undefined): Camera {
   useLayoutEffect(() => {
     if (!moved.current) void flow.setViewport(shotOf({ ...latest.current, placed, room }, READABLE));
   }, [placed, room, flow]);
-  // What is selected, by a click, a key or a link, is in view, also when the panel beside takes its room.
+  // The selection, by a click, a key or a link, stays in view, also when the side panel takes up space.
   useLayoutEffect(() => {
     const box = selected === undefined ? undefined : placed.boxes.get(selected);
     if (!box) return;

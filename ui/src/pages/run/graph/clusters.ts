@@ -34,7 +34,7 @@ function roots(items: readonly { id: string }[], scope: Scope): (id: string) => 
   const root = (id: string): string => {
     let at = id;
     for (let next = above.get(at); next !== undefined && next !== at; next = above.get(at)) {
-      // Halves the way for the next who asks.
+      // Path halving: the next lookup is shorter.
       above.set(at, above.get(next) ?? next);
       at = next;
     }

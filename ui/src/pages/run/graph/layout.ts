@@ -23,7 +23,7 @@ export interface Line {
   target: string;
   label?: string;
   depth: number;
-  /** Of a row that goes on in the next line: the height at which the edge runs back. */
+  /** Of a row that wraps to the next line: the height at which the edge runs back. */
   bend?: number;
   /** Where it goes between the boxes of the layers that it crosses. */
   via?: Point[];

@@ -7,7 +7,7 @@ import { type CardNode, NodeCard } from "./NodeCard";
 
 export interface NodeRenderer {
   card: ComponentType<NodeProps<CardNode>>;
-  /** The node in words, for those who don't see it. */
+  /** The node in words, for screen readers. */
   spoken: (node: Node) => string;
   /** All of a node that is drawn: while this is the same, so is its card. */
   drawn: (node: Node) => unknown;

@@ -53,7 +53,7 @@ function between(points: readonly Point[]): Point {
   return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
 }
 
-/** A row that goes on in the next line: out to the right, down to the gap between the lines, back to the left, and in. */
+/** A row that wraps to the next line: out to the right, down to the gap between the lines, back to the left, and in. */
 function bent(from: Ends, to: Ends, bend: number): EdgePath {
   const [x1, y1] = [from.x + from.width, from.y + from.height / 2];
   const [x2, y2] = [to.x - TIP, to.y + to.height / 2];
