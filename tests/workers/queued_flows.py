@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from typing import Any
+from typing import Any, TypedDict
 
 from plait import Context, Retry, heartbeat, step, step_info, workflow
 from plait.catalog import python_step
@@ -73,3 +73,30 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {"double": (21,), "blocking": (7,)}
 def shout(text: str) -> str:
     """Says it loudly."""
     return text.upper()
+
+
+undone: list[str] = []
+
+
+def unbook(input: dict[str, Any], output: dict[str, Any]) -> None:
+    undone.append(input["text"])
+
+
+class Room(TypedDict):
+    room: int
+
+
+class Receipt(TypedDict):
+    receipt: str
+
+
+@python_step(queue="gpu", compensate=unbook)
+def book_room(text: str) -> Room:
+    """Books a room."""
+    return {"room": 7}
+
+
+@python_step(configure=lambda made: made.no_retries())
+def pay_room(room: int) -> Receipt:
+    """Pays for the room, which never works."""
+    raise Refused("no money")

@@ -89,6 +89,17 @@ async def test_a_python_step_of_goals_is_done_on_its_queue():
         assert "task.queued" in [event.type for event in await run.events()]
 
 
+async def test_a_compensation_of_goals_is_done_on_the_queue_of_its_step():
+    queued_flows.undone.clear()
+    async with engine_only() as engine, working(engine):
+        run = await engine.start(goals("pay-room"), {"text": "suite"})
+        with pytest.raises(RunFailed):
+            await run.result()
+        queued = [event.data["token"] for event in await run.events() if event.type == "task.queued"]
+        assert len(queued) == 2
+        assert queued_flows.undone == ["suite"]
+
+
 async def test_an_error_that_is_never_retried_is_final():
     async with engine_only() as engine, working(engine):
         run = await engine.start(calls, "refused")
