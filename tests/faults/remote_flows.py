@@ -11,7 +11,7 @@ LEDGER = "PLAIT_TEST_LEDGER"
 @step(queue="chaos", timeout=60)
 async def effect(n: int) -> int:
     _note(f"{n} {step_info().idempotency_key} python {step_info().attempt}")
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)  # so that blows fall while it is under way
     return n
 
 
