@@ -11,13 +11,14 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from plait.kernel.errors import ErrorInfo
+from plait.kernel.queued import QUEUE_NAME
 
 from .shape import Body, Shape
 
 PROTOCOL = 1
 """The newest version of the protocol that is spoken here."""
 
-QueueName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.:-]*\Z")]
+QueueName = Annotated[str, Meta(min_length=1, max_length=200, pattern=rf"^{QUEUE_NAME}\Z")]
 WorkerName = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
 TaskId = Annotated[str, Meta(min_length=1, max_length=20_000)]
 _Name = Annotated[str, Meta(min_length=1, max_length=400)]

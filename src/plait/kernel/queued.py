@@ -11,6 +11,7 @@ never sends a time, so its clock does not matter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Literal, Protocol
 
@@ -20,6 +21,9 @@ from msgspec import Raw
 from .ids import Millis, RunId, Shard, TaskToken
 from .values import NULL
 
+QUEUE_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}"
+QUEUE_RULE = "use letters, digits, `_`, `.`, `:`, `-`; at most 200"
+is_queue = re.compile(QUEUE_NAME).fullmatch
 TIMEOUT_GRACE = Millis(1_000)
 """Beyond a task's timeout: a worker that stops its attempt in time should be the one to report it."""
 

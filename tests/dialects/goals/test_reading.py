@@ -11,6 +11,7 @@ from plait.dialects.goals import limits
 from plait.dialects.goals.errors import GoalsError
 from plait.dialects.goals.steps.reading import read_step
 from plait.dialects.goals.steps.step import Step, clean, emitted, is_id
+from plait.kernel.queued import QUEUE_RULE
 
 WORK = {
     "max_retries": 10,
@@ -319,6 +320,15 @@ def test_what_is_undone_can_not_be_remembered() -> None:
     http = sync(endpoint="http://localhost/", compensate="http://localhost/undo")
     assert "'compensate' and 'memoizable' exclude each other" in refusal({**http, "memoizable": True})
     assert "'compensate' and 'memoizable'" in refusal(sent(python={"handler": "h", "compensate": "u"}, memoizable=True))
+
+
+@pytest.mark.parametrize("queue", ["two words", "-x", "q" * 201])
+def test_a_queue_that_no_worker_could_ask_for_is_refused(queue: str) -> None:
+    text = refusal(sent(python={"handler": "h", "queue": queue}))
+    assert text == f"step 'x': queue {queue[:80]!r} is no name of a queue; {QUEUE_RULE}"
+    called = read_step(sent(python={"handler": "h", "queue": "gpu:2"})).python
+    assert called is not None
+    assert called.queue == "gpu:2"
 
 
 def test_unknown_fields_are_refused_and_left_out_on_the_compatible_mount() -> None:

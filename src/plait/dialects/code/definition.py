@@ -18,6 +18,7 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import InvalidInput
+from plait.kernel.queued import QUEUE_RULE, is_queue
 from plait.kernel.retry import Retry
 from plait.kernel.task import Policy
 
@@ -35,7 +36,6 @@ DEFAULT_TIMEOUT = 30.0
 MAX_TIMEOUT = 30 * 86_400.0
 _EMPTY = inspect.Parameter.empty
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
-_QUEUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}")
 
 
 class StepOptions(TypedDict, total=False):
@@ -112,8 +112,8 @@ def _attempts(retry: Retry, count: int) -> Retry:
 
 
 def _queue(name: object) -> str:
-    if not isinstance(name, str) or not _QUEUE.fullmatch(name):
-        raise bad_option(f"queue={name!r}", "use letters, digits, `_`, `.`, `:`, `-`; at most 200")
+    if not isinstance(name, str) or not is_queue(name):
+        raise bad_option(f"queue={name!r}", QUEUE_RULE)
     return name
 
 

@@ -25,6 +25,7 @@ from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput, Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key
+from plait.kernel.queued import QUEUE_RULE, is_queue
 from plait.kernel.records import Record, Records
 from plait.server.nouns import KEY
 
@@ -36,7 +37,6 @@ USE_NOTED = Millis(10 * 60_000)
 
 _KIND, _USES, _NOWHERE = "auth.key", "auth.key_use", ""
 _SHAPE = re.compile(r"plait_([0-9a-f]{18})_([A-Za-z0-9_-]{32})")
-_QUEUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:-]{0,199}")
 _MAX_LIFETIME = 10 * 366 * 86_400
 _PAGE = 500
 
@@ -192,9 +192,8 @@ def _queues(queues: Sequence[str], role: str) -> list[str]:
             "auth.bad_queues", f"a key for queues has the role worker, not {role[:40]}", fix="leave the queues out"
         )
     for queue in queues:
-        if not _QUEUE.fullmatch(queue):
-            fix = "use letters, digits, `_`, `.`, `:`, `-`; at most 200"
-            raise InvalidInput("auth.bad_queues", f"queue {queue[:40]!r}", fix=fix)
+        if not is_queue(queue):
+            raise InvalidInput("auth.bad_queues", f"queue {queue[:40]!r}", fix=QUEUE_RULE)
     return list(dict.fromkeys(queues))
 
 

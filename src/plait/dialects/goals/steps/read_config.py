@@ -8,6 +8,7 @@ from typing import Any
 
 from plait.definitions.cursor import Cursor
 from plait.dialects.goals import limits
+from plait.kernel.queued import QUEUE_RULE, is_queue
 from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
 
 from .attribute import Language
@@ -137,9 +138,12 @@ def read_flow(cursor: Cursor) -> Flow:
 
 
 def read_python(cursor: Cursor) -> PythonCall:
+    queue = cursor.text("queue")
+    if queue and not is_queue(queue):
+        cursor.note("queue", f"queue {queue[:80]!r} is no name of a queue", QUEUE_RULE)
     return PythonCall(
         handler=cursor.text("handler", required=True),
-        queue=cursor.text("queue"),
+        queue=queue,
         timeout=_positive(cursor.number("timeout")),
         compensate=cursor.text("compensate"),
     )
