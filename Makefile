@@ -76,6 +76,7 @@ bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench.goals
 	$(BIN)/python -m bench.ale
 	$(BIN)/python -m bench.hops
+	$(BIN)/python -m bench.profile
 	$(BIN)/python -m bench.remote
 
 bench-api: $(READY) ## Measure the HTTP API under load: make bench-api ARGS="--seconds 10"

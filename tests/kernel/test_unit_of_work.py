@@ -72,13 +72,13 @@ def test_a_large_value_is_kept_by_its_hash():
 
 def test_many_small_values_are_no_reason_for_a_blob():
     events = [TaskLate(TaskToken(f"t{n}"), 1, values.encode("x" * 50)) for n in range(10)]
-    assert draft(*events).write(LIMIT).blobs == []
+    assert draft(*events).write(LIMIT).blobs == ()
 
 
 def test_a_value_just_at_the_threshold_stays():
     body = values.encode("x" * (LIMIT - 2))
     assert len(bytes(body)) == LIMIT
-    assert draft(RunCompleted(body), RunCompleted(body)).write(LIMIT).blobs == []
+    assert draft(RunCompleted(body), RunCompleted(body)).write(LIMIT).blobs == ()
 
 
 def test_only_fields_that_are_one_value_become_blobs():
@@ -88,7 +88,7 @@ def test_only_fields_that_are_one_value_become_blobs():
 def test_values_in_lists_and_dicts_stay_where_they_are():
     """A loop's 300th iteration, for one, is a key of such a dict."""
     write = draft(Mixed(many={300: big()}, listed=[big()])).write(LIMIT)
-    assert write.blobs == []
+    assert write.blobs == ()
     assert write.log is not None
     assert len(write.log.events) > 2 * LIMIT
 
@@ -229,4 +229,24 @@ def test_one_draft_leaves_nothing_in_the_next():
     for what in ROWS:
         fill(what, first)
     assert draft().empty
-    assert draft().write(LIMIT) == Write(RUN, Shard(shard_of(RUN)), Epoch(1))
+    assert draft().write(LIMIT) == Write(RUN, Shard(shard_of(RUN)), Epoch(1), plain=True)
+
+
+# -- plain writes ------------------------------------------------------------------------------------------------------
+
+NOT_ROWS = {"create", "patch", "unresolved", "breach", "revoked", "more", "ended"}
+"""What a plain write has too, and what is not written."""
+
+
+@pytest.mark.parametrize("field", sorted(UnitOfWork.__annotations__.keys() - NOT_ROWS))
+def test_a_write_with_rows_of_any_kind_is_not_taken_for_a_plain_one(field: str):
+    unit = draft(RunCompleted(values.NULL))
+    assert unit.write(LIMIT).plain
+    setattr(unit, field, ["a row"])
+    write = unit.write(LIMIT)
+    assert not write.plain
+    assert not unit.empty
+
+
+def test_a_write_with_a_blob_is_not_plain():
+    assert not draft(RunCompleted(big())).write(LIMIT).plain

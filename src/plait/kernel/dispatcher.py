@@ -70,7 +70,7 @@ class Dispatcher:
     def committed(self, run: Run, unit: UnitOfWork, write: Write) -> None:
         if unit.create is not None:
             self._callers.starts.came(run.id, "ok")
-        if write.taken or write.cleared or write.timers or write.children or write.inbox or write.queued:
+        if not write.plain:
             self._note_rows(write)
         if self._subscriptions.any:
             self._subscriptions.moved(run.id, listed=unit.create is not None or unit.patch is not None)

@@ -200,6 +200,8 @@ class Write(msgspec.Struct, gc=False):
     finished: Claim | None = None
     """The claim whose task this ends: its row is deleted, and the inbox gets the result. If the claim does not hold,
     the verdict is `exists` if that result is in the inbox already, else `conflict`."""
+    plain: bool = False
+    """It has nothing but `create`, `log` and `patch`, as most writes: nobody need look for more."""
 
 
 Verdict = Literal["ok", "fenced", "conflict", "exists"]

@@ -79,11 +79,12 @@ class UnitOfWork:
     @property
     def empty(self) -> bool:
         """Nothing to write: the input changed nothing."""
-        return not (
-            self.events
-            or self.create
-            or self.patch
-            or self.taken
+        return not (self.events or self.create or self.patch or self._has_more())
+
+    def _has_more(self) -> bool:
+        """Than a run, its events and its row: most units of work have not."""
+        return bool(
+            self.taken
             or self.cleared
             or self.timers
             or self.clears_all
@@ -93,7 +94,9 @@ class UnitOfWork:
             or self.children
             or self.approvals
             or self.dead_letters
+            or self.queued
             or self.dequeued
+            or self.blobs
         )
 
     # -- what effects add ----------------------------------------------------------------------------------------
@@ -153,6 +156,8 @@ class UnitOfWork:
                 log, blobs = self._log(blob_threshold)
             else:
                 log = LogRow(Seq(self.first), len(events), self.at, encoded)
+        if not (blobs or self._has_more()):
+            return Write(self.run_id, self.shard, self.epoch, self.create, log, self.patch, plain=True)
         write = Write(
             self.run_id,
             self.shard,

@@ -100,7 +100,8 @@ def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
     if patches:
         db.executemany(SQL["patch_run"], patches)
     for write in writes:
-        _apply_rest(db, write)
+        if not write.plain:
+            _apply_rest(db, write)
 
 
 def _apply_rest(db: apsw.Connection, write: Write) -> None:
