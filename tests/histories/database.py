@@ -29,6 +29,7 @@ from plait.stores.sqlite import SqliteStore
 from plait.testing import Sim, SimRun, sim
 
 from .flows import DAY, DEFINITIONS, World, everything, mendable, patient
+from .stored import without_places
 
 OWNER = "an older engine"
 DATABASES = Path(__file__).parent / "databases"
@@ -104,7 +105,8 @@ async def record() -> Path:
     await store.dispose()
     DATABASES.mkdir(exist_ok=True)
     path = DATABASES / f"schema-{schema}.sql"
-    lines = [line for line in out.getvalue().replace(owner, OWNER).splitlines() if not line.startswith("--")]
+    text = without_places(out.getvalue().replace(owner, OWNER))
+    lines = [line for line in text.splitlines() if not line.startswith("--")]
     path.write_text("\n".join(lines) + "\n")
     path.with_suffix(".json").write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
     return path

@@ -72,11 +72,11 @@ def save(found: Stored, folder: Path = LOGS) -> Path:
     path = folder / f"{found.name}.json"
     content = {key: getattr(found, key) for key in ("name", "plait", "row", "log", "blobs")}
     text = json.dumps(content, indent=1, sort_keys=True) + "\n"
-    path.write_text(_without_places(text))
+    path.write_text(without_places(text))
     return path
 
 
-def _without_places(text: str) -> str:
+def without_places(text: str) -> str:
     """Tracebacks name files; where they lay on the machine that recorded is nobody's business."""
     for folder in (str(Path(__file__).parents[2]), sys.base_prefix, str(Path.home())):
         text = text.replace(folder, "...")
