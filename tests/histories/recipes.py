@@ -96,7 +96,7 @@ async def late(s: Sim) -> SimRun:
     run = await s.start(flows.lossy, id="late")
     await s.clock.advance(0.3)
     stale = TaskResult(TaskToken("race/lucky/lucky"), 1, encode("too late"))
-    s.engine.kernel.delivery.report(RunId("late"), stale)
+    s.engine.kernel.dispatcher.report(RunId("late"), stale)
     return await _ended(s, run)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .background import Background
 from .ids import RunId
-from .inputs import AnyInput, Loaded, TaskResult
+from .inputs import AnyInput, Loaded
 from .leases import Leases
 from .quarantine import Quarantine, unreadable
 from .ready_queue import ReadyQueue
@@ -45,12 +45,6 @@ class Delivery:
         self._run_cache.hold(run_id, input, key)
         if not loading:
             self._background.keep_trying(lambda: self._load(run_id))
-
-    def report(self, run_id: RunId, result: TaskResult) -> None:
-        """A worker says how an attempt ended."""
-        run = self._run_cache.live.get(run_id)
-        if run is not None:
-            self._queue.post(run, result)
 
     async def take_over(self, row: RunRow, *, suspect: bool) -> None:
         """Brings a run into memory that was under way when its last owner went; `suspect`: it may be why."""

@@ -10,7 +10,7 @@ from .delivery import Delivery
 from .errors import LeaseLost, PlaitError, Unavailable
 from .ids import RunId
 from .inbox import Inbox
-from .inputs import Continue, Loaded
+from .inputs import Continue, Loaded, TaskResult
 from .leases import Leases
 from .observer import Observers
 from .ownership import Ownership
@@ -85,12 +85,18 @@ class Dispatcher:
         for token in unit.revoked or ():
             self._worker.cancel(run.id, token)
         for opened in unit.tasks:
-            report, log_line = self._delivery.report, self._task_logs.note
-            self._worker.start(Attempt(run.id, opened.task, opened.attempt, opened.progress, report, log_line))
+            log_line = self._task_logs.note
+            self._worker.start(Attempt(run.id, opened.task, opened.attempt, opened.progress, self.report, log_line))
         if unit.more:
             self._queue.post(run, Continue())
         if not run.mailbox and not run.state.tasks.running:
             self._run_cache.park(run)
+
+    def report(self, run_id: RunId, result: TaskResult) -> None:
+        """The worker says how an attempt ended."""
+        run = self._run_cache.live.get(run_id)
+        if run is not None:
+            self._queue.post(run, result)
 
     def _note_rows(self, write: Write) -> None:
         run_id = write.run_id

@@ -1,9 +1,10 @@
 """The kernel: what an engine is made of, wired together.
 
     callers ──> ReadyQueue ──> RunLoop ──────────────────> Dispatcher ──> Worker
-                    ▲          decide, resolve, commit          │            │
-                    │                                           │            │ results
-    Inbox, Timers ──┴── Delivery <──────────────────────────────┴────────────┘
+                    ▲          decide, resolve, commit          ▲            │
+                    ├───────────────────────────────────────────┴── results ─┘
+                    │
+                 Delivery <── Inbox, Timers, Takeover
 
 `Ownership` says which shards are ours, `Takeover` what follows when they change hands.
 """
@@ -116,7 +117,7 @@ class Kernel:
         self._ownership = Ownership(
             store, clock, settings.owner, settings.lease_ttl, self.leases, self._takeover, self._background
         )
-        dispatcher = Dispatcher(
+        self.dispatcher = Dispatcher(
             worker=worker,
             queue=self._queue,
             run_cache=self.run_cache,
@@ -133,8 +134,10 @@ class Kernel:
             background=self._background,
             observers=self.observers,
         )
-        resolver = Resolver(resolve, self._queue, self.run_cache, dispatcher, self._background, limits.blob_threshold)
-        self.loop = RunLoop(store, clock, limits, self._queue, resolver, dispatcher, self.observers)
+        resolver = Resolver(
+            resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
+        )
+        self.loop = RunLoop(store, clock, limits, self._queue, resolver, self.dispatcher, self.observers)
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------

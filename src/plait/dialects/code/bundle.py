@@ -63,14 +63,17 @@ class CodeBundle:
         )
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
-        found = self.registry.get(definition) if isinstance(definition, str) else self._known(definition)
+        if isinstance(definition, str):
+            found = self.registry.find((definition, None)) or self.registry.get(definition)
+        else:
+            found = self._known(definition)
         raw = values.encode(input, max_bytes=self._max_payload)
         self._check_input(found, raw)
         return Resolved(found.name, found.version, raw)
 
     def _known(self, definition: object) -> Workflow[..., Any]:
         found = cast("Workflow[..., Any]", definition)
-        if not self.registry.knows(found):
+        if self.registry.find((found.name, found.version)) is not found:
             self.registry.add(found)  # so that it is there when the run must be replayed
         return found
 
@@ -104,7 +107,7 @@ class CodeBundle:
         return [describe(definition) for definition in self.registry.all()]
 
     def returns(self, definition: str, version: str | None) -> Any:
-        found = self.registry.find(definition, version)
+        found = self.registry.find((definition, version))
         return Any if found is None else found.returns
 
     def failure(self, error: ErrorInfo) -> BaseException:

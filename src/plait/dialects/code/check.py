@@ -44,7 +44,7 @@ def examine(machine: CodeMachine, registry: Registry, now: Millis) -> Finding:
     info = machine.info
     label = info.definition if info.version is None else f"{info.definition}@{info.version}"
     run = caller_id(info.run_id)
-    definition = registry.find(info.definition, info.version)
+    definition = registry.find((info.definition, info.version))
     if definition is None:
         return Finding(run, info.namespace, label, "not_loaded", fix=_hint(registry.not_loaded(label)))
     if machine.history.seq == 0:  # made, but not started: there is nothing to fit

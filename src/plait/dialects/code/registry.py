@@ -17,6 +17,8 @@ AnyWorkflow = Workflow[..., Any]
 class Registry:
     def __init__(self, definitions: Iterable[object] = ()) -> None:
         self._loaded: dict[tuple[str, str | None], AnyWorkflow] = {}
+        self.find = self._loaded.get
+        """By name and version, or None."""
         for definition in definitions:
             self.add(definition)
 
@@ -48,12 +50,6 @@ class Registry:
 
     def all(self) -> list[AnyWorkflow]:
         return list(self._loaded.values())
-
-    def find(self, name: str, version: str | None) -> AnyWorkflow | None:
-        return self._loaded.get((name, version))
-
-    def knows(self, definition: AnyWorkflow) -> bool:
-        return self._loaded.get((definition.name, definition.version)) is definition
 
     def get(self, label: str) -> AnyWorkflow:
         """By `name` or `name@version`, for callers who only have text."""

@@ -177,7 +177,8 @@ class Replayer:
         return self._around.info
 
     def _definition(self) -> AnyWorkflow | None:
-        return self._around.registry.find(self._around.info.definition, self._around.info.version)
+        info = self._around.info
+        return self._around.registry.find((info.definition, info.version))
 
     def _token(self, at: str) -> TaskToken:
         return token_of(at, self.history.generation)

@@ -187,4 +187,4 @@ def stale_result(cluster: Cluster, storm: Storm) -> None:
         run_id, path = storm.random.choice(tried_again)
         storm.seen.append(f"an old attempt of {path} of {run_id} reports")
         stale = TaskResult(TaskToken(path), last[run_id, path] - 1, encode({"done": "by a zombie"}))
-        storm.random.choice(cluster.alive).kernel.delivery.report(RunId(run_id), stale)
+        storm.random.choice(cluster.alive).kernel.dispatcher.report(RunId(run_id), stale)

@@ -64,4 +64,4 @@ def _stale_result(engines: list[Engine], world: FlowWorld, storm: Storm) -> None
         run_id, token = storm.random.choice(tried_again)
         storm.seen.append(f"an old attempt of {token} of {run_id} reports")
         stale = TaskResult(TaskToken(token), last[run_id, token] - 1, encode({"outputs": {"done": "by a zombie"}}))
-        storm.random.choice(engines).kernel.delivery.report(RunId(run_id), stale)
+        storm.random.choice(engines).kernel.dispatcher.report(RunId(run_id), stale)
