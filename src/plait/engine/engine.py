@@ -19,7 +19,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
+from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, run_key
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
@@ -215,9 +215,9 @@ class Engine:
         input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
         is loaded or of what is saved in the namespace."""
         kernel = self.kernel
+        kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
         dialect, resolved = await self._resolved(definition, input, namespace)
-        kernel.must_live()
         due = None if deadline is None else Millis(kernel.clock.now() + _span(deadline))
         row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
         row.start_hash = resolved.hash(dialect)
@@ -301,12 +301,6 @@ class Engine:
         """With its dialect."""
         if isinstance(definition, str | Reference):
             bundle, name, dialect = self._named(definition)
-            if "@" not in name:  # loaded, as a rule
-                try:
-                    return bundle.name, await bundle.resolve(bundle.read(name), input, namespace)
-                except PlaitError as refusal:
-                    if refusal.status != NotFound.status:
-                        raise
             found = await self._names.resolve(bundle, name, input, namespace, dialect)
             return found.dialect or bundle.name, found
         bundle = self._bundle_of(definition)

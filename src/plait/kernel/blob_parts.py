@@ -7,6 +7,7 @@ is stored once, if it is a blob by itself and not a part of another.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -31,6 +32,15 @@ def split(body: bytes) -> dict[str, Raw]:
 def join(like: bytes, parts: dict[str, Raw]) -> Raw:
     """The value again, a list or an object as `like` is."""
     return Raw(values.plain(list(parts.values()) if like.startswith(b"[") else parts))
+
+
+def put(document: dict[str, Any], field: str, key: str | None, value: Any) -> None:
+    """Puts a blob's value, or that of a part, back where it stood in plain data."""
+    if key is None:
+        document[field] = value
+    else:
+        held = document[field]
+        held[int(key) if isinstance(held, list) else key] = value
 
 
 def places(refs: str) -> Iterator[tuple[int, str, str | None, str]]:

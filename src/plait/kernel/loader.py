@@ -121,12 +121,7 @@ async def recorded(
         events: list[dict[str, Any]] = msgspec.json.decode(row.events)
         if row.blobs is not None:
             for index, field, key, digest in blob_parts.places(row.blobs):
-                body: Any = msgspec.json.decode(await store.blob(digest))
-                if key is None:
-                    events[index][field] = body
-                else:
-                    held = events[index][field]
-                    held[int(key) if isinstance(held, list) else key] = body
+                blob_parts.put(events[index], field, key, msgspec.json.decode(await store.blob(digest)))
         for index, event in enumerate(events):
             if row.seq + index > after and (upto is None or row.seq + index <= upto):
                 found.append(Recorded(row.seq + index, row.at, event.pop("type"), event))

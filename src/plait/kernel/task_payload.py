@@ -26,10 +26,5 @@ async def whole(store: Store, body: bytes, refs: str | None) -> Any:
     found: Any = msgspec.json.decode(body)
     if refs is not None:
         for _, field, key, digest in blob_parts.places(refs):
-            part: Any = msgspec.json.decode(await store.blob(digest))
-            if key is None:
-                found[field] = part
-            else:
-                held = found[field]
-                held[int(key) if isinstance(held, list) else key] = part
+            blob_parts.put(found, field, key, msgspec.json.decode(await store.blob(digest)))
     return found
