@@ -63,7 +63,7 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case WithdrawApproval():
             approvals.withdraw(effect, run, unit)
         case Answer():
-            unit.taken = [*(unit.taken or ()), Taken(effect.key, answer_reply(effect.body))]
+            unit.take(Taken(effect.key, answer_reply(effect.body)))
         case Block():
             run.block(effect.error)
         case Finish() | FailTask():
@@ -157,12 +157,12 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         InboxRow(child.run_id, shard, "~start", values.plain(start), unit.at),
         _refusal(child, taken, run, unit),
     )
-    unit.children = [*(unit.children or ()), new]
+    unit.add_child(new)
 
 
 def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork) -> None:
     """It could not be resolved: the parent gets that as the child's failure."""
-    unit.inbox = [*(unit.inbox or ()), _refusal(child, describe(error), run, unit)]
+    unit.post(_refusal(child, describe(error), run, unit))
 
 
 def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
@@ -174,6 +174,6 @@ def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) ->
 
 def drop_children(unit: UnitOfWork) -> set[RunId]:
     """Takes back children that a limit forbids; returns their ids."""
-    dropped = {child.row.id for child in unit.children or ()} | {child.run_id for child in unit.unresolved or ()}
-    unit.children = unit.unresolved = None
+    dropped = {child.row.id for child in unit.write.children} | {child.run_id for child in unit.unresolved or ()}
+    unit.write.children, unit.unresolved = (), None
     return dropped

@@ -40,7 +40,7 @@ from .limits import exceeded
 from .recovery import expired, start_again
 from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
-from .store import Settled, Taken
+from .store import Settled, Taken, Write
 from .task import Task
 from .tasks import Again, Final, Late
 from .unit_of_work import UnitOfWork
@@ -53,14 +53,13 @@ _INPUTS_AT_ONCE = 1000
 
 def advance(run: Run, now: Millis) -> UnitOfWork:
     """All inputs that wait in the mailbox, decided one after the other."""
-    state = run.state
-    state.at = now = max(now, state.at)
+    state, mailbox = run.state, run.mailbox
+    now = state.at = now if now > state.at else state.at
     run.was = state.status
     if run.asked:
         run.asked = []
-    unit = UnitOfWork(run.id, run.shard, run.epoch, state.seq + 1, now)
-    unit.create, run.create = run.create, None
-    mailbox = run.mailbox
+    unit = UnitOfWork(Write(run.id, run.shard, run.epoch, run.create, plain=True), state.seq + 1, now)
+    run.create = None
     if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
     for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
@@ -71,7 +70,7 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
             _start(input, run, unit)
         else:
             _handle(input, key, run, unit)
-    if state.seq > run.limits.max_events or unit.breach is not None or unit.children or unit.unresolved:
+    if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
         _check_limits(run, unit)
     run.close(unit)
     return unit
@@ -89,7 +88,7 @@ def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> Non
         if key is not None:
             taken = Taken(key, None if answer is None else answer_reply(answer), later=answer is _LATER)
     if key is not None and taken is not None:
-        unit.taken = [*(unit.taken or ()), taken]
+        unit.take(taken)
 
 
 _LATER = Raw(b"")
@@ -173,7 +172,7 @@ def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
 
 
 def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
-    before, counted = unit.approvals, cast.token in run.state.approvals
+    before, counted = unit.write.approvals, cast.token in run.state.approvals
     decided = approvals.vote(cast, run, unit)
     if decided is None:
         return None
@@ -181,7 +180,7 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
         return _hear(decided, run, unit)
     except PlaitError:
         if not counted:  # the machine does not wait for it, so it was not open
-            unit.approvals = before
+            unit.write.approvals = before
         raise
 
 
@@ -427,11 +426,11 @@ def _check_limits(run: Run, unit: UnitOfWork) -> None:
         breach = unit.breach
     elif state.seq > limits.max_events:
         breach = exceeded("events", state.seq, limits.max_events)
-    elif (unit.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
+    elif (unit.write.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
         breach = exceeded("levels of children", run.info.depth + 1, limits.max_depth)
         unborn = drop_children(unit)
     else:
         return
     _cancel(Cancel(cause="limit", error=breach), run, unit)
     if unborn:  # nor are they told that their parent ended
-        unit.inbox = [row for row in unit.inbox or () if row.run_id not in unborn] or None
+        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unborn]

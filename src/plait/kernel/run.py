@@ -119,34 +119,38 @@ class Run:
             error,
             unit.at,
         )
-        unit.dead_letters = [*(unit.dead_letters or ()), letter]
+        unit.give_up(letter)
 
     # -- its row -----------------------------------------------------------------------------------------------
 
     def close(self, unit: UnitOfWork) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
+        state, write = self.state, unit.write
         # A blocked run is loaded by its next owner, who may have code that fits
-        reload = self.machine.reload_on_takeover and self.state.status == "running"
-        awake = self.state.tasks.running > 0 or unit.more or self.blocked is not None or reload
-        self.has_rows = self.has_rows or bool(unit.timers or unit.approvals)
+        awake = state.tasks.running > 0 or unit.more or self.blocked is not None or self._reload
         full = self._full
-        if full or unit.taken:  # else no message came, and that others are consumed changes nothing
-            full = self.machine.backlog() >= self.limits.max_queued_messages
-        if self.recoveries and unit.events and unit.create is None:
+        if full or not write.plain:
+            self.has_rows = self.has_rows or bool(write.timers or write.approvals)
+            if full or write.taken:  # else no message came, and that others are consumed changes nothing
+                full = self.machine.backlog() >= self.limits.max_queued_messages
+        if self.recoveries and unit.events and write.create is None:
             self.recoveries, self._stale = 0, True  # it makes progress
-        if unit.create is not None and not unit.ended and not self._stale:
-            unit.create.awake = self._awake = awake
-        elif awake != self._awake or full != self._full or unit.ended or self._stale:
+        if write.create is not None and not unit.ended and not self._stale:
+            write.create.awake = self._awake = awake
+        elif awake is not self._awake or full is not self._full or unit.ended or self._stale:
             self._awake = awake
             self._full = full
             self._stale = False
-            unit.patch = self._patch()
-        since = self.state.seq - self._snapshot_seq
-        enough = since >= _SNAPSHOT_EVERY or since >= _WORTH_A_SNAPSHOT
-        if enough and not unit.ended and self._snapshot_pays(since, unit.at):
-            self._snapshot_seq, self._snapshot_at = self.state.seq, unit.at
-            body = values.plain({"kernel": self.state.dump(), "machine": self.machine.snapshot()})
-            unit.snapshot = Snapshot(Seq(self.state.seq), unit.at, body)
+            write.patch = self._patch()
+        since = state.seq - self._snapshot_seq
+        if since >= _WORTH_A_SNAPSHOT and not unit.ended and self._snapshot_pays(since, unit.at):
+            self._snapshot_seq, self._snapshot_at = state.seq, unit.at
+            body = values.plain({"kernel": state.dump(), "machine": self.machine.snapshot()})
+            unit.rows.snapshot = Snapshot(Seq(state.seq), unit.at, body)
+
+    @property
+    def _reload(self) -> bool:
+        return self.machine.reload_on_takeover and self.state.status == "running"
 
     def _snapshot_pays(self, since: int, now: Millis) -> bool:
         """By count or by age; either way not while it would be larger than what it saves reading."""
