@@ -77,7 +77,11 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     opened = run.state.tasks.open(task, unit.at)
-    if opened is not None:
+    if opened is None:
+        return
+    if task.queue is None:
+        unit.tasks.append(opened)
+    else:
         begin(opened, run, unit)
 
 

@@ -48,7 +48,7 @@ from .unit_of_work import UnitOfWork
 log = logging.getLogger("plait.kernel")
 
 DEADLINE = TaskToken("~deadline")
-_INPUTS_AT_ONCE = 1000
+_INPUTS_AT_ONCE = range(1000)
 
 
 def advance(run: Run, now: Millis) -> UnitOfWork:
@@ -62,14 +62,18 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
     run.create = None
     if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
-    for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
+    for _ in _INPUTS_AT_ONCE:
         input, key = mailbox.popleft()
-        if key is None and type(input) is TaskResult:  # by far the most common; these two are never refused
+        if key is not None:
+            _handle(input, key, run, unit)
+        elif type(input) is TaskResult:  # by far the most common; these two are never refused
             _task_result(input, run, unit)
-        elif key is None and type(input) is Start:
+        elif type(input) is Start:
             _start(input, run, unit)
         else:
             _handle(input, key, run, unit)
+        if not mailbox:
+            break
     if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
         _check_limits(run, unit)
     run.close(unit)
@@ -140,21 +144,21 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
     if decision.reopen is not None:
         lifecycle.reopen(decision.reopen, run, unit)
         unit.settle([Settled(letter_id(run.id, token), "retried") for token in decision.retried])
-    unit.events += decision.events
-    run.state.seq += len(decision.events)
+    events = decision.events
+    run.state.seq += len(events)
+    if unit.events:
+        unit.events += events
+    else:
+        unit.events = events
     if type(input) is Patch:  # before the effects: they may end the run
         run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
-    effects = decision.effects
-    if len(effects) > run.limits.max_effects:
-        unit.breach = exceeded("effects in one decision", len(effects), run.limits.max_effects)
+    if len(decision.effects) > run.limits.max_effects:
+        unit.breach = exceeded("effects in one decision", len(decision.effects), run.limits.max_effects)
         return decision.reply
-    for effect in effects:
-        if type(effect) is Task and effect.queue is None:  # by far the most common
-            if (opened := run.state.tasks.open(effect, unit.at)) is not None:
-                unit.tasks.append(opened)
-        elif type(effect) is Task:
+    for effect in decision.effects:
+        if type(effect) is Task:  # by far the most common
             open_task(effect, run, unit)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
@@ -317,7 +321,13 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
 
 def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     state = run.state
-    undoing = state.rollback is not None and state.rolling_back
+    if result.error is None and state.rollback is None and state.status == "running":  # by far the most common
+        if state.tasks.completes(result):
+            _ask(result, run, unit)
+        else:
+            _late(result, run, unit)
+        return
+    undoing = state.rolling_back
     if state.status != "running" or (undoing and not lifecycle.is_compensator(result.token, run)):
         _outlived(result, run, unit)
         return
