@@ -425,8 +425,8 @@ def _check_limits(run: Run, unit: UnitOfWork) -> None:
     unborn: set[RunId] = set()
     if unit.breach is not None:
         breach = unit.breach
-    elif state.seq > limits.max_events:
-        breach = exceeded("events", state.seq, limits.max_events)
+    elif (events := state.seq - run.snapshots.compacted) > limits.max_events:
+        breach = exceeded("events", events, limits.max_events)
     elif (unit.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
         breach = exceeded("levels of children", run.info.depth + 1, limits.max_depth)
         unborn = drop_children(unit)

@@ -17,6 +17,7 @@ from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from .inputs import AnyInput
 from .queued import QueuedTask
 from .store import (
+    Compaction,
     DeadLetter,
     InboxRow,
     LogRow,
@@ -49,6 +50,7 @@ class UnitOfWork:
     dead_letters: list[DeadLetter] | None = None
     settled: list[Settled] | None = None
     snapshot: Snapshot | None = None
+    compaction: Compaction | None = None
     queued: list[QueuedTask] | None = None
     dequeued: list[TaskToken] | None = None
     blobs: list[tuple[str, bytes]] | None = None
@@ -91,6 +93,7 @@ class UnitOfWork:
             or self.settled
             or self.inbox
             or self.snapshot
+            or self.compaction
             or self.children
             or self.approvals
             or self.dead_letters
@@ -177,6 +180,7 @@ class UnitOfWork:
             self.dead_letters or (),
             self.settled or (),
             self.snapshot,
+            self.compaction,
         )
         if self.queued is not None or self.dequeued is not None:
             write.queued, write.dequeued = self.queued or (), self.dequeued or ()

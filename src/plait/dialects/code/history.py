@@ -49,6 +49,7 @@ from .events import (
 from .location import Location, child_id, parse, place_of
 
 INLINE = "inline"
+MAX_SEEN = 10_000
 
 
 class QueuedMessage(msgspec.Struct, frozen=True):
@@ -135,6 +136,7 @@ class _Image(msgspec.Struct, omit_defaults=True):
     recoveries: int = 0
     rolled_back: bool = False
     rollback_error: ErrorInfo | None = None
+    trimmed: bool = False
 
 
 class History:
@@ -149,7 +151,8 @@ class History:
         self.undoables: dict[str, Undoable] = {}
         self.queue: dict[str, QueuedMessage] = {}
         """Messages that wait, oldest first."""
-        self.seen: set[str] = set()
+        self.seen: dict[str, None] = {}
+        """Ids of messages that came, oldest first: the last of them. The inbox knows them all."""
         self.orders = 0
         self.generation = 0
         self.blocked: RunBlocked | None = None
@@ -160,6 +163,8 @@ class History:
         self.recoveries = 0
         self.rolled_back = False
         self.rollback_error: ErrorInfo | None = None
+        self.trimmed = False
+        """A loop has dropped iterations: its run may go on for years."""
         self.fresh_fork = False
         self.on_closed: Callable[[OpState], None] | None = None
         """Whoever plays the history is told of each closing as it is recorded."""
@@ -226,6 +231,7 @@ class History:
             op.starts = op.starts | event.starts
 
     def fold_trimmed(self, event: LoopTrimmed, at: Millis) -> None:
+        self.trimmed = True
         iterations = self._iterations.get(event.at, {})
         kept = set(event.kept)
         for number in [n for n in iterations if n < event.below and n not in kept]:
@@ -239,7 +245,9 @@ class History:
 
     def fold_queued(self, event: MessageQueued, at: Millis) -> None:
         self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at)
-        self.seen.add(event.id)
+        self.seen[event.id] = None
+        if len(self.seen) > MAX_SEEN:
+            del self.seen[next(iter(self.seen))]
 
     def fold_blocked(self, event: RunBlocked, at: Millis) -> None:
         self.blocked = event
@@ -287,7 +295,7 @@ class History:
         self.queue |= {message.id: message for message in messages if message.id not in known}
 
     def fold_forked(self, event: RunForked, at: Millis) -> None:
-        self.queue, self.seen, self.fresh_fork = {}, set(), True
+        self.queue, self.seen, self.fresh_fork = {}, {}, True
         self._drop_open_children()
         self.blocked, self.causes = None, []
         for path, value in event.edits.items():
@@ -349,7 +357,7 @@ class History:
             list(self.ops.values()),
             list(self.undoables.values()),
             list(self.queue.values()),
-            sorted(self.seen),
+            list(self.seen),
             self.orders,
             self.hash,
             self.generation,
@@ -360,6 +368,7 @@ class History:
             self.recoveries,
             self.rolled_back,
             self.rollback_error,
+            self.trimmed,
         )
         return Raw(values.plain(image))
 
@@ -371,10 +380,11 @@ class History:
             self._note_iterations(op)
         self.undoables = {undoable.at: undoable for undoable in image.undoables}
         self.queue = {message.id: message for message in image.queue}
-        self.seen, self.orders, self.hash = set(image.seen), image.orders, image.hash
+        self.seen, self.orders, self.hash = dict.fromkeys(image.seen), image.orders, image.hash
         self.generation, self.blocked, self.causes = image.generation, image.blocked, image.causes
         self.ended, self.end_seq, self.recoveries = image.ended, image.end_seq, image.recoveries
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
+        self.trimmed = image.trimmed
 
     def _note_iterations(self, op: OpState) -> None:
         """Those of loops that an operation is in."""

@@ -75,8 +75,13 @@ class CodeMachine(Replayer):
         self.history.restore(snapshot)
         self._started = True
 
+    @property
+    def compacts(self) -> bool:
+        return self.history.trimmed
+
     def weight(self) -> int:
-        return len(self.history.ops)
+        history = self.history
+        return len(history.ops) + len(history.undoables) + len(history.queue)
 
     def backlog(self) -> int:
         return len(self.history.queue)

@@ -56,7 +56,7 @@ def _why(child: ChildFinished) -> str:
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
-    stops_at_failed_compensation = False
+    stops_at_failed_compensation = compacts = False
 
     def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.context = context
