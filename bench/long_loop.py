@@ -17,8 +17,10 @@ from plait import Context, Engine, Loop, step, workflow
 from plait.kernel.ids import Epoch, RunId
 
 EVENTS = 2_000_000
-EVENTS_A_ROUND = 2.1
-"""Two of the step, and the loop's own now and then."""
+WIDTH = 20
+"""Steps at once: commits are not what is measured here."""
+EVENTS_A_ROUND = 2 * WIDTH + 0.1
+"""Two of each step, and the loop's own now and then."""
 REPORTS = 10
 LINE = "{:>12} {:>12} {:>12} {:>14} {:>10}"
 _RUN = RunId("long")
@@ -32,7 +34,10 @@ async def work(number: int) -> int:
 @workflow
 async def count(ctx: Context, until: int) -> int:
     async def body(c: Context, number: int) -> Loop:
-        return Loop.break_(number) if number >= until else Loop.continue_(await c.step("work", work, number))
+        if number >= until:
+            return Loop.break_(number)
+        done = await asyncio.gather(*(c.step(f"work:{n}", work, number) for n in range(WIDTH)))
+        return Loop.continue_(done[0])
 
     return await ctx.loop("loop", body, state=0)
 

@@ -24,6 +24,7 @@ from .inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ChildStarted,
     ClaimExpired,
     Continue,
     Decided,
@@ -123,7 +124,7 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             if not run.machine.accepts_late_results:
                 _must_run(run)
             return _hear(input, run, unit)
-        case ChildFinished():
+        case ChildStarted() | ChildFinished():
             # One that outlived its parent is heard for when that is reopened
             if run.machine.accepts_late_results or not run.state.rolling_back:
                 _hear(input, run, unit)
@@ -232,6 +233,8 @@ def _start(start: Start, run: Run, unit: UnitOfWork) -> None:
     run.emit(event, unit)
     if start.deadline is not None:
         unit.set_timer(DEADLINE, start.deadline)
+    if start.announces and run.info.parent is not None and run.info.parent_token is not None:
+        unit.send(run.info.parent, f"~child:{run.id}:started", ChildStarted(run.info.parent_token, run.id))
     try:
         _ask(start, run, unit)
     except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end

@@ -110,6 +110,8 @@ class Dispatcher:
         for child in write.children:
             if self._leases.owns(child.row.id):
                 self._inbox.came(child.start)
+        if write.children:  # the id of one may have been taken: then its parent has a refusal instead
+            self._inbox.look_soon()
         for row in write.inbox:
             if row.fallback is not None:  # it may have become a dead letter
                 self._inbox.look_soon()

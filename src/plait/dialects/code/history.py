@@ -89,6 +89,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     run_id: RunId | None = None
     given: bool = False
     keep: bool = False
+    detached: bool = False
     definition: str | None = None
     value: int | None = None
     output: Raw = ABSENT
@@ -193,7 +194,7 @@ class History:
         else:
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
-            op.definition, op.given = event.definition, event.given
+            op.definition, op.given, op.detached = event.definition, event.given, event.detached
             if event.kind == "version":  # answered in the turn that asks
                 op.status, op.closed_at = "completed", at
             if event.branches is not None:
@@ -283,7 +284,7 @@ class History:
             for branch in (op.branches or {}).values():
                 if branch.status == "failed":
                     branch.status, branch.error = "open", None
-        self._renew_children()
+        self._renew_children(event.reset)
 
     def fold_rewound(self, event: RunRewound, at: Millis) -> None:
         seq, generation, seen, messages = self.seq, self.generation, self.seen, list(self._messages())
@@ -307,10 +308,10 @@ class History:
         for path in [op.at for op in self.open_ops() if op.kind == "child"]:
             self._remove(path)
 
-    def _renew_children(self) -> None:
+    def _renew_children(self, failed: list[str]) -> None:
         """They failed, or were cancelled when their parent failed: they start anew under other ids."""
         for op in self.open_ops():
-            if op.kind == "child" and not (op.given or op.keep):
+            if op.kind == "child" and not op.given and (op.at in failed or not op.keep):
                 op.run_id = child_id(self.run_id, op.at, self.generation, self.recoveries)
 
     def fold_rollback_started(self, event: RollbackStarted, at: Millis) -> None:

@@ -6,7 +6,7 @@ on a private event loop and can only wait for what the kernel delivers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -20,6 +20,7 @@ from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
     Cancel,
     ChildFinished,
+    ChildStarted,
     Continue,
     Decided,
     Loaded,
@@ -100,6 +101,8 @@ class CodeMachine(Replayer):
                 self._message(input)
             case ChildFinished():
                 self._child(input)
+            case ChildStarted():
+                self._child_started(input)
             case Decided():
                 self._decided(input)
             case Start():
@@ -160,6 +163,8 @@ class CodeMachine(Replayer):
             return
         if self.history.ended is not None and not op.keep:
             return  # it was cancelled with this run; a retry starts it again
+        if op.detached and child.status != "refused":
+            return  # that it started is all that was asked
         if child.status == "completed":
             self._record(OpClosed(op.at, "completed", child.output))
         elif child.status == "refused":
@@ -170,6 +175,12 @@ class CodeMachine(Replayer):
             error = ErrorInfo("child.failed", cause.message, kind="child", attrs=attrs, cause=cause)
             self._record(OpClosed(op.at, "failed", error=error))
         self._pump()
+
+    def _child_started(self, child: ChildStarted) -> None:
+        op = self._open_op(child.token)
+        if op is not None and op.run_id == child.run_id and op.detached:
+            self._record(OpClosed(op.at, "completed", values.encode(caller_id(child.run_id))))
+            self._pump()
 
     def _decided(self, decided: Decided) -> None:
         op = self._open_op(decided.token)
@@ -213,7 +224,7 @@ class CodeMachine(Replayer):
         self._reopen("retry")
         self._record(RunRecovered(reset))
         self._decision.retried = [self._token(path) for path in reset]
-        self._play_again()
+        self._play_again(reset)
 
     def _settle(self, resume: Resume) -> None:
         op = self.history.ops.get(self._path(resume.token or TaskToken("")))
@@ -254,7 +265,7 @@ class CodeMachine(Replayer):
             self.history.evolve(RunReopened(cause), self._now)
             self._reopened = True
 
-    def _play_again(self) -> None:
+    def _play_again(self, failed: Sequence[str] = ()) -> None:
         """Plays, and starts again what history has as open but nothing is under way for."""
         self.history.fresh_fork = False
         paths = [op.at for op in self.history.open_ops() if op.kind in _ARMED]
@@ -269,7 +280,7 @@ class CodeMachine(Replayer):
                 self._effect(op.task())
             elif op.kind != "child":
                 op.begin(state)
-            elif not state.keep:  # which went on, whatever became of its parent
+            elif path in failed or not state.keep:  # which went on, whatever became of its parent
                 self._start_child_again(op, state)
         self._pump()
 

@@ -16,6 +16,7 @@ from plait.kernel.inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ChildStarted,
     Continue,
     Decided,
     Loaded,
@@ -123,7 +124,7 @@ class GoalsMachine:
                 message(builder, input)
             case Loaded(how="wake" | "recover"):
                 after_load(builder)
-            case Loaded() | Continue() | AttemptFailed():
+            case Loaded() | Continue() | AttemptFailed() | ChildStarted():
                 go_on(builder)
             case Resume():
                 self._resume(builder, input)
