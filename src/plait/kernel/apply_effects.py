@@ -152,7 +152,7 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels)
+    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels, announces=child.announces)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )

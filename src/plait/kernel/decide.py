@@ -24,6 +24,7 @@ from .inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ChildStarted,
     ClaimExpired,
     Continue,
     Decided,
@@ -126,7 +127,7 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             if not run.machine.accepts_late_results:
                 _must_run(run)
             return _hear(input, run, unit)
-        case ChildFinished():
+        case ChildStarted() | ChildFinished():
             # One that outlived its parent is heard for when that is reopened
             if run.machine.accepts_late_results or not run.state.rolling_back:
                 _hear(input, run, unit)
@@ -235,6 +236,8 @@ def _start(start: Start, run: Run, unit: UnitOfWork) -> None:
     run.emit(event, unit)
     if start.deadline is not None:
         unit.set_timer(DEADLINE, start.deadline)
+    if start.announces and run.info.parent is not None and run.info.parent_token is not None:
+        unit.send(run.info.parent, f"~child:{run.id}:started", ChildStarted(run.info.parent_token, run.id))
     try:
         _ask(start, run, unit)
     except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end
@@ -434,8 +437,8 @@ def _check_limits(run: Run, unit: UnitOfWork) -> None:
     unborn: set[RunId] = set()
     if unit.breach is not None:
         breach = unit.breach
-    elif state.seq > limits.max_events:
-        breach = exceeded("events", state.seq, limits.max_events)
+    elif (events := state.seq - run.snapshots.compacted) > limits.max_events:
+        breach = exceeded("events", events, limits.max_events)
     elif (unit.write.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
         breach = exceeded("levels of children", run.info.depth + 1, limits.max_depth)
         unborn = drop_children(unit)

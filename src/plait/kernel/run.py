@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from . import values
 from .errors import ErrorInfo
 from .events import Event, RunCancelled, RunCompleted, RunFailed, TaskDeadLettered
 from .failures import describe
@@ -18,8 +17,9 @@ from .inputs import AnyInput
 from .limits import Limits
 from .machine import Machine, RunInfo
 from .replies import refused
-from .state import KernelState, RunState
-from .store import DeadLetter, RunPatch, RunRow, Snapshot, Write
+from .snapshots import Base, SnapshotBody, Snapshots
+from .state import RunState
+from .store import DeadLetter, RunPatch, RunRow, Write
 from .task import Task
 from .unit_of_work import UnitOfWork
 from .view import RunStatus
@@ -50,6 +50,7 @@ class Run:
         self.recoveries = 0
         self._full: bool = False
         self._stale = False
+        self.snapshots = Snapshots(limits)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
         self.was: RunStatus = "running"
@@ -78,9 +79,10 @@ class Run:
         self.state.evolve(event)
         self.machine.evolve(event, at)
 
-    def restore(self, state: KernelState, snapshot: Snapshot) -> None:
-        self._snapshot_seq, self._snapshot_at = snapshot.seq, snapshot.at
-        self.state.restore(state, snapshot.seq, snapshot.at)
+    def restore(self, base: Base, body: SnapshotBody) -> None:
+        self._snapshot_seq, self._snapshot_at = base.seq, base.at
+        self.snapshots.restore(body)
+        self.state.restore(base.kernel, base.seq, base.at)
 
     def suspect(self) -> None:
         """It was awake each time the process died: count before it is started again."""
@@ -145,8 +147,10 @@ class Run:
         since = state.seq - self._snapshot_seq
         if since >= _WORTH_A_SNAPSHOT and not unit.ended and self._snapshot_pays(since, unit.at):
             self._snapshot_seq, self._snapshot_at = state.seq, unit.at
-            body = values.plain({"kernel": state.dump(), "machine": self.machine.snapshot()})
-            unit.rows.snapshot = Snapshot(Seq(state.seq), unit.at, body)
+            base = Base(Seq(state.seq), unit.at, state.dump(), self.machine.snapshot())
+            unit.rows.snapshot, unit.write.compaction = self.snapshots.take(
+                base, compacts=self.machine.compacts, weight=self.machine.weight()
+            )
 
     @property
     def _reload(self) -> bool:
