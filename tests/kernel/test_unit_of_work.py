@@ -156,7 +156,14 @@ def test_a_draft_with_any_row_to_write_is_not_empty(what: str):
 
 def test_every_kind_of_row_that_a_decision_writes_is_tried_here():
     others = {"run_id", "shard", "epoch", "create", "log", "patch", "plain"}
-    outside = {"copies", "lines", "records", "finished", "snapshot"}  # not written by decisions, or by the run itself
+    outside = {
+        "copies",
+        "lines",
+        "records",
+        "finished",
+        "snapshot",
+        "compaction",
+    }  # not written by decisions, or by the run itself
     assert FILLED.keys() == set(Write.__struct_fields__) - others - outside
 
 
