@@ -41,7 +41,7 @@ async def ask(kernel: Kernel, run_id: RunId, input: AnyInput) -> Raw | None:
     return None if taken.reply is None else Raw(taken.reply)
 
 
-async def ask_message(kernel: Kernel, run_id: RunId, message: Message, wait: float | None) -> Any:
+async def ask_message(kernel: Kernel, run_id: RunId, message: Message, wait: float | None = None) -> Any:
     """Sends a message, and waits for the answer as long as the run goes on, or `wait` seconds from when it is
     durable."""
     await kernel.send(run_id, message, message.id)

@@ -228,7 +228,8 @@ class Handle(Generic[T]):
         events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]
         event = LogRow(Seq(plan.upto + 1), len(events), kernel.clock.now(), values.plain(events))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
-        write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
+        begins = past.snapshots.beginning()
+        write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake], snapshot=begins)
         if await kernel.append(write) != "ok":
             raise Conflict("kernel.run_exists", f"run {caller_id(new.id)} exists", fix="give the fork another id")
         return Handle(kernel, new.id, row.namespace, self._returns)

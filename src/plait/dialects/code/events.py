@@ -42,6 +42,8 @@ class OpOpened(Event, frozen=True, tag="op.opened"):
     """The child's id is the caller's, not ours."""
     keep: bool = False
     """A child that outlives its parent."""
+    detached: bool = False
+    """A child whose end nobody waits for."""
     definition: str | None = None
     value: int | None = None
 

@@ -49,6 +49,7 @@ from .location import Location, child_id, parse, place_of
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
 
 INLINE = "inline"
+MAX_SEEN = 10_000
 
 
 class Branch(msgspec.Struct, omit_defaults=True):
@@ -81,6 +82,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     run_id: RunId | None = None
     given: bool = False
     keep: bool = False
+    detached: bool = False
     definition: str | None = None
     value: int | None = None
     output: Raw = ABSENT
@@ -132,6 +134,7 @@ class _Image(msgspec.Struct, omit_defaults=True):
     rollback_error: ErrorInfo | None = None
     arrivals: int = 0
     ended_at: Millis | None = None
+    trimmed: bool = False
 
 
 class History:
@@ -145,7 +148,8 @@ class History:
         self.ops: dict[str, OpState] = {}
         self.undoables: dict[str, Undoable] = {}
         self.queue: Messages = {}
-        self.seen: set[str] = set()
+        self.seen: dict[str, None] = {}
+        """Ids of messages that came, oldest first: the last of them. The inbox knows them all."""
         self.arrivals = 0
         self.orders = 0
         self.generation = 0
@@ -159,6 +163,8 @@ class History:
         self.recoveries = 0
         self.rolled_back = False
         self.rollback_error: ErrorInfo | None = None
+        self.trimmed = False
+        """A loop has dropped iterations: its run may go on for years."""
         self.fresh_fork = False
         self.on_closed: Callable[[OpState], None] | None = None
         """Whoever plays the history is told of each closing as it is recorded."""
@@ -187,7 +193,7 @@ class History:
         else:
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
-            op.definition, op.given = event.definition, event.given
+            op.definition, op.given, op.detached = event.definition, event.given, event.detached
             if event.kind == "version":  # answered in the turn that asks
                 op.status, op.closed_at = "completed", at
             if event.branches is not None:
@@ -233,6 +239,7 @@ class History:
             op.starts = op.starts | event.starts
 
     def fold_trimmed(self, event: LoopTrimmed, at: Millis) -> None:
+        self.trimmed = True
         iterations = self._iterations.get(event.at, {})
         kept = set(event.kept)
         for number in [n for n in iterations if n < event.below and n not in kept]:
@@ -247,7 +254,9 @@ class History:
     def fold_queued(self, event: MessageQueued, at: Millis) -> None:
         self.arrivals += 1
         self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at, self.arrivals)
-        self.seen.add(event.id)
+        self.seen[event.id] = None
+        if len(self.seen) > MAX_SEEN:
+            del self.seen[next(iter(self.seen))]
 
     def fold_blocked(self, event: RunBlocked, at: Millis) -> None:
         self.blocked = event
@@ -309,7 +318,7 @@ class History:
         self.queue = in_order([*self.queue.values(), *(m for m in messages if m.id not in known)])
 
     def fold_forked(self, event: RunForked, at: Millis) -> None:
-        self.queue, self.seen, self.fresh_fork = {}, set(), True
+        self.queue, self.seen, self.fresh_fork = {}, {}, True
         self._drop_open_children()
         self.blocked, self.causes = None, []
         for path, value in event.edits.items():
@@ -372,7 +381,7 @@ class History:
             list(self.ops.values()),
             list(self.undoables.values()),
             list(self.queue.values()),
-            sorted(self.seen),
+            list(self.seen),
             self.orders,
             self.hash,
             self.generation,
@@ -385,6 +394,7 @@ class History:
             self.rollback_error,
             self.arrivals,
             self.ended_at,
+            self.trimmed,
         )
         return Raw(values.plain(image))
 
@@ -396,11 +406,11 @@ class History:
             self._note_iterations(op)
         self.undoables = {undoable.at: undoable for undoable in image.undoables}
         self.queue = {message.id: message for message in image.queue}
-        self.seen, self.orders, self.hash = set(image.seen), image.orders, image.hash
+        self.seen, self.orders, self.hash = dict.fromkeys(image.seen), image.orders, image.hash
         self.generation, self.blocked, self.causes = image.generation, image.blocked, image.causes
         self.ended, self.end_seq, self.recoveries = image.ended, image.end_seq, image.recoveries
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
-        self.arrivals, self.ended_at = image.arrivals, image.ended_at
+        self.arrivals, self.ended_at, self.trimmed = image.arrivals, image.ended_at, image.trimmed
 
     def _note_iterations(self, op: OpState) -> None:
         """Those of loops that an operation is in."""

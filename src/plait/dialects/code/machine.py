@@ -20,6 +20,7 @@ from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
     Cancel,
     ChildFinished,
+    ChildStarted,
     Continue,
     Decided,
     Loaded,
@@ -77,8 +78,13 @@ class CodeMachine(Replayer):
         self.history.restore(snapshot)
         self._started = True
 
+    @property
+    def compacts(self) -> bool:
+        return self.history.trimmed
+
     def weight(self) -> int:
-        return len(self.history.ops)
+        history = self.history
+        return len(history.ops) + len(history.undoables) + len(history.queue)
 
     def backlog(self) -> int:
         return len(self.history.queue)
@@ -97,6 +103,8 @@ class CodeMachine(Replayer):
                 self._message(input)
             case ChildFinished():
                 self._child(input)
+            case ChildStarted():
+                self._child_started(input)
             case Decided():
                 self._decided(input)
             case Start():
@@ -156,6 +164,8 @@ class CodeMachine(Replayer):
             return
         if self.history.ended is not None and not op.keep:
             return  # it was cancelled with this run; a retry starts it again
+        if op.detached and child.status != "refused":
+            return  # that it started is all that was asked
         if child.status == "completed":
             self._record(OpClosed(op.at, "completed", child.output))
         elif child.status == "refused":
@@ -166,6 +176,12 @@ class CodeMachine(Replayer):
             error = ErrorInfo("child.failed", cause.message, kind="child", attrs=attrs, cause=cause)
             self._record(OpClosed(op.at, "failed", error=error))
         self._pump()
+
+    def _child_started(self, child: ChildStarted) -> None:
+        op = self._open_op(child.token)
+        if op is not None and op.run_id == child.run_id and op.detached:
+            self._record(OpClosed(op.at, "completed", values.encode(caller_id(child.run_id))))
+            self._pump()
 
     def _decided(self, decided: Decided) -> None:
         op = self._open_op(decided.token)
