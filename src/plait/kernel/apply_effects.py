@@ -171,8 +171,8 @@ def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork
 
 def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
     refusal = ChildFinished(child.token, child.run_id, "refused", error=error)
-    # Numbered, because the same child may be refused again after a retry
-    key = f"~child:{child.run_id}:refused:{run.state.seq}"
+    # Numbered, because the same child may be refused again after a retry; and several may want one id at once
+    key = f"~child:{child.run_id}:refused:{run.state.seq}:{child.token}"
     return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
 
 
