@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from plait.dialects.goals.planning.plan import Plan
 from plait.dialects.goals.running.fanout import fan_of
-from plait.dialects.goals.running.state import COMPENSATION
+from plait.dialects.goals.running.state import COMPENSATION, compensated_item
 from plait.dialects.goals.steps.step import Step
 from plait.kernel import values
 from plait.kernel.events import Recorded
@@ -142,12 +142,12 @@ class FlowTeller:
                 return [("flow_failed", _error(data))]
 
     def _undone(self, data: dict[str, Any]) -> dict[str, Any]:
-        work = self._work(data["at"].removeprefix(COMPENSATION)) or {}
+        work = self._work(compensated_item(data["at"])) or {}
         return work | ({"error": "discarded"} if data["status"] == "discarded" else _error(data))
 
     def _retried(self, data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         token: str = data["token"]
-        work = self._work(token.removeprefix(COMPENSATION))
+        work = self._work(compensated_item(token))
         if work is None:
             return []
         again = work | {"retry_count": data["attempt"], "next_retry_at": moment(data["due"])} | _error(data)
@@ -167,6 +167,7 @@ class FlowTeller:
                 return data if "outputs" in data else data | {"outputs": {}}
             case "flow_resumed":
                 self._told_outcome = False
+                self._steps |= {new: self._steps[old] for old, new in data.get("renewed", {}).items()}
             case "flow_forked":
                 steps = {id: msgspec.convert(step, Step) for id, step in data.get("steps", {}).items()}
                 self._plan |= steps
