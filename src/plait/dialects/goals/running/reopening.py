@@ -155,7 +155,7 @@ def _wanted_again(flow: Flow, step_id: str, again: set[str]) -> bool:
     if step.status != "skipped":
         return False
     if step.reason == NOT_MATCHED:
-        return bool(compiled.upstream[step_id] & again)
+        return step_id not in compiled.closed and bool(compiled.upstream[step_id] & again)
     if step.reason != NOT_NEEDED:
         return False
     open_names = (name for name in compiled.steps[step_id].outputs if not flow.values(name))
