@@ -126,8 +126,10 @@ class Run:
     def close(self, unit: UnitOfWork) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
         # A blocked run is loaded by its next owner, who may have code that fits
-        reload = self.machine.reload_on_takeover and self.state.status == "running"
-        awake = self.state.tasks.running > 0 or unit.more or self.blocked is not None or reload
+        # An ended run is never loaded for what outlives it, so its row does not say that it is awake
+        awake = self.state.status == "running" and (
+            self.state.tasks.running > 0 or unit.more or self.blocked is not None or self.machine.reload_on_takeover
+        )
         self.has_rows = self.has_rows or bool(unit.timers or unit.approvals)
         full = self._full
         if full or unit.taken:  # else no message came, and that others are consumed changes nothing

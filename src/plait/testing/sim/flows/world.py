@@ -93,7 +93,7 @@ class FlowWorld:
         run_id = request.headers["Argyll-Flow-ID"]
         undo = request.url.endswith("/undo")
         self._calls[token] = self._calls.get(token, 0) + 1
-        self.ledger.append(Entry(run_id, step_id, token, self._calls[token], undo))
+        self._note(undo=undo)
         if undo or step_id == NEVER:
             return _response(request, 200)
         luck = self._scenario.lucks[step_id]
