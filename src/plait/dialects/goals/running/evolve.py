@@ -190,6 +190,10 @@ def _forked(flow: Flow, event: e.FlowForked, at: Millis) -> None:
         old = flow.state.plan
         flow.state.plan = msgspec.structs.replace(old, steps={**old.steps, **event.steps})
         flow.compiled = CompiledPlan(flow.state.plan)
+    for step in flow.state.steps.values():
+        for item in step.items.values():
+            item.accepted_at, item.accepted = None, 0  # who took the work will answer to the other run
+    flow.awaited.clear()
 
 
 def _comp_started(flow: Flow, event: e.CompStarted, at: Millis) -> None:
