@@ -301,3 +301,10 @@ async def test_the_preview_of_a_run_judges_its_gates_too():
         assert (found.startable, found.body["required"]) == (True, [])
         found = await b.engine.plan(goals("email", "postal"), {"ntype": "postal", "address": "a@b"})
         assert (found.startable, found.body["required"]) == (False, ["street"])
+
+
+async def test_a_failure_of_a_script_is_told_once():
+    async with bench(P, use("first", match=("ale", "(< value 800)"))) as b:
+        run = await b.start("use")
+        await b.finish("p", x="text")
+        assert (await run.state()).steps["use"].error.count("match of 'x' failed") == 1

@@ -67,7 +67,9 @@ def _prepared(builder: DecisionBuilder, step_id: str, result: TaskResult) -> Non
         return
     builder.touched.add(step_id)
     if result.error is not None:
-        _not_prepared(builder, step_id, f"predicate evaluation failed: {result.error.message}")
+        judged = builder.plan(step_id).step.predicate is not None
+        text = f"predicate evaluation failed: {result.error.message}" if judged else result.error.message
+        _not_prepared(builder, step_id, text)
         return
     ready = _prepared_step.decode(result.output)
     if ready.error:
