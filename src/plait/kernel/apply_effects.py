@@ -1,6 +1,6 @@
 """What the effects of a decision come to: rows in the write, and work to start after the commit.
 
-Two effects are not for here, because the run's own life follows from them: `Finish` and `FailTask`.
+Three effects are not for here, because the run's own life follows from them: `Finish`, `FailTask`, `Compensate`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .effects import (
     CancelChild,
     CancelTask,
     ClearTimer,
+    Compensate,
     Effect,
     FailTask,
     Finish,
@@ -66,7 +67,7 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             unit.take(Taken(effect.key, answer_reply(effect.body)))
         case Block():
             run.block(effect.error)
-        case Finish() | FailTask():
+        case Finish() | FailTask() | Compensate():
             raise AssertionError(f"{type(effect).__name__} is for whoever asked the machine")
         case _:
             assert_never(effect)

@@ -25,7 +25,7 @@ _ARGYLL = {"x-argyll-raft-state": "leader", "access-control-allow-origin": "*"}
 
 async def health(call: Call[Query, None]) -> Answer:
     version = plait.__version__
-    found = Health(service="plait", status="healthy", details=f"Plait {version}", version=version)
+    found = Health(service="plait", status="healthy", details={"version": version}, version=version)
     return Answer(found, headers=_ARGYLL)
 
 
