@@ -13,20 +13,22 @@ from plait.kernel.errors import PlaitError, Unavailable
 from plait.kernel.ids import RunId
 from plait.observe.metrics import CONTENT_TYPE
 
+from .argyll.cors import Cors
 from .call import Call
 from .errors import Stopping, WrongNamespace
 
 _STORE_TIMEOUT = 2.0
 """Seconds the store may take before the server is not ready."""
 
-_ARGYLL = {"x-argyll-raft-state": "leader", "access-control-allow-origin": "*"}
-"""Argyll's clients look for the one node that accepts changes, from pages of any site."""
+_ARGYLL = {"x-argyll-raft-state": "leader"}
+"""Argyll's clients look for the one node that accepts changes."""
 
 
 async def health(call: Call[Query, None]) -> Answer:
     version = plait.__version__
     found = Health(service="plait", status="healthy", details=f"Plait {version}", version=version)
-    return Answer(found, headers=_ARGYLL)
+    cors = Cors(call.host.settings.argyll_origins).headers(call.request.headers.get("origin"))
+    return Answer(found, headers=_ARGYLL | {name.decode(): value.decode("latin-1") for name, value in cors})
 
 
 async def ready(call: Call[Query, None]) -> Answer:

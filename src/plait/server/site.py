@@ -32,6 +32,8 @@ class Settings:
     """The address that people use, if it differs from the one it listens on: for links and Host and Origin checks."""
     argyll: Argyll = "off"
     """Whether to serve Argyll's clients, which send no credentials; `local`: only under this machine's host names."""
+    argyll_origins: tuple[str, ...] = ()
+    """Sites whose pages may call that surface; `*`: all. Pages of others are refused."""
     unsigned_webhooks: bool = False
     """For development: results are accepted from whoever knows the token of the work."""
     trusted_proxies: str = ""
