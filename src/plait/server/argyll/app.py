@@ -9,11 +9,11 @@ from starlette.types import Receive, Scope, Send
 
 from plait.api.audit import AuditOutcome
 from plait.api.caller import Caller
-from plait.kernel.errors import NotFound, PlaitError, TooLarge
+from plait.kernel.errors import NotFound, PlaitError
 from plait.observe.counters import OTHER
 from plait.server import problem
 from plait.server.body import Disconnected, discard, read_bytes
-from plait.server.errors import NoRoute, NotAllowed, Overloaded
+from plait.server.errors import BodyTooLarge, NoRoute, NotAllowed, Overloaded
 from plait.server.router import Match, Router
 from plait.server.site import Site
 
@@ -58,7 +58,7 @@ class Mount:
             said = await self._said(scope, receive)
         except PlaitError as error:
             said, more = refusal(error), [*more, *headers_of(error)]
-            linger = receive if error.status == TooLarge.status else None
+            linger = receive if isinstance(error, BodyTooLarge) else None
         except Disconnected:
             raise
         except Exception as error:
