@@ -51,7 +51,7 @@ async def test_a_sleep_ends_soon_after_the_clock_was_set_forward():
     clock = Jumping()
     async with Engine("memory:", definitions=[nap], clock=clock) as engine:
         handle = await engine.start(nap)
-        while not await handle.waiting():
+        while not await handle.waiting():  # noqa: ASYNC110
             await asyncio.sleep(0)
         clock.ahead = HOUR * 1000
         async with asyncio.timeout(5):  # it was up to ten seconds

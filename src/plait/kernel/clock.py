@@ -33,7 +33,7 @@ class Clock(Protocol):
 
 
 _LONGEST = 0.5
-"""Seconds between looks at the wall clock: it may be set forward while we wait, and so it is when a machine has slept."""
+"""Seconds between looks at the wall clock: it may be set forward while we wait, as it is when a machine wakes up."""
 
 
 class SystemClock:

@@ -22,6 +22,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.observe.counters import OTHER
 
 from . import problem, sse
+from .access import Access
 from .body import Disconnected, discard, read_body
 from .endpoint import Endpoint
 from .errors import BodyTooLarge, NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
@@ -164,13 +165,10 @@ class Dispatcher:
     async def _stream(self, exchange: _Exchange, found: Stream, receive: Receive, send: Send) -> None:
         scope, endpoint = exchange.request.scope, exchange.endpoint
         assert endpoint is not None
-
-        async def still_allowed() -> None:
-            if not self._site.settings.open:
-                await self._site.auth.check(Request(scope), endpoint.route.role)
-
+        assert exchange.caller is not None
+        access = Access(self._site, exchange.request, exchange.caller, endpoint.route.role)
         try:
-            await sse.stream(self._site, found.frames, receive, send, still_allowed)
+            await sse.stream(self._site, found.frames, receive, send, access)
         except PlaitError as error:  # too many streams: nothing was sent yet
             await _send(_problem(error, scope), scope["method"], send)
 
