@@ -108,19 +108,26 @@ class Mount:
         try:
             said = await route.handler(ask)
         except PlaitError as error:
-            await self._record(route, scope, next(iter(ask.params.values()), None), "refused", error.code)
+            # In the namespace of these clients, whatever the request named: nobody fills the audit trail of others
+            await self._record(route, scope, NAMESPACE, ask.target, "refused", error.code)
             raise
-        await self._record(route, scope, said.target, "ok", None)
+        await self._record(route, scope, said.namespace, said.target, "ok", None)
         return said
 
     async def _record(
-        self, route: MountRoute, scope: Scope, target: str | None, outcome: AuditOutcome, code: str | None
+        self,
+        route: MountRoute,
+        scope: Scope,
+        namespace: str,
+        target: str | None,
+        outcome: AuditOutcome,
+        code: str | None,
     ) -> None:
         if not route.name:
             return
         address = scope["client"][0] if scope.get("client") else ""
-        caller = Caller("argyll client", "editor", NAMESPACE, "open", address=address)
-        await self._site.auth.audit.record(caller, route.name, target, outcome, code, NAMESPACE)
+        caller = Caller(route.who, "editor", namespace, "open", address=address)
+        await self._site.auth.audit.record(caller, route.name, target, outcome, code, namespace)
 
 
 def _route_of(match: Match[MountRoute], method: str) -> MountRoute:
