@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
+from msgspec.structs import replace
+
 from . import values
 from .errors import ErrorInfo
 from .events import Event, RunCancelled, RunCompleted, RunFailed, TaskDeadLettered
@@ -19,10 +21,11 @@ from .limits import Limits
 from .machine import Machine, RunInfo
 from .replies import refused
 from .state import KernelState, RunState
-from .store import DeadLetter, RunPatch, RunRow, Snapshot, Write
+from .store import NO_PAST, DeadLetter, Past, RunPatch, RunRow, Snapshot, Write
 from .task import Task
 from .unit_of_work import UnitOfWork
-from .view import RunStatus
+from .view import Reason, RunStatus
+from .wait_reason import wait_reason
 
 _SNAPSHOT_EVERY: Final = 1000
 """Events, or …"""
@@ -49,6 +52,8 @@ class Run:
         self._ended_at: Millis | None = None
         self.recoveries = 0
         self._full: bool = False
+        self._waiting: Reason | None = None
+        self._past: Past | None = None
         self._stale = False
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
@@ -70,6 +75,7 @@ class Run:
         """What only the row knows."""
         self.blocked, self.recoveries, self._full = row.blocked, row.recoveries, row.full
         self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
+        self._waiting, self._past = row.waiting, row.past
 
     def fold(self, event: Event, at: Millis) -> None:
         """Takes in one recorded event."""
@@ -94,6 +100,12 @@ class Run:
 
     def ended(self, at: Millis) -> None:
         self.blocked, self._ended_at = None, at
+
+    def reopened(self, at: Millis) -> None:
+        past = self._past or NO_PAST
+        idle = max(0, at - (self._ended_at or at))
+        self._past = replace(past, reopened=past.reopened + 1, idle=Millis(past.idle + idle))
+        self._stale = True
 
     def row_is_stale(self) -> None:
         self._stale = True
@@ -127,7 +139,10 @@ class Run:
         """The row, when something in it changes; a snapshot, when it pays."""
         # A blocked run is loaded by its next owner, who may have code that fits
         reload = self.machine.reload_on_takeover and self.state.status == "running"
-        awake = self.state.tasks.running > 0 or unit.more or self.blocked is not None or reload
+        busy = self.state.tasks.running > 0 or unit.more or self.blocked is not None
+        awake = busy or reload
+        parked = not (busy or unit.ended) and self.state.status == "running"
+        waiting = wait_reason(self.machine, self.state) if parked else None
         self.has_rows = self.has_rows or bool(unit.timers or unit.approvals)
         full = self._full
         if full or unit.taken:  # else no message came, and that others are consumed changes nothing
@@ -135,9 +150,9 @@ class Run:
         if self.recoveries and unit.events and unit.create is None:
             self.recoveries, self._stale = 0, True  # it makes progress
         if unit.create is not None and not unit.ended and not self._stale:
-            unit.create.awake = self._awake = awake
-        elif awake != self._awake or full != self._full or unit.ended or self._stale:
-            self._awake = awake
+            unit.create.awake, unit.create.waiting = self._awake, self._waiting = awake, waiting
+        elif awake != self._awake or full != self._full or unit.ended or self._stale or waiting != self._waiting:
+            self._awake, self._waiting = awake, waiting
             self._full = full
             self._stale = False
             unit.patch = self._patch()
@@ -160,7 +175,12 @@ class Run:
         write = Write(self.id, self.shard, self.epoch, taken=refused(self.id, info, self.asked))
         if self.was == "running":
             write.patch = RunPatch(
-                status="running", awake=True, blocked=info, recoveries=self.recoveries, full=self._full
+                status="running",
+                awake=True,
+                blocked=info,
+                recoveries=self.recoveries,
+                full=self._full,
+                past=self._past,
             )
         return write
 
@@ -176,6 +196,8 @@ class Run:
             blocked=self.blocked,
             recoveries=self.recoveries,
             full=self._full,
+            waiting=self._waiting,
+            past=self._past,
         )
         if self.state.status != "running":
             patch.ended_at = self._ended_at

@@ -12,12 +12,13 @@ from plait.kernel.events import RunReopened
 from plait.kernel.ids import TaskToken
 from plait.kernel.inputs import Resume
 
-from .advance import NOT_MATCHED, NOT_NEEDED, match_tasks, recover_preparing
+from .advance import NOT_NEEDED, match_tasks, recover_preparing
 from .children import child_of
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import CompStarted, FlowResumed
 from .evolve import fold
+from .failure import NOT_MATCHED
 from .flow import Flow
 from .state import StepState, compensated_item
 from .tasks import compensation_task, item_inputs, map_outputs_task, missing_handler, prepare_task, work_task
