@@ -162,8 +162,13 @@ def to_info(error: BaseException) -> ErrorInfo:
     """An exception of a workflow, a branch or a step as data."""
     info = _to_info(error)
     own: set[str] = error.__dict__.get("_plait_ops", set())
-    ops = [*sorted(own), *sorted(ops_of(error) - own)]
+    ops = [*sorted(own, key=_innermost_first), *sorted(ops_of(error) - own, key=_innermost_first)]
     return msgspec.structs.replace(info, ops=ops, label=path_words(ops[0])) if ops else info
+
+
+def _innermost_first(at: str) -> tuple[int, str]:
+    """A loop that fails of its step is marked too."""
+    return -at.count("/"), at
 
 
 def _to_info(error: BaseException) -> ErrorInfo:
