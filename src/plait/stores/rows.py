@@ -21,6 +21,9 @@ _names = msgspec.json.Decoder(tuple[str, ...])
 _escalations = msgspec.json.Decoder(tuple[Escalation, ...])
 _votes = msgspec.json.Decoder(tuple[Vote, ...])
 
+NUMBER = 21
+"""The column of a run's number, which only stores know of."""
+
 _FIRST, _LAST = (-1, ""), (2**62, "")
 """Before and after all that were ever asked."""
 
@@ -63,9 +66,10 @@ def run_columns(row: RunRow) -> Row:
     )
 
 
-def patch_columns(run_id: str, patch: RunPatch) -> Row:
+def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
+    """`run` is what the table is searched by: the id of a run, or its number."""
     return (
-        run_id,
+        run,
         patch.status,
         patch.awake,
         patch.ended_at,

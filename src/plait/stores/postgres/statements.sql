@@ -30,56 +30,65 @@ with held as (
 ), created as (
     insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
                             depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
-                            recoveries, is_full)
+                            recoveries, is_full, number)
     select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
            depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked,
-           recoveries, is_full
+           recoveries, is_full, number
     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::text[], $10::boolean[],
                 $11::text[], $12::text[], $13::integer[], $14::text[], $15::text[], $16::bigint[], $17::bigint[],
-                $18::bigint[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::boolean[])
+                $18::bigint[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::boolean[],
+                $24::bigint[])
       as r (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
-            depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full)
+            depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full,
+            number)
     where (select sound from proof)
 ), logged as (
-    insert into plait.log (run_id, seq, count, at, events, blobs)
-    select * from unnest($24::text[], $25::bigint[], $26::integer[], $27::bigint[], $28::text[], $29::text[])
+    insert into plait.log (run, seq, count, at, events, blobs, checksum)
+    select * from unnest($25::bigint[], $26::bigint[], $27::integer[], $28::bigint[], $29::text[], $30::text[],
+                         $31::bigint[])
     where (select sound from proof)
 ), patched as (
     update plait.runs r
     set status = p.status, awake = p.awake, ended_at = p.ended_at, output = p.output, error = p.error,
         blocked = p.blocked, recoveries = p.recoveries, is_full = p.is_full
-    from unnest($30::text[], $31::text[], $32::boolean[], $33::bigint[], $34::text[], $35::text[], $36::text[],
-                $37::integer[], $38::boolean[])
+    from unnest($32::text[], $33::text[], $34::boolean[], $35::bigint[], $36::text[], $37::text[], $38::text[],
+                $39::integer[], $40::boolean[])
       as p (id, status, awake, ended_at, output, error, blocked, recoveries, is_full)
     where r.id = p.id and (select sound from proof)
 ), taken as (
     update plait.inbox i set taken = true, body = null, reply = t.reply
-    from unnest($39::text[], $40::text[], $41::text[]) as t (run_id, key, reply)
+    from unnest($41::text[], $42::text[], $43::text[]) as t (run_id, key, reply)
     where i.run_id = t.run_id and i.key = t.key and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
     select run_id, shard, key, body, at
-    from unnest($42::text[], $43::integer[], $44::text[], $45::text[], $46::bigint[])
+    from unnest($44::text[], $45::integer[], $46::text[], $47::text[], $48::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
     order by place
     on conflict (run_id, key) do nothing
 ), hushed as (
-    delete from plait.timers where run_id = any ($47::text[]) and (select sound from proof)
+    delete from plait.timers where run_id = any ($49::text[]) and (select sound from proof)
 ), withdrawn as (
     update plait.approvals a set status = 'withdrawn', decided_at = w.at
-    from unnest($48::text[], $49::bigint[]) as w (run_id, at)
+    from unnest($50::text[], $51::bigint[]) as w (run_id, at)
     where a.run_id = w.run_id and a.status = 'open' and (select sound from proof)
 ), cleared as (
-    delete from plait.timers t using unnest($50::text[], $51::text[]) as c (run_id, token)
+    delete from plait.timers t using unnest($52::text[], $53::text[]) as c (run_id, token)
     where t.run_id = c.run_id and t.token = c.token and (select sound from proof)
 ), timed as (
     insert into plait.timers (run_id, token, shard, due)
-    select * from unnest($52::text[], $53::text[], $54::integer[], $55::bigint[])
+    select * from unnest($54::text[], $55::text[], $56::integer[], $57::bigint[])
     where (select sound from proof)
     on conflict (run_id, token) do update set due = excluded.due
 )
-select sound, (select pg_notify('plait', $56::text) where sound and $56::text is not null) from proof;
+select sound, (select pg_notify('plait', $58::text) where sound and $58::text is not null) from proof;
+
+-- numbers_of: what the logs of some runs are kept under
+select id, number from plait.runs where id = any ($1::text[]);
+
+-- draw_numbers: for new runs
+select nextval('plait.run_numbers') from generate_series(1, $1);
 
 -- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
@@ -286,14 +295,17 @@ where ($1::text is null or namespace = $1)
 order by created_at desc, id desc limit $13;
 
 -- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3
+with found as (
+    select number from plait.runs where id = $1
+)
 select seq, count, at, events, blobs from plait.log
-where run_id = $1 and seq + count > $2 and seq <= $3
-  and seq >= (select coalesce(max(seq), 0) from plait.log where run_id = $1 and seq <= $2)
+where run = (select number from found) and seq + count > $2 and seq <= $3
+  and seq >= (select coalesce(max(seq), 0) from plait.log where run = (select number from found) and seq <= $2)
 order by seq limit $4;
 
 -- heads: the last event of some runs
-select w.id, (select seq + count - 1 from plait.log where run_id = w.id order by seq desc limit 1)
-from unnest($1::text[]) as w (id);
+select id, (select seq + count - 1 from plait.log where run = number order by seq desc limit 1)
+from plait.runs where id = any ($1::text[]);
 
 -- read_snapshot: where folding may start
 select seq, at, body from plait.snapshots where run_id = $1;
