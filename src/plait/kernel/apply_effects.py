@@ -63,7 +63,7 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case WithdrawApproval():
             approvals.withdraw(effect, run, unit)
         case Answer():
-            unit.taken = [*(unit.taken or ()), Taken(effect.key, answer_reply(effect.body))]
+            unit.take(Taken(effect.key, answer_reply(effect.body)))
         case Block():
             run.block(effect.error)
         case Finish() | FailTask():
@@ -77,7 +77,11 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     opened = run.state.tasks.open(task, unit.at)
-    if opened is not None:
+    if opened is None:
+        return
+    if task.queue is None:
+        unit.tasks.append(opened)
+    else:
         begin(opened, run, unit)
 
 
@@ -148,7 +152,7 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels)
+    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels, announces=child.announces)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )
@@ -157,12 +161,12 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         InboxRow(child.run_id, shard, "~start", values.plain(start), unit.at),
         _refusal(child, taken, run, unit),
     )
-    unit.children = [*(unit.children or ()), new]
+    unit.add_child(new)
 
 
 def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork) -> None:
     """It could not be resolved: the parent gets that as the child's failure."""
-    unit.inbox = [*(unit.inbox or ()), _refusal(child, describe(error), run, unit)]
+    unit.post(_refusal(child, describe(error), run, unit))
 
 
 def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
@@ -174,6 +178,6 @@ def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) ->
 
 def drop_children(unit: UnitOfWork) -> set[RunId]:
     """Takes back children that a limit forbids; returns their ids."""
-    dropped = {child.row.id for child in unit.children or ()} | {child.run_id for child in unit.unresolved or ()}
-    unit.children = unit.unresolved = None
+    dropped = {child.row.id for child in unit.write.children} | {child.run_id for child in unit.unresolved or ()}
+    unit.write.children, unit.unresolved = (), None
     return dropped

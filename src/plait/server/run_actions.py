@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 from plait.api.route import Answer, Fault, Reply, Route
@@ -56,8 +55,7 @@ async def message(call: Call[Scoped, SendMessage]) -> Answer:
         return Answer(MessageReceipt(id=await handle.message(body.name, body.body, body.id)))
     key = body.id or call.host.engine.kernel.ids.key()
     try:
-        async with asyncio.timeout(body.wait_ms / 1000):
-            answer = await handle.ask(body.name, body.body, key)
+        answer = await handle.ask(body.name, body.body, key, wait=body.wait_ms / 1000)
     except TimeoutError:
         return Answer(MessageReceipt(id=key), 202)
     return Answer(MessageReceipt(id=key, answered=True, answer=answer))

@@ -16,6 +16,7 @@ from plait.kernel.inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ChildStarted,
     Continue,
     Decided,
     Loaded,
@@ -56,7 +57,7 @@ def _why(child: ChildFinished) -> str:
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
-    stops_at_failed_compensation = False
+    stops_at_failed_compensation = compacts = False
 
     def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.context = context
@@ -123,7 +124,7 @@ class GoalsMachine:
                 message(builder, input)
             case Loaded(how="wake" | "recover"):
                 after_load(builder)
-            case Loaded() | Continue() | AttemptFailed():
+            case Loaded() | Continue() | AttemptFailed() | ChildStarted():
                 go_on(builder)
             case Resume():
                 self._resume(builder, input)
