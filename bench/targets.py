@@ -21,6 +21,32 @@ class Target:
     """When set, the figure is a factor of what this subject measured in the same run."""
 
 
+Bound = Literal["at least", "at most"]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A figure to reach that is no ratio, in a bench of its own."""
+
+    bound: Bound
+    figure: float
+
+    def met(self, value: float) -> bool:
+        return value >= self.figure if self.bound == "at least" else value <= self.figure
+
+    @property
+    def text(self) -> str:
+        return f"{'≥' if self.bound == 'at least' else '≤'} {self.figure:,g}"
+
+    def verdict(self, value: float) -> str:
+        """For a table."""
+        return "[green]met[/]" if self.met(value) else "[red]not met[/]"
+
+
+WRITTEN_GROWTH = Limit("at most", 1.2)
+"""Bytes a step writes beside 500,000 ended runs, over those it writes to an empty database."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     target: Target

@@ -112,9 +112,8 @@ async def record() -> Path:
     return path
 
 
-@asynccontextmanager
-async def restored(dump: Path, folder: Path) -> AsyncIterator[tuple[Sim, dict[str, Any]]]:
-    """The database of a dump, brought to today's schema, with an engine in place of the one that was killed."""
+def file_of(dump: Path, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """The database of a dump as the older engine left it, and what is known of it."""
     facts = json.loads(dump.with_suffix(".json").read_text())
     file = folder / "plait.db"
     with sqlite3.connect(file) as db:
@@ -122,6 +121,13 @@ async def restored(dump: Path, folder: Path) -> AsyncIterator[tuple[Sim, dict[st
         db.execute(f"pragma user_version = {facts['schema']}")
         db.execute(f"pragma application_id = {facts['application']}")
     db.close()
+    return file, facts
+
+
+@asynccontextmanager
+async def restored(dump: Path, folder: Path) -> AsyncIterator[tuple[Sim, dict[str, Any]]]:
+    """The database of a dump, brought to today's schema, with an engine in place of the one that was killed."""
+    file, facts = file_of(dump, folder)
     migrated = SqliteStore(str(file))
     await migrated.open()
     store = MemoryStore()

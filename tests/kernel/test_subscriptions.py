@@ -8,7 +8,7 @@ from plait.kernel.store import Write
 from plait.kernel.subscriptions import POLL, Subscriptions
 from plait.stores.memory import MemoryStore
 from plait.testing import VirtualClock
-from tests.contract.stores.builders import log_row, own_all
+from tests.contract.stores.builders import create, log_row, own_all
 
 RUN = RunId("run")
 
@@ -34,6 +34,7 @@ async def test_a_run_of_another_owner_is_looked_at_every_so_often():
     clock, store, owned = VirtualClock(), MemoryStore(), Owned()
     await store.open()
     owner = await own_all(store)
+    await create(store, RUN)
     feed = Subscriptions(store, clock, owned)
     with feed.run(RUN) as bell:
         await clock.advance(POLL)
@@ -51,6 +52,7 @@ async def test_what_the_last_owner_wrote_before_a_run_became_ours_is_seen():
     clock, store, owned = VirtualClock(), MemoryStore(), Owned()
     await store.open()
     owner = await own_all(store)
+    await create(store, RUN)
     feed = Subscriptions(store, clock, owned)
     with feed.run(RUN) as bell:
         await store.commit([Write(RUN, shard_of(RUN), owner.epochs[shard_of(RUN)], log=log_row(1))])

@@ -39,6 +39,20 @@ async def test_a_commit_fails_where_it_is_told_to(moment: Moment, written: bool,
     await store.dispose()
 
 
+async def test_the_number_of_a_run_that_was_rolled_back_is_not_remembered():
+    store = MemoryStore(faults=failing("inside", Unavailable("store.unreachable", "gone")))
+    await store.open()
+    owner = await own_all(store)
+    with pytest.raises(Unavailable):
+        await store.commit([owner.write("run", create=run_row(), log=log_row(1))])
+    store.faults = None
+    await must(store, owner.write("other", create=run_row("other"), log=log_row(1)))  # has the number now
+    assert await store.commit([owner.write("run", log=log_row(2))]) == ["conflict"]
+    await must(store, owner.write("run", create=run_row(), log=log_row(1)))
+    assert await store.log(RUN) == await store.log(RunId("other")) == [log_row(1)]
+    await store.dispose()
+
+
 async def test_faults_are_asked_three_times_a_commit_and_see_its_writes():
     seen: list[tuple[Moment, list[RunId]]] = []
     store = MemoryStore(faults=lambda moment, writes: seen.append((moment, [write.run_id for write in writes])))

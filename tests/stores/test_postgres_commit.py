@@ -44,6 +44,7 @@ async def test_what_most_decisions_consist_of_takes_one_round_trip(postgres_url:
     async with opened_at(postgres_url) as store:
         owner = await own_all(store)
         await must(store, outside("a", create=run_row("a"), inbox=[message("a", "start")]))
+        await create(store, "e", "f")
         queries = await count_queries(
             store,
             [
@@ -74,7 +75,7 @@ async def test_a_commit_waits_for_another_process_that_creates_the_same_run(post
         async with db.transaction():
             await db.execute(
                 "create temp table t on commit drop as select * from plait.runs;"
-                "update t set id = 'run'; insert into plait.runs select * from t"
+                "update t set id = 'run', number = 0; insert into plait.runs select * from t"
             )
             commit = asyncio.create_task(
                 store.commit([outside("run", create=run_row()), outside("new", create=run_row("new"))])

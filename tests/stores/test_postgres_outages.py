@@ -133,11 +133,12 @@ async def test_a_server_that_goes_away_and_comes_back_is_used_again(own_postgres
 async def test_a_crash_of_the_server_loses_nothing_that_was_acknowledged(own_postgres: PostgresServer):
     async with opened_at(own_postgres.create_database()) as store:
         owner = await own_all(store)
-        await must(store, *(owner.write(f"run-{number}", log=log_row(1)) for number in range(100)))
+        names = [f"run-{number}" for number in range(100)]
+        await must(store, *(owner.write(name, create=run_row(name), log=log_row(1)) for name in names))
         await asyncio.to_thread(own_postgres.kill)
         await asyncio.to_thread(own_postgres.restart)
-        for number in range(100):
-            assert await store.log(RunId(f"run-{number}")) == [log_row(1)]
+        for name in names:
+            assert await store.log(RunId(name)) == [log_row(1)]
 
 
 async def test_a_store_closes_while_the_server_is_away(own_postgres: PostgresServer):
@@ -152,6 +153,7 @@ async def test_a_store_closes_while_the_server_is_away(own_postgres: PostgresSer
 async def test_a_commit_that_is_cut_off_may_be_tried_again(postgres_url: str, rare: bool):
     async with opened_at(postgres_url) as store, looking_in(postgres_url) as db, looking_in(postgres_url) as eye:
         owner = await own_all(store)
+        await create(store, "run")
         write = owner.write("run", log=log_row(1), approvals=[approval("run")] if rare else [])
         async with db.transaction():
             await db.execute("select from plait.shards for update")
@@ -168,6 +170,7 @@ async def test_a_commit_that_is_cut_off_may_be_tried_again(postgres_url: str, ra
 async def test_a_caller_who_gives_up_on_a_commit_does_not_harm_the_next(postgres_url: str):
     async with opened_at(postgres_url) as store, looking_in(postgres_url) as db, looking_in(postgres_url) as eye:
         owner = await own_all(store)
+        await create(store, "run")
         async with db.transaction():
             await db.execute("select from plait.shards for update")
             commit = asyncio.create_task(

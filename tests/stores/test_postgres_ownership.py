@@ -8,7 +8,7 @@ from plait.kernel.approval import ApprovalChange
 from plait.kernel.ids import SHARDS, RunId, TaskToken
 from plait.kernel.store import Write
 from plait.stores.postgres import PostgresStore
-from tests.contract.stores.builders import ALL, LONG, NONE, NOW, Owner, log_row, must, own_all, run_row
+from tests.contract.stores.builders import ALL, LONG, NONE, NOW, Owner, create, log_row, must, own_all, run_row
 from tests.stores.looking_in import END_CONNECTIONS, WRITER_WAITS, looking_in, opened_at, until
 from tests.stores.other_process import other_process
 
@@ -49,6 +49,7 @@ async def test_an_owner_that_lost_its_connection_and_made_it_again_is_not_taken_
 async def test_an_owner_that_was_taken_for_dead_and_lives_is_fenced(postgres_url: str):
     async with opened_at(postgres_url) as one, opened_at(postgres_url) as two:
         zombie = await own_all(one, "a")
+        await create(one, "run")
         listener = one._listener
         assert listener is not None
         await listener.unguard("a")
@@ -93,9 +94,12 @@ async def test_a_second_engine_of_the_same_name_goes_by_time_alone(postgres_url:
 async def test_a_shard_is_not_taken_from_under_a_commit(postgres_url: str, rare: bool):
     async with opened_at(postgres_url) as one, opened_at(postgres_url) as two, looking_in(postgres_url) as db:
         owner = await own_all(one, "a", NONE)
+        await create(one, "run")
         blocker = db.transaction()
         await blocker.start()
-        await db.execute("insert into plait.log (run_id, seq, count, at, events) values ('run', 1, 1, 0, '[]')")
+        await db.execute(
+            "insert into plait.log (run, seq, count, at, events) select number, 1, 1, 0, '[]' from plait.runs"
+        )
         approvals = [ApprovalChange("withdrawn", NOW, TaskToken("ask"))] if rare else []
         commit = asyncio.create_task(one.commit([owner.write("run", log=log_row(1), approvals=approvals)]))
         async with looking_in(postgres_url) as eye:
@@ -112,6 +116,7 @@ async def test_a_shard_is_not_taken_from_under_a_commit(postgres_url: str, rare:
 async def test_a_commit_waits_for_a_takeover_under_way_and_is_fenced(postgres_url: str, rare: bool):
     async with opened_at(postgres_url) as store, looking_in(postgres_url) as db, looking_in(postgres_url) as eye:
         owner = await own_all(store)
+        await create(store, "run")
         approvals = [ApprovalChange("withdrawn", NOW, TaskToken("ask"))] if rare else []
         async with db.transaction():
             await db.execute("update plait.shards set owner = 'b', epoch = epoch + 1 where shard = $1", SHARD)
@@ -134,6 +139,7 @@ async def test_engines_that_claim_at_the_same_time_never_get_the_same_shard(post
 async def test_renewals_claims_and_commits_of_two_engines_never_end_in_a_deadlock(postgres_url: str):
     async def work(store: PostgresStore, name: str) -> None:
         leases = await store.claim(name, LONG, SHARDS // 2)
+        await create(store, *(f"{name}-{lease.shard}" for lease in leases))
         for number in range(1, 20):
             writes = [
                 Write(RunId(f"{name}-{lease.shard}"), lease.shard, lease.epoch, log=log_row(number)) for lease in leases

@@ -15,8 +15,8 @@ insert into plait.runs (id, namespace, dialect, definition, shard, status, awake
 select 'run-' || n, 'default', 'code', 'order', n % 64, case when n % 50 = 0 then 'running' else 'completed' end,
        n % 50 = 0, 'run-' || n / 3, 0, jsonb_build_object('n', n::text), '', n
 from generate_series(1, 5000) as n;
-insert into plait.log (run_id, seq, count, at, events)
-select 'run-' || n % 50, n, 1, n, '[]' from generate_series(1, 5000) as n;
+insert into plait.log (run, seq, count, at, events)
+select n % 50 + 1, n, 1, n, '[]' from generate_series(1, 5000) as n;
 insert into plait.inbox (run_id, shard, key, body, at, taken)
 select 'run-' || n, n % 64, 'key', '1', n, n < 4900 from generate_series(1, 5000) as n;
 insert into plait.timers (run_id, token, shard, due)
@@ -53,6 +53,7 @@ SHARDS = list(range(64))
         ("list_runs", (*[None] * 5, '{"n": "77"}', *[None] * 6, 10), "runs_labels"),
         ("list_runs", (*[None] * 6, "run-77", *[None] * 5, 10), "runs_pkey"),
         ("heads", (["run-7", "run-8"],), "log_place"),
+        ("numbers_of", (["run-7", "run-8"],), "runs_pkey"),
         ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
         ("expired", (SHARDS, 10), "queued_tasks_expires"),
         ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
@@ -79,7 +80,7 @@ async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_ta
         writer = store._writer
         assert writer is not None
         async with writer.use() as connection:
-            arguments = [[]] * 59 + [None]
+            arguments = [[]] * 61 + [None]
             [plan] = json.loads(await connection.fetchval(f"explain (format json) {SQL['commit']}", *arguments))
     scans = [node for node in parts(plan["Plan"]) if node["Node Type"].endswith("Scan") and "Relation Name" in node]
     assert {node["Relation Name"] for node in scans} == {"shards", "runs", "inbox", "timers", "approvals"}

@@ -140,6 +140,7 @@ async def test_a_full_disk_loses_nothing_and_work_goes_on_when_there_is_space(pa
     await store.open()
     owner = await own_all(store)
     await must(store, owner.write("run", create=run_row(), log=log_row(1)))
+    await create(store, "small")
     limit_size(store, "pragma page_count")
     big = owner.write("run", log=log_row(2, note="x" * 100_000), inbox=[])
     with pytest.raises(Unavailable) as caught:

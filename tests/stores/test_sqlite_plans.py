@@ -14,14 +14,15 @@ from plait.stores.sqlite.task_queues import SQL as QUEUES
 @pytest.mark.parametrize(
     ("query", "index"),
     [
-        ("read_log", "log_place (run_id=? AND seq>? AND seq<?)"),
+        ("read_log", "log_place (run=? AND seq>? AND seq<?)"),
         ("waiting_inbox", "USING INDEX inbox_waiting"),
         ("due_timers", "timers_due (due<?)"),
         ("next_due", "USING INDEX timers_due"),
         ("awake_runs", "runs_awake (shard=?)"),
         ("count_recovery", "runs_awake (shard=?)"),
-        ("get_run", "PRIMARY KEY (id=?)"),
-        ("patch_run", "PRIMARY KEY (id=?)"),
+        ("get_run", "runs_id (id=?)"),
+        ("patch_run", "INTEGER PRIMARY KEY (rowid=?)"),
+        ("number_of", "runs_id (id=?)"),
         ("list_runs", "USING INDEX runs_newest"),
         ("read_reply", "inbox_key (run_id=? AND key=?)"),
         ("take_inbox", "inbox_key (run_id=? AND key=?)"),

@@ -254,8 +254,8 @@ class Write(msgspec.Struct, gc=False):
 
 
 Verdict = Literal["ok", "fenced", "conflict", "exists"]
-"""fenced: the epoch is not the shard's any more. conflict: the log already has that number.
-exists: a run of that id is there."""
+"""fenced: the epoch is not the shard's any more. conflict: the log already has that number, or
+there is no such run. exists: a run of that id is there."""
 
 
 class Lease(msgspec.Struct, frozen=True, gc=False):

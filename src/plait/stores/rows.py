@@ -25,6 +25,9 @@ _votes = msgspec.json.Decoder(tuple[Vote, ...])
 _past = msgspec.json.Decoder(Past)
 _wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
 
+NUMBER = 21
+"""The column of a run's number, which only stores know of."""
+
 _FIRST, _LAST = (-1, ""), (2**62, "")
 """Before and after all that were ever asked."""
 
@@ -69,9 +72,10 @@ def run_columns(row: RunRow) -> Row:
     )
 
 
-def patch_columns(run_id: str, patch: RunPatch) -> Row:
+def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
+    """`run` is what the table is searched by: the id of a run, or its number."""
     return (
-        run_id,
+        run,
         patch.status,
         patch.awake,
         patch.ended_at,
@@ -108,9 +112,9 @@ def run_row(row: Row) -> RunRow:
         blocked=error_of(row[18]),
         recoveries=row[19],
         full=bool(row[20]),
-        waiting=_wait_reason(row[21]),
-        past=None if row[22] is None else _past.decode(row[22]),
-        claimed=bool(row[23]),
+        waiting=_wait_reason(row[22]),
+        past=None if row[23] is None else _past.decode(row[23]),
+        claimed=bool(row[24]),
     )
 
 

@@ -68,6 +68,7 @@ async def test_a_process_that_closes_without_a_word_is_succeeded_at_once(shared_
         async with opened(shared_backend) as one:
             old = await own_all(one, "a")
         new = await own_all(two, "b")
+        await create(two, "run")
         assert await two.commit([old.write("run", log=log_row(1))]) == ["fenced"]
         await must(two, new.write("run", log=log_row(1)))
 

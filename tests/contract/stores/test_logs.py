@@ -15,6 +15,7 @@ RUN = RunId("run")
 async def test_a_log_reads_back_in_order(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "run", "other")
         rows = [log_row(1), log_row(2, 3), log_row(5)]
         for row in rows:
             await must(store, owner.write("run", log=row))
@@ -53,6 +54,7 @@ async def test_a_part_of_a_log_has_every_row_that_holds_an_event_of_it(
 ):
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "run")
         for row in (log_row(1), log_row(2, 3), log_row(5)):
             await must(store, owner.write("run", log=row))
         part = await store.log(RUN, Seq(after), None if upto is None else Seq(upto))
@@ -62,6 +64,7 @@ async def test_a_part_of_a_log_has_every_row_that_holds_an_event_of_it(
 async def test_a_place_in_a_log_is_given_once_and_neighbours_are_not_harmed(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "before", "run", "after")
         await must(store, owner.write("run", log=log_row(1)))
         group = [
             owner.write("before", log=log_row(1)),
@@ -76,6 +79,7 @@ async def test_a_place_in_a_log_is_given_once_and_neighbours_are_not_harmed(back
 async def test_of_two_writes_for_one_place_in_one_group_the_first_counts(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "run")
         group = [owner.write("run", log=log_row(1)), owner.write("run", log=log_row(1, note="too late"))]
         assert await store.commit(group) == ["ok", "conflict"]
         assert await store.log(RUN) == [log_row(1)]
@@ -101,6 +105,7 @@ async def test_a_log_row_names_its_blobs(backend: Backend):
     row = LogRow(Seq(1), 1, NOW, b'[{"kind":"k","v":null}]', '{"0.v":"cas://sha256:00"}')
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "run")
         await must(store, owner.write("run", log=row))
         assert await store.log(RUN) == [row]
 
@@ -138,6 +143,7 @@ async def test_text_comes_back_as_it_went(backend: Backend, text: str):
 async def test_a_snapshot_takes_the_place_of_the_last_one(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "run")
         assert await store.snapshot(RUN) is None
         for seq in (1, 2):
             await must(store, owner.write("run", log=log_row(seq), snapshot=Snapshot(Seq(seq), NOW, b'{"n":%d}' % seq)))

@@ -7,6 +7,7 @@ from tests.contract.stores.builders import (
     ALL,
     LONG,
     NONE,
+    create,
     ended,
     log_row,
     message,
@@ -70,6 +71,7 @@ async def test_an_epoch_is_fenced_from_the_moment_another_has_the_shard_even_if_
     async with opened(backend) as store:
         old = await own_all(store, "a", NONE)
         new = await own_all(store, "b")
+        await create(store, "run")
         group = [new.write("run", log=log_row(1)), old.write("run", log=log_row(1)), new.write("run", log=log_row(2))]
         assert await store.commit(group) == ["ok", "fenced", "ok"]
 
@@ -77,6 +79,7 @@ async def test_an_epoch_is_fenced_from_the_moment_another_has_the_shard_even_if_
 async def test_an_owner_may_write_until_its_shard_is_taken_even_if_its_time_is_up(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store, "a", NONE)
+        await create(store, "run")
         await must(store, owner.write("run", log=log_row(1)))
 
 

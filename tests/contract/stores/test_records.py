@@ -6,7 +6,7 @@ from plait.kernel import values
 from plait.kernel.ids import Millis, RunId, Seq
 from plait.kernel.store import Line, Record, RecordChange, Store
 from tests.contract.stores.backends import Backend, opened
-from tests.contract.stores.builders import NOW, log_row, must, outside, own_all
+from tests.contract.stores.builders import NOW, create, log_row, must, outside, own_all
 
 
 def record(id: str, body: object = None, *, kind: str = "key", namespace: str = "default") -> Record:
@@ -96,9 +96,10 @@ async def test_what_tasks_say_is_kept_in_order(backend: Backend):
 async def test_the_heads_of_runs_are_their_last_events(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "a", "b", "silent")
         await must(store, owner.write("a", log=log_row(1, 3)), owner.write("b", log=log_row(1)))
         await must(store, owner.write("a", log=log_row(4, 2)))
-        assert await store.heads([RunId("a"), RunId("b"), RunId("none")]) == {"a": Seq(5), "b": Seq(1)}
+        assert await store.heads([RunId("a"), RunId("b"), RunId("silent"), RunId("none")]) == {"a": Seq(5), "b": Seq(1)}
         assert await store.heads([]) == {}
 
 
@@ -106,6 +107,7 @@ async def test_a_log_is_read_in_pages(backend: Backend):
     rows = [log_row(1, 2), log_row(3), log_row(4)]
     async with opened(backend) as store:
         owner = await own_all(store)
+        await create(store, "run")
         await must(store, *(owner.write("run", log=row) for row in rows))
         assert await store.log(RunId("run"), limit=2) == rows[:2]
         assert await store.log(RunId("run"), Seq(1), limit=2) == rows[:2]

@@ -14,6 +14,7 @@ import apsw
 
 from plait.kernel.clock import Clock
 from plait.kernel.store import Verdict, Write
+from plait.stores.run_numbers import RunNumbers
 from plait.stores.sqlite import SqliteStore
 from plait.stores.sqlite.commit import commit
 
@@ -57,7 +58,7 @@ class MemoryStore(SqliteStore):
         """There is no other process."""
 
 
-def _commit_or_fail(faults: Faults, db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
+def _commit_or_fail(faults: Faults, db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) -> list[Verdict]:
     def inside() -> bool:
         faults("inside", writes)
         return False  # go ahead
@@ -65,7 +66,7 @@ def _commit_or_fail(faults: Faults, db: apsw.Connection, writes: Sequence[Write]
     faults("before", writes)
     db.set_commit_hook(inside)
     try:
-        verdicts = commit(db, writes)
+        verdicts = commit(db, numbers, writes)
     finally:
         db.set_commit_hook(None)
     faults("after", writes)

@@ -254,7 +254,38 @@ create table plait.queue_workers (
     primary key (namespace, queue, worker)
 );
 
--- v5: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
+-- v5: runs have numbers, logs are kept under them, and each row of a log has a checksum
+
+-- `number` grows with new runs: runs that are at work now are beside each other in an index that begins with it, however
+-- many have ended. Engines draw some ahead of time, so there are gaps.
+create sequence plait.run_numbers;
+alter table plait.runs add column number bigint;
+update plait.runs r set number = n.number
+from (select id, row_number() over (order by created_at, id) as number from plait.runs) as n
+where r.id = n.id;
+select setval('plait.run_numbers', (select coalesce(max(number), 0) + 1 from plait.runs), false);
+alter table plait.runs alter column number set not null, alter column number set default nextval('plait.run_numbers');
+alter sequence plait.run_numbers owned by plait.runs.number;
+create unique index runs_number on plait.runs (number);
+
+-- Events, one row a decision. `checksum` is null in rows that are older than it.
+create table plait.numbered_log (
+    run      bigint not null,
+    seq      bigint not null,
+    count    integer not null,
+    at       bigint not null,
+    events   text not null,
+    blobs    text,
+    checksum bigint
+);
+insert into plait.numbered_log (run, seq, count, at, events, blobs)
+select r.number, l.seq, l.count, l.at, l.events, l.blobs
+from plait.log l join plait.runs r on r.id = l.run_id order by l.id;
+drop table plait.log;
+alter table plait.numbered_log rename to log;
+create unique index log_place on plait.log (run, seq);
+
+-- v6: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
 
 alter table plait.runs add column waiting text;
 alter table plait.runs add column past text;

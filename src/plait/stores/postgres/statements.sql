@@ -30,59 +30,66 @@ with held as (
 ), created as (
     insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
                             depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
-                            recoveries, is_full, waiting, past)
+                            recoveries, is_full, waiting, past, number)
     select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
            depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked,
-           recoveries, is_full, waiting, past
+           recoveries, is_full, waiting, past, number
     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::text[], $10::boolean[],
                 $11::text[], $12::text[], $13::integer[], $14::text[], $15::text[], $16::bigint[], $17::bigint[],
                 $18::bigint[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::boolean[], $24::text[],
-                $25::text[])
+                $25::text[], $26::bigint[])
       as r (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
             depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full,
-            waiting, past)
+            waiting, past, number)
     where (select sound from proof)
 ), logged as (
-    insert into plait.log (run_id, seq, count, at, events, blobs)
-    select * from unnest($26::text[], $27::bigint[], $28::integer[], $29::bigint[], $30::text[], $31::text[])
+    insert into plait.log (run, seq, count, at, events, blobs, checksum)
+    select * from unnest($27::bigint[], $28::bigint[], $29::integer[], $30::bigint[], $31::text[], $32::text[],
+                         $33::bigint[])
     where (select sound from proof)
 ), patched as (
     update plait.runs r
     set status = p.status, awake = p.awake, ended_at = p.ended_at, output = p.output, error = p.error,
         blocked = p.blocked, recoveries = p.recoveries, is_full = p.is_full, waiting = p.waiting,
         past = p.past
-    from unnest($32::text[], $33::text[], $34::boolean[], $35::bigint[], $36::text[], $37::text[], $38::text[],
-                $39::integer[], $40::boolean[], $41::text[], $42::text[])
+    from unnest($34::text[], $35::text[], $36::boolean[], $37::bigint[], $38::text[], $39::text[], $40::text[],
+                $41::integer[], $42::boolean[], $43::text[], $44::text[])
       as p (id, status, awake, ended_at, output, error, blocked, recoveries, is_full, waiting, past)
     where r.id = p.id and (select sound from proof)
 ), taken as (
     update plait.inbox i set taken = true, body = null, reply = t.reply
-    from unnest($43::text[], $44::text[], $45::text[]) as t (run_id, key, reply)
+    from unnest($45::text[], $46::text[], $47::text[]) as t (run_id, key, reply)
     where i.run_id = t.run_id and i.key = t.key and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
     select run_id, shard, key, body, at
-    from unnest($46::text[], $47::integer[], $48::text[], $49::text[], $50::bigint[])
+    from unnest($48::text[], $49::integer[], $50::text[], $51::text[], $52::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
     order by place
     on conflict (run_id, key) do nothing
 ), hushed as (
-    delete from plait.timers where run_id = any ($51::text[]) and (select sound from proof)
+    delete from plait.timers where run_id = any ($53::text[]) and (select sound from proof)
 ), withdrawn as (
     update plait.approvals a set status = 'withdrawn', decided_at = w.at
-    from unnest($52::text[], $53::bigint[]) as w (run_id, at)
+    from unnest($54::text[], $55::bigint[]) as w (run_id, at)
     where a.run_id = w.run_id and a.status = 'open' and (select sound from proof)
 ), cleared as (
-    delete from plait.timers t using unnest($54::text[], $55::text[]) as c (run_id, token)
+    delete from plait.timers t using unnest($56::text[], $57::text[]) as c (run_id, token)
     where t.run_id = c.run_id and t.token = c.token and (select sound from proof)
 ), timed as (
     insert into plait.timers (run_id, token, shard, due)
-    select * from unnest($56::text[], $57::text[], $58::integer[], $59::bigint[])
+    select * from unnest($58::text[], $59::text[], $60::integer[], $61::bigint[])
     where (select sound from proof)
     on conflict (run_id, token) do update set due = excluded.due
 )
-select sound, (select pg_notify('plait', $60::text) where sound and $60::text is not null) from proof;
+select sound, (select pg_notify('plait', $62::text) where sound and $62::text is not null) from proof;
+
+-- numbers_of: what the logs of some runs are kept under
+select id, number from plait.runs where id = any ($1::text[]);
+
+-- draw_numbers: for new runs
+select nextval('plait.run_numbers') from generate_series(1, $1);
 
 -- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
@@ -170,11 +177,13 @@ on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = 
 
 -- drop_compacted: events that a snapshot has made superfluous, but for the run's first two rows
 delete from plait.log
-where run_id = $1 and seq <= $2 and seq > (select count + 1 from plait.log where run_id = $1 and seq = 1);
+where run = (select number from plait.runs where id = $1) and seq <= $2
+  and seq > (select count + 1 from plait.log where run = (select number from plait.runs where id = $1) and seq = 1);
 
--- mark_compacted: the second row now stands for them all
-update plait.log set count = $2 - seq + 1, at = $3, events = $4, blobs = null
-where run_id = $1 and seq <= $2 and seq = (select count + 1 from plait.log where run_id = $1 and seq = 1);
+-- mark_compacted: the second row now stands for them all; it is no decision's, and has no checksum
+update plait.log set count = $2 - seq + 1, at = $3, events = $4, blobs = null, checksum = null
+where run = (select number from plait.runs where id = $1) and seq <= $2
+  and seq = (select count + 1 from plait.log where run = (select number from plait.runs where id = $1) and seq = 1);
 
 -- insert_lines: what tasks said
 insert into plait.lines (run_id, node, attempt, at, level, text)
@@ -310,14 +319,17 @@ where ($1::text is null or namespace = $1)
 order by created_at desc, id desc limit $13;
 
 -- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3
+with found as (
+    select number from plait.runs where id = $1
+)
 select seq, count, at, events, blobs from plait.log
-where run_id = $1 and seq + count > $2 and seq <= $3
-  and seq >= (select coalesce(max(seq), 0) from plait.log where run_id = $1 and seq <= $2)
+where run = (select number from found) and seq + count > $2 and seq <= $3
+  and seq >= (select coalesce(max(seq), 0) from plait.log where run = (select number from found) and seq <= $2)
 order by seq limit $4;
 
 -- heads: the last event of some runs
-select w.id, (select seq + count - 1 from plait.log where run_id = w.id order by seq desc limit 1)
-from unnest($1::text[]) as w (id);
+select id, (select seq + count - 1 from plait.log where run = number order by seq desc limit 1)
+from plait.runs where id = any ($1::text[]);
 
 -- read_snapshot: where folding may start
 select seq, at, body from plait.snapshots where run_id = $1;

@@ -40,9 +40,11 @@ from plait.kernel.store import (
 from plait.stores import rows
 
 from .commit import commit
+from .common import Session
 from .database import SQL, Address, Connection, migrate, readable_errors
 from .link import Link, Links
 from .listener import Listener
+from .run_numbers import PostgresRunNumbers
 from .task_queues import PostgresTaskQueues
 
 POOL_SIZE = 4
@@ -67,6 +69,7 @@ class PostgresStore:
         self.address = Address(url)
         self._pool_size = pool_size
         self._origin = uuid.uuid4().hex
+        self._numbers = PostgresRunNumbers()
         self._writer: Link | None = None
         self._readers: Links | None = None
         self._listener: Listener | None = None
@@ -95,7 +98,7 @@ class PostgresStore:
         async with self._use(self._writer) as connection:
             for left in reversed(range(TRIES)):
                 try:
-                    return await commit(connection, writes, self._origin)
+                    return await commit(Session(connection, self._numbers, self._origin), writes)
                 except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError):  # it was undone entirely
                     if not left:
                         raise
@@ -130,7 +133,7 @@ class PostgresStore:
         async with self._use(self._readers) as connection, connection.transaction():
             await connection.execute(SQL["count_recoveries"], list(shards), SUSPECT_AFTER)
             found: list[Any] = await connection.fetch(SQL["awake_runs"], list(shards))
-        return [rows.run_row(row) for row in found]
+        return [self._numbered(row) for row in found]
 
     async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
         found = await self._fetch("waiting_inbox", list(shards), limit)
@@ -144,7 +147,7 @@ class PostgresStore:
 
     async def run(self, run_id: RunId) -> RunRow | None:
         found = await self._fetch("get_run", run_id)
-        return rows.run_row(found[0]) if found else None
+        return self._numbered(found[0]) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
         before, before_id = query.after or (None, None)
@@ -242,6 +245,11 @@ class PostgresStore:
             "durability": _durability(fsync, synchronous),
             "connections": f"{self._pool_size} to read, 1 to write, 1 to listen",
         }
+
+    def _numbered(self, row: rows.Row) -> RunRow:
+        """Of a run that is likely to be written next."""
+        self._numbers.remember({row[0]: row[rows.NUMBER]})
+        return rows.run_row(row)
 
     async def _guard(self, owner: str) -> bool:
         if self._listener is None:

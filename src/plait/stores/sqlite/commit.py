@@ -16,8 +16,9 @@ import apsw
 
 from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.ids import RunId
-from plait.kernel.store import COMPACTED, InboxRow, NewChild, RecordChange, Verdict, Write
+from plait.kernel.store import COMPACTED, InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
 from plait.stores import statements
+from plait.stores.log_rows import log_columns
 from plait.stores.rows import (
     Row,
     approval_change_columns,
@@ -29,6 +30,7 @@ from plait.stores.rows import (
     reply_column,
     run_columns,
 )
+from plait.stores.run_numbers import RunNumbers
 
 from .database import atomic, undo
 from .task_queues import ClaimLost, has_results, write_queues
@@ -36,28 +38,30 @@ from .task_queues import ClaimLost, has_results, write_queues
 SQL = statements.load("plait.stores.sqlite", "statements.sql")
 
 
-def commit(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
+def commit(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) -> list[Verdict]:
     # As `atomic`, without its costs: this is the hot path
     db.execute("begin immediate")
     try:
         verdicts = _fence(db, writes)
-        _apply(db, [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"])
+        found = _apply(db, numbers, [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"])
         db.execute("commit")
-        return verdicts
     except (apsw.ConstraintError, ClaimLost):
         undo(db)
-        return _commit_apart(db, writes)
+        return _commit_apart(db, numbers, writes)
     except BaseException:
         undo(db)
         raise
+    if found:
+        numbers.remember(found)
+    return verdicts
 
 
-def _commit_apart(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
+def _commit_apart(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) -> list[Verdict]:
     """Each in a part of its own, in one transaction."""
     with atomic(db):
         verdicts = _fence(db, writes)
         return [
-            _apply_one(db, write) if verdict == "ok" else verdict
+            _apply_one(db, numbers, write) if verdict == "ok" else verdict
             for write, verdict in zip(writes, verdicts, strict=True)
         ]
 
@@ -70,10 +74,10 @@ def _fence(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
     return ["ok" if write.epoch is None or epochs[write.shard] == write.epoch else "fenced" for write in writes]
 
 
-def _apply_one(db: apsw.Connection, write: Write) -> Verdict:
+def _apply_one(db: apsw.Connection, numbers: RunNumbers, write: Write) -> Verdict:
     try:
         with atomic(db):
-            _apply(db, [write])
+            _apply(db, numbers, [write])
     except ClaimLost:
         return "exists" if has_results(db, write) else "conflict"
     except apsw.ConstraintError:
@@ -81,20 +85,22 @@ def _apply_one(db: apsw.Connection, write: Write) -> Verdict:
     return "ok"
 
 
-def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
-    runs: list[Row] = []
+def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) -> dict[RunId, int]:
+    """Returns the numbers of the runs that were not known."""
+    created = [write.create for write in writes if write.create is not None]
+    found = _insert_runs(db, created) if created else {}
     logs: list[Row] = []
     patches: list[Row] = []
     for write in writes:
-        if write.create is not None:
-            runs.append(run_columns(write.create))
+        if write.log is None and write.patch is None and not write.copies:
+            continue
+        number = numbers.get(write.run_id) or _number(db, write.run_id, found)
         if write.log is not None:
-            row = write.log
-            logs.append((write.run_id, row.seq, row.count, row.at, row.events.decode(), row.blobs))
+            logs.append(log_columns(number, write.log))
+        if write.copies:
+            logs += [log_columns(number, copy) for copy in write.copies]
         if write.patch is not None:
-            patches.append(patch_columns(write.run_id, write.patch))
-    if runs:
-        db.executemany(SQL["insert_run"], runs)
+            patches.append(patch_columns(number, write.patch))
     if logs:
         db.executemany(SQL["insert_log"], logs)
     if patches:
@@ -102,14 +108,28 @@ def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
     for write in writes:
         if not write.plain:
             _apply_rest(db, write)
+    return found
+
+
+def _insert_runs(db: apsw.Connection, created: Sequence[RunRow]) -> dict[RunId, int]:
+    """SQLite counts on from the highest number there is, and nobody else writes meanwhile."""
+    db.executemany(SQL["insert_run"], [run_columns(row) for row in created])
+    first = db.last_insert_rowid() - len(created) + 1
+    return {row.id: first + place for place, row in enumerate(created)}
+
+
+def _number(db: apsw.Connection, run_id: RunId, found: dict[RunId, int]) -> int | None:
+    """Of a run that is new or was not used lately; None if there is none."""
+    if run_id not in found:
+        row = db.execute(SQL["number_of"], (run_id,)).fetchone()
+        if row is None:
+            return None
+        found[run_id] = row[0]
+    return found[run_id]
 
 
 def _apply_rest(db: apsw.Connection, write: Write) -> None:
     run_id = write.run_id
-    if write.copies:
-        db.executemany(
-            SQL["insert_log"], [(run_id, c.seq, c.count, c.at, c.events.decode(), c.blobs) for c in write.copies]
-        )
     if write.blobs:
         db.executemany(SQL["insert_blob"], write.blobs)
     if write.clear_all:

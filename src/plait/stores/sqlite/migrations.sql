@@ -219,7 +219,65 @@ create table queue_workers (
     primary key (namespace, queue, worker)
 ) without rowid;
 
--- v5: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
+-- v5: runs have numbers, logs are kept under them, and each row of a log has a checksum
+
+-- `number` grows with each new run: runs that are at work now are beside each other in an index that begins with it,
+-- however many have ended.
+create table numbered_runs (
+    id           text not null,
+    namespace    text not null,
+    dialect      text not null,
+    definition   text not null,
+    version      text,
+    shard        integer not null,
+    status       text not null check (status in ('running', 'completed', 'failed', 'cancelled')),
+    awake        integer not null,
+    parent       text,
+    parent_token text,
+    depth        integer not null,
+    labels       text not null,
+    start_hash   text not null,
+    created_at   integer not null,
+    ended_at     integer,
+    deadline     integer,
+    output       text,
+    error        text,
+    blocked      text,
+    recoveries   integer not null default 0,
+    full         integer not null default 0,
+    number       integer primary key
+);
+insert into numbered_runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+                           depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
+                           recoveries, full)
+select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
+       depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full
+from runs order by created_at, id;
+drop table runs;
+alter table numbered_runs rename to runs;
+create unique index runs_id on runs (id);
+create index runs_awake on runs (shard) where awake = 1 and status = 'running';
+create index runs_newest on runs (created_at, id);
+create index runs_parent on runs (parent) where parent is not null;
+
+-- Events, one row a decision, in the order of the commits: what is new is always at the end. `checksum` is null in
+-- rows that are older than it.
+create table numbered_log (
+    run      integer not null,
+    seq      integer not null,
+    count    integer not null,
+    at       integer not null,
+    events   text not null,
+    blobs    text,
+    checksum integer
+);
+insert into numbered_log (run, seq, count, at, events, blobs)
+select runs.number, seq, count, at, events, blobs from log join runs on runs.id = log.run_id order by log.id;
+drop table log;
+alter table numbered_log rename to log;
+create unique index log_place on log (run, seq);
+
+-- v6: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
 
 alter table runs add column waiting text;
 alter table runs add column past text;

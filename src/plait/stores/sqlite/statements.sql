@@ -25,10 +25,13 @@ select parent, parent_token from runs where id = ?1;
 -- patch_run: the changing parts of a run's row
 update runs set status = ?2, awake = ?3, ended_at = ?4, output = ?5, error = ?6, blocked = ?7, recoveries = ?8, full = ?9,
                 waiting = ?10, past = ?11
-where id = ?1;
+where number = ?1;
 
 -- insert_log: the events of one decision
-insert into log (run_id, seq, count, at, events, blobs) values (?1, ?2, ?3, ?4, ?5, ?6);
+insert into log (run, seq, count, at, events, blobs, checksum) values (?1, ?2, ?3, ?4, ?5, ?6, ?7);
+
+-- number_of: what a run's log is kept under
+select number from runs where id = ?1;
 
 -- insert_blob: a value by its hash; the same value twice is one
 insert into blobs (digest, body) values (?1, ?2) on conflict (digest) do nothing;
@@ -88,11 +91,13 @@ on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = 
 
 -- drop_compacted: events that a snapshot has made superfluous, but for the run's first two rows
 delete from log
-where run_id = ?1 and seq <= ?2 and seq > (select count + 1 from log where run_id = ?1 and seq = 1);
+where run = (select number from runs where id = ?1) and seq <= ?2
+  and seq > (select count + 1 from log where run = (select number from runs where id = ?1) and seq = 1);
 
--- mark_compacted: the second row now stands for them all
-update log set count = ?2 - seq + 1, at = ?3, events = ?4, blobs = null
-where run_id = ?1 and seq <= ?2 and seq = (select count + 1 from log where run_id = ?1 and seq = 1);
+-- mark_compacted: the second row now stands for them all; it is no decision's, and has no checksum
+update log set count = ?2 - seq + 1, at = ?3, events = ?4, blobs = null, checksum = null
+where run = (select number from runs where id = ?1) and seq <= ?2
+  and seq = (select count + 1 from log where run = (select number from runs where id = ?1) and seq = 1);
 
 -- insert_line: what a task said
 insert into lines (run_id, node, attempt, at, level, text) values (?1, ?2, ?3, ?4, ?5, ?6);
@@ -191,12 +196,13 @@ order by created_at desc, id desc limit ?13;
 
 -- read_log: a run's events, in order, from the row that holds number ?2 to the one that holds ?3
 select seq, count, at, events, blobs from log
-where run_id = ?1 and seq + count > ?2 and seq <= ?3
-  and seq >= (select coalesce(max(seq), 0) from log where run_id = ?1 and seq <= ?2)
+where run = (select number from runs where id = ?1) and seq + count > ?2 and seq <= ?3
+  and seq >= (select coalesce(max(seq), 0) from log where run = (select number from runs where id = ?1) and seq <= ?2)
 order by seq limit ?4;
 
 -- heads: the last event of some runs
-select value, (select seq + count - 1 from log where run_id = value order by seq desc limit 1) from json_each(?1);
+select runs.id, (select seq + count - 1 from log where run = runs.number order by seq desc limit 1)
+from json_each(?1) join runs on runs.id = value;
 
 -- read_snapshot: where folding may start
 select seq, at, body from snapshots where run_id = ?1;

@@ -48,6 +48,7 @@ from plait.kernel.store import (
     Write,
 )
 from plait.stores import rows
+from plait.stores.run_numbers import RunNumbers
 
 from .commit import SQL, commit
 from .database import Synchronous, atomic, connect, migrate, raise_readable, readable_errors
@@ -83,7 +84,8 @@ class SqliteStore:
         self._db: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
         self._lock = OwnerLock(path)
-        self._apply: Callable[[apsw.Connection, Sequence[Write]], list[Verdict]] = commit
+        self._numbers = RunNumbers()
+        self._apply: Callable[[apsw.Connection, RunNumbers, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
@@ -112,9 +114,9 @@ class SqliteStore:
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
         if self._writer is not None or self._db is None:
-            return await self._write(lambda db: self._apply(db, writes))
+            return await self._write(lambda db: self._apply(db, self._numbers, writes))
         try:
-            return self._apply(self._db, writes)
+            return self._apply(self._db, self._numbers, writes)
         except apsw.Error as error:
             raise_readable(error, self.path)
 
@@ -169,7 +171,7 @@ class SqliteStore:
             with atomic(db):
                 for shard in shards:
                     db.execute(SQL["count_recovery"], (shard, SUSPECT_AFTER))
-                    found += [rows.run_row(row) for row in db.execute(SQL["awake_runs"], (shard,))]
+                    found += [self._numbered(row) for row in db.execute(SQL["awake_runs"], (shard,))]
             return found
 
         return await self._write(count)
@@ -187,7 +189,7 @@ class SqliteStore:
 
     async def run(self, run_id: RunId) -> RunRow | None:
         found = self._query("get_run", run_id)
-        return rows.run_row(found[0]) if found else None
+        return self._numbered(found[0]) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
         before, before_id = query.after or (None, None)
@@ -294,6 +296,11 @@ class SqliteStore:
             if self._writer is None:
                 return work(self._db)
             return await asyncio.get_running_loop().run_in_executor(self._writer, work, self._db)
+
+    def _numbered(self, row: rows.Row) -> RunRow:
+        """Of a run that is likely to be written next."""
+        self._numbers.remember({row[0]: row[rows.NUMBER]})
+        return rows.run_row(row)
 
     def _query(self, name: str, *args: object) -> list[Any]:
         return self._rows(SQL[name], args)

@@ -1,0 +1,122 @@
+"""What most decisions consist of, of many writes together, in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from plait.kernel.ids import RunId
+from plait.kernel.store import RunPatch, RunRow, TimerRow, Write
+from plait.stores.log_rows import log_columns
+from plait.stores.rows import Row, patch_columns, reply_column, run_columns
+
+from .database import SQL, Connection
+from .rare import columns, sends_late, timer_columns, times_late, withdrawal
+from .run_numbers import PostgresRunNumbers
+
+Proof: TypeAlias = tuple[Sequence[int], Sequence[int]]
+"""Shards, and the epochs that they must have."""
+Numbers: TypeAlias = Mapping[RunId, int]
+"""Of runs that are new or were not used lately."""
+
+_RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 24, 7, 11, 3, 5, 2, 2, 4
+"""How many columns each kind of row has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What all statements of a commit share."""
+
+    connection: Connection
+    numbers: PostgresRunNumbers
+    origin: str
+
+
+async def write_common(session: Session, writes: Sequence[Write], found: Numbers, proof: Proof) -> bool:
+    """False when an epoch was refused; then nothing is written."""
+    runs: list[Row] = []
+    logs: list[Row] = []
+    patches: list[Row] = []
+    taken: list[Row] = []
+    sent: list[Row] = []
+    emptied: list[str] = []
+    withdrawn = [(w.run_id, c.at) for w in writes if w.approvals and (c := withdrawal(w)) is not None]
+    cleared: list[Row] = []
+    timers: list[TimerRow] = []
+    news, known = False, session.numbers.get
+    for write in writes:
+        run_id = write.run_id
+        if write.create is not None:
+            runs.append((*run_columns(_first_row(write.create, write)), found[run_id]))
+        elif write.patch is not None:
+            patches.append(patch_columns(run_id, write.patch))
+        if write.copies:
+            logs += [log_columns(known(run_id) or found.get(run_id), copy) for copy in write.copies]
+        if write.log is not None:
+            logs.append(log_columns(known(run_id) or found.get(run_id), write.log))
+        if write.taken:
+            replies = {t.key: reply_column(t) for t in write.taken}
+            taken += [(run_id, key, reply) for key, reply in replies.items()]
+        if write.inbox and not sends_late(write):
+            sent += [(row.run_id, row.shard, row.key, row.body.decode(), row.at) for row in write.inbox]
+        if write.clear_all:
+            emptied.append(run_id)
+        if write.cleared:
+            cleared += [(run_id, token) for token in write.cleared]
+        if write.timers and not times_late(write):
+            timers += write.timers
+        news = news or _is_news(write)
+    return await session.connection.fetchval(
+        SQL["commit"],
+        *proof,
+        *columns(runs, _RUN),
+        *columns(logs, _LOG),
+        *columns(patches, _PATCH),
+        *columns(taken, _TAKEN),
+        *columns(sent, _SENT),
+        emptied,
+        *columns(withdrawn, _WITHDRAWN),
+        *columns(cleared, _CLEARED),
+        *columns(timer_columns(timers), _TIMER),
+        session.origin if news else None,
+    )
+
+
+def _first_row(row: RunRow, write: Write) -> RunRow:
+    """A run's row as its first write leaves it: one statement can't insert a row and change it too."""
+    patch = write.patch
+    if patch is None:
+        return row
+    return replace(
+        row,
+        status=patch.status,
+        awake=patch.awake,
+        ended_at=patch.ended_at,
+        output=patch.output,
+        error=patch.error,
+        blocked=patch.blocked,
+        recoveries=patch.recoveries,
+        full=patch.full,
+        waiting=patch.waiting,
+        past=patch.past,
+    )
+
+
+def _is_news(write: Write) -> bool:
+    """Whether another process may wait for it: an input, a new run, an answer, a task, a run whose place in lists
+    changes."""
+    return bool(
+        write.create is not None
+        or write.inbox
+        or write.children
+        or write.taken
+        or write.queued
+        or (write.patch is not None and _is_shown(write.patch))
+    )
+
+
+def _is_shown(patch: RunPatch) -> bool:
+    return patch.status != "running" or patch.blocked is not None or patch.waiting is not None
