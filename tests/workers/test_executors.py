@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import Raw
 
 from plait.egress import EgressSettings, Headers, Request, Response
 from plait.kernel import values
@@ -25,16 +26,22 @@ async def done(executor: Executor, kind: str, input: Any) -> Any:
     """What becomes of a task, tried once."""
     task = Task(TaskToken("t-1"), "a task", kind, input, Policy(), "a-key", node="a-node")
     attempt = Attempt(RunId("run"), task, 1, values.NULL, lambda *_: None, lambda *_: None)
-    attempt.in_thread = _in_thread
+    attempt.worker = Beside()
     return await executor.execute(task, attempt)
 
 
-async def _in_thread(function: Callable[[], Any]) -> Any:
-    found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(function()), name="beside")
-    thread.start()
-    thread.join()
-    return found[0]
+class Beside:
+    """A worker with a thread for each call."""
+
+    def beat(self, attempt: Attempt, progress: Raw) -> None:
+        raise NotImplementedError
+
+    async def in_thread(self, attempt: Attempt, function: Callable[[], Any]) -> Any:
+        found: list[Any] = []
+        thread = threading.Thread(target=lambda: found.append(function()), name="beside")
+        thread.start()
+        thread.join()
+        return found[0]
 
 
 # -- python ------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ _ARGYLL = {"x-argyll-raft-state": "leader"}
 
 async def health(call: Call[Query, None]) -> Answer:
     version = plait.__version__
-    found = Health(service="plait", status="healthy", details=f"Plait {version}", version=version)
+    found = Health(service="plait", status="healthy", details={"version": version}, version=version)
     cors = Cors(call.host.settings.argyll_origins).headers(call.request.headers.get("origin"))
     return Answer(found, headers=_ARGYLL | {name.decode(): value.decode("latin-1") for name, value in cors})
 

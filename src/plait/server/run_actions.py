@@ -59,8 +59,8 @@ async def message(call: Call[Scoped, SendMessage]) -> Answer:
         return Answer(MessageReceipt(id=await handle.message(body.name, body.body, body.id)))
     key = body.id or call.host.engine.kernel.ids.key()
     try:
-        async with asyncio.timeout(body.wait_ms / 1000):
-            answer = await _while_allowed(call, handle.ask(body.name, body.body, key))
+        asking = handle.ask(body.name, body.body, key, wait=body.wait_ms / 1000)
+        answer = await _while_allowed(call, asking)
     except TimeoutError:
         return Answer(MessageReceipt(id=key), 202)
     return Answer(MessageReceipt(id=key, answered=True, answer=answer))

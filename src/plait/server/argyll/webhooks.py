@@ -81,12 +81,12 @@ async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
     if row is None or row.dialect != ask.engine.goals.name:
         raise _unknown()
     run = await kernel.peek(row)
-    found = cast("GoalsMachine", run.machine).flow.find(ask.params["token"]) if run.state.seq else None
-    if found is None or found[0].id != ask.params["step"] or found[0].step.type != "async" or not found[2].started_at:
+    found = cast("GoalsMachine", run.machine).flow.done_work(ask.params["token"]) if run.state.seq else None
+    if found is None or found[0].id != ask.params["step"] or found[0].step.type != "async" or not found[1].started_at:
         raise _unknown()
     if row.full:
         raise Busy("kernel.queue_full", "too many messages are waiting for this flow", fix="send it again later")
-    return found[2]
+    return found[1]
 
 
 async def _tell(ask: Ask, run_id: RunId, name: str, round: int, body: dict[str, Any]) -> None:

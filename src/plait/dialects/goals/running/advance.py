@@ -12,22 +12,20 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel.effects import Effect, Finish, SetTimer
-from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 
 from .compensation import compensate_next, owes_compensation
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
-from .evolve import GOAL_FAILED
+from .failure import NOT_MATCHED, failure
 from .flow import Flow
-from .input_resolution import by_inner_name, gathered_inputs, resolution, still_wants
+from .input_resolution import Resolution, by_inner_name, gathered_inputs, resolution, still_wants
 from .state import CALLBACK, LINGER, StepState, wait_token
 from .tasks import match_task, prepare_task
 from .work import start_work
 
 NOT_NEEDED = "outputs not needed"
-NOT_MATCHED = "required match did not match"
 LOST = "required input no longer available"
 LOOK_AGAIN = 60_000
 """Milliseconds. Work that outlives its run may die with its process: someone must look at the run then."""
@@ -69,8 +67,10 @@ def _end_hopeless(builder: DecisionBuilder) -> set[str]:
 
 
 def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
-    step = builder.flow.state.steps[plan.id]
-    stands = {each.name: resolution(builder.flow, step, each) for each in plan.required}
+    if closed := builder.flow.compiled.closed.get(plan.id):
+        builder.record(StepSkipped(plan.id, NOT_MATCHED, closed))
+        return
+    stands = _demands(builder.flow, plan)
     if lost := [name for name, stand in stands.items() if stand == "lost"]:
         builder.record(StepFailed(plan.id, LOST, lost))
     elif unmatched := [name for name, stand in stands.items() if stand == "unmatched"]:
@@ -79,6 +79,15 @@ def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
         builder.record(StepSkipped(plan.id, f"input '{refused[0]}' has a value, and none is wanted", refused))
     elif not (plan.goal or needed(builder, plan, now=False)):
         builder.record(StepSkipped(plan.id, NOT_NEEDED))
+
+
+def _demands(flow: Flow, plan: StepPlan) -> dict[str, Resolution]:
+    """How the required inputs stand that the step asks for now: until its matches have all held, only those."""
+    step = flow.state.steps[plan.id]
+    gates: dict[str, Resolution] = {each.name: resolution(flow, step, each) for each in plan.matched}
+    if any(stands != "resolved" for stands in gates.values()):
+        return gates
+    return {each.name: resolution(flow, step, each) for each in plan.required}
 
 
 def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
@@ -101,9 +110,9 @@ def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
 def _decide_outcome(builder: DecisionBuilder) -> bool:
     """Ends the run when a goal can't be reached any more, or when every step of the plan has ended."""
     flow = builder.flow
-    error = _failure(flow)
+    error = failure(flow, builder.context.info.run_id)
     if error is not None:
-        builder.effect(Finish("failed", error=ErrorInfo(GOAL_FAILED, error, kind="goal")))
+        builder.effect(Finish("failed", error=error))
     elif flow.unended == 0 and not (flow.compiled.compensates and owes_compensation(flow)):
         builder.effect(Finish("completed", Raw(_encode(output(flow)))))
     else:
@@ -111,22 +120,6 @@ def _decide_outcome(builder: DecisionBuilder) -> bool:
     if flow.active:
         _arm_again(builder)
     return True
-
-
-def _failure(flow: Flow) -> str | None:
-    goals = [(goal, flow.state.steps[goal]) for goal in flow.compiled.goals]
-    for goal, step in goals:
-        if step.status == "failed":
-            return _why(goal, step)
-    if goals and all(step.status == "skipped" and step.reason == NOT_MATCHED for _, step in goals):
-        return f"goal step '{goals[0][0]}' cannot complete: {NOT_MATCHED}"
-    return None
-
-
-def _why(goal: str, step: StepState) -> str:
-    if step.unsatisfied:
-        return f"goal step '{goal}' cannot complete: required input '{step.unsatisfied[0]}' unavailable"
-    return f"goal step '{goal}' failed: {step.error}"
 
 
 def output(flow: Flow) -> dict[str, Raw]:
