@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from plait import __version__
 from plait.cli.main import commands, load
 from tests.cli.support import Desk, environment, run_plait
 
@@ -128,3 +129,31 @@ def test_output_that_nobody_reads_is_no_error(desk: Desk):
         assert process.stdout.readline().startswith('{"seq":1,')
         process.stdout.close()
         assert "Traceback" not in process.stderr.read()
+
+
+def test_the_version_is_printed():
+    for option in ("--version", "-V"):
+        ran = subprocess.run(
+            [sys.executable, "-m", "plait.cli.main", option], capture_output=True, text=True, check=True
+        )
+        assert ran.stdout == f"plait {__version__}\n"
+
+
+def test_help_loads_nothing_that_it_does_not_need():
+    """A quarter of a second is what people notice; what is loaded does not depend on the machine."""
+    program = (
+        "import sys; from plait.cli.main import main\ntry: main(['--help'])\nexcept SystemExit: print(*sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(ran.stdout.splitlines()[-1].split())
+    assert {"plait.cli.main", "typer"} <= loaded
+    assert not loaded & {
+        "apsw",
+        "asyncio",
+        "httpx",
+        "rich",
+        "starlette",
+        "uvicorn",
+        "plait.engine",
+        "plait.kernel.values",
+    }

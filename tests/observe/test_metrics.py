@@ -180,6 +180,22 @@ async def test_while_the_store_is_away_its_numbers_are_left_out():
     assert "plait_decisions_total" in found
 
 
+class Away(MemoryStore):
+    asked = 0
+
+    async def owners(self):
+        self.asked += 1
+        raise Unavailable("store.away", "gone")
+
+
+async def test_a_store_that_is_away_is_not_asked_by_every_scrape():
+    store = Away()
+    async with watched(store=store) as engine:
+        for _ in range(3):
+            assert (await numbers(engine))["plait_store_up"] == 0
+    assert store.asked == 1
+
+
 class Counted(MemoryStore):
     asked = 0
 
@@ -258,13 +274,38 @@ async def test_the_lag_of_a_blocked_loop_is_seen_by_whoever_asks():
 
 
 async def test_an_old_lag_is_forgotten(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("plait.observe.lag._HALF", 0.0)
+    monkeypatch.setattr("plait.observe.lag._SPAN", 0.05)
     lag = LoopLag()
     lag.start()
     time.sleep(0.35)
     await until(lambda: lag.worst >= 0.09)
     await until(lambda: lag.worst < 0.09)
     lag.stop()
+
+
+class HandLoop(asyncio.SelectorEventLoop):
+    """A loop whose time is told; nothing runs on it."""
+
+    at = 0.0
+
+    def time(self) -> float:
+        return self.at
+
+
+def test_the_worst_lag_is_that_of_the_whole_last_minute():
+    loop, lag = HandLoop(), LoopLag()
+    loop.at = 29.0
+    lag._tick(loop, due=27.0)
+    for second in range(30, 89):
+        loop.at = second
+        lag._tick(loop, due=second)
+        assert lag.worst == 2.0
+    for second in range(89, 100):
+        loop.at = second
+        lag._tick(loop, due=second)
+    assert lag.worst == 0.0
+    lag.stop()
+    loop.close()
 
 
 async def test_the_guide_lists_every_metric_and_no_other():

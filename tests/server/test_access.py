@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from plait.kernel.errors import Unavailable
 from plait.server import access, readiness
 from plait.server.auth import ttl_cache
 from plait.server.site import Settings
@@ -170,8 +171,6 @@ async def test_health_and_readiness():
 
 
 async def test_it_is_not_ready_while_the_store_is_away(monkeypatch: pytest.MonkeyPatch):
-    from plait.kernel.errors import Unavailable
-
     async def away(*_: Any) -> None:
         raise Unavailable("store.unavailable", "no connection")
 
@@ -297,3 +296,18 @@ async def test_a_worker_whose_key_is_revoked_while_it_waits_gets_no_task():
 
 async def _under_way(served: Served) -> bool:
     return served.site.in_flight > 0
+
+
+async def test_metrics_are_to_be_had_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch):
+    async def away(*_: Any) -> None:
+        raise Unavailable("store.unavailable", "no connection")
+
+    monkeypatch.setattr(ttl_cache.TtlCache, "get", lambda *_: None)  # as if everything had been verified long ago
+    async with serving(settings=LOCKED) as served:
+        known, unknown = await key_of(served, "viewer"), await key_of(served, "viewer")
+        assert (await served.client.get("/metrics", headers=known)).status_code == 200
+        for name in ("record", "census", "commit"):
+            monkeypatch.setattr(served.engine.kernel.store, name, away)
+        assert "plait_build_info" in (await served.client.get("/metrics", headers=known)).text
+        assert (await served.client.get("/metrics", headers=unknown)).status_code == 503
+        assert (await served.get("/runs", headers=known)).status_code == 503

@@ -88,12 +88,13 @@ async def test_dev_serves_a_module_and_stops_when_asked(folder: Path):
         _, err = await asyncio.wait_for(process.communicate(), 30)
         assert process.returncode == 0, err.decode()
         assert b"stopped" in err
-        assert (folder / "plait-dev.db").exists()
+        assert (folder / "plait.db").exists()  # where `python app.py` and `plait runs` look, too
 
 
 async def test_dev_without_a_module_has_something_to_look_at(folder: Path):
     async with running(folder, "dev") as (_, url), httpx.AsyncClient(base_url=url) as client:
         assert len((await client.get(f"{API}/runs")).json()["runs"]) > 3
+        assert not (folder / "plait.db").exists()  # the tea shop stays out of your own database
 
 
 async def test_serve_asks_for_a_key_that_the_command_line_makes(folder: Path):
@@ -141,7 +142,7 @@ async def test_a_kill_under_load_loses_nothing_acknowledged(folder: Path):
             await asyncio.sleep(0.001)
         process.kill()
         await asyncio.gather(*clients)
-    async with Engine(f"sqlite:///{folder}/plait-dev.db", work=False) as engine:
+    async with Engine(f"sqlite:///{folder}/plait.db", work=False) as engine:
         for id in acknowledged:
             await engine.get(id)
 

@@ -119,6 +119,8 @@ class Route(Generic[H, Q, B]):
     bare: bool = False
     audited: bool = True
     """False: what the handler calls records its own success, or there is nothing to record."""
+    while_away: bool = False
+    """Answered while the database is away, to callers whose key was verified before."""
     body_optional: bool = False
     example: Any = None
     """A body that works."""

@@ -139,6 +139,14 @@ def _load_modules(names: list[str] | None) -> None:
             load_module(name)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from plait import __version__
+
+        typer.echo(f"plait {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def _root(  # pyright: ignore[reportUnusedFunction]
     module: Annotated[
@@ -151,6 +159,10 @@ def _root(  # pyright: ignore[reportUnusedFunction]
             show_default=False,
         ),
     ] = None,
+    version: Annotated[
+        bool,
+        typer.Option("--version", "-V", help="Print the version.", callback=_print_version, is_eager=True),
+    ] = False,
 ) -> None:
     """Plait: durable workflows for Python."""
 

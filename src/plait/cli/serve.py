@@ -35,7 +35,7 @@ from .options import DEFAULT_DB, Db, Json
 from .output import emit_line, note
 from .session import refuse_server
 
-DEV_DB = "sqlite:///plait-dev.db"
+DEMO_DB = "sqlite:///plait-dev.db"
 HOST, PORT = "127.0.0.1", 8080
 
 _DEMO, _SEED = ("plait.demo.shop", "plait.demo.steps"), "plait.demo.seed:seed"
@@ -137,21 +137,34 @@ def serve(
 
 def dev(
     modules: Modules = None,
-    db: Db = DEV_DB,
+    db: Annotated[
+        str | None,
+        typer.Option(
+            "--db",
+            envvar="PLAIT_DB",
+            metavar="URL",
+            help="The database.",
+            show_default=f"{DEFAULT_DB}; {DEMO_DB} for the demo",
+        ),
+    ] = None,
     port: Port = PORT,
     argyll_origins: ArgyllOrigins = "",
     log_level: LogLevel = "warning",
     json: Json = False,
 ) -> None:
-    """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it."""
-    refuse_server(db)
+    """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it.
+
+    The database is the one that your program and the other commands use; the tea shop has one of its own.
+    """
+    if db is not None:
+        refuse_server(db)
     definitions = [*load_definitions(modules or ()), *own_dialects.bundles()]
     seed: Seed | None = None
     if not definitions:
         definitions, seed = load_definitions(_DEMO), load(_SEED)
     _run(
         Plan(
-            db=db,
+            db=db or (DEMO_DB if seed else DEFAULT_DB),
             definitions=definitions,
             host=HOST,
             port=port,

@@ -104,7 +104,7 @@ def _engine(engine: Engine, counted: Counters, lag: LoopLag) -> Iterator[Metric]
 
 def _store(facts: StoreFacts | None) -> Iterator[Metric]:
     """Of the whole store, so that every engine gives the same: take the maximum, not the sum."""
-    yield _gauge("plait_store_up", "Whether the store answered this scrape.", int(facts is not None))
+    yield _gauge("plait_store_up", "Whether the store answered when it was last asked.", int(facts is not None))
     if facts is None:
         return  # better no number than an old one
     yield _gauge("plait_engines", "Engines that hold shards.", facts.engines)

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 
 from .counters import LATENCIES, Tally
 
 _EVERY = 0.25
-_HALF = 30.0
+_SPAN = 10.0
+_SPANS = 7
+"""How many are kept: those of the last minute, and the one that is not over yet."""
 
 
 class LoopLag:
     def __init__(self) -> None:
         self.seconds = Tally(LATENCIES)
-        self._recent = self._before = 0.0
+        self._worst = deque([0.0], _SPANS)
+        """By spans of time, the newest last."""
         self._turn = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         loop = asyncio.get_running_loop()
-        self._turn = loop.time() + _HALF
+        self._turn = loop.time() + _SPAN
         self._arm(loop)
 
     def stop(self) -> None:
@@ -28,17 +32,18 @@ class LoopLag:
 
     @property
     def worst(self) -> float:
-        """Of the last half to whole minute: several who ask see the same, and none takes it from the others."""
-        return max(self._recent, self._before)
+        """Of the last minute: several who ask see the same, and none takes it from the others."""
+        return max(self._worst)
 
     def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = loop.call_later(_EVERY, self._tick, loop, loop.time() + _EVERY)
 
     def _tick(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         now = loop.time()
-        if now >= self._turn:
-            self._before, self._recent, self._turn = self._recent, 0.0, now + _HALF
         late = max(0.0, now - due)
-        self._recent = max(self._recent, late)
+        while now >= self._turn:
+            self._worst.append(0.0)
+            self._turn += _SPAN
+        self._worst[-1] = max(self._worst[-1], late)
         self.seconds.add(late)
         self._arm(loop)

@@ -38,7 +38,7 @@ class Counting:
         """None when the store does not answer in time."""
         async with self._asking:
             now = asyncio.get_running_loop().time()
-            if self._last is None or now >= self._until:
+            if now >= self._until:  # also after no answer: a store that is away is not asked by every scrape
                 self._last = await _ask(engine)
                 self._until = now + _FRESH
             return self._last

@@ -104,7 +104,7 @@ class Dispatcher:
         elif site.settings.open:
             exchange.caller = caller = ANONYMOUS
         else:
-            exchange.caller = caller = await site.auth.check(request, route.role)
+            exchange.caller = caller = await site.auth.check(request, route.role, while_away=route.while_away)
         call = await self._read(exchange, endpoint, caller, receive)
         answer = await route.handler(call)
         exchange.handled = True

@@ -138,6 +138,13 @@ class TooManyWatchers(Unavailable):
         )
 
 
+class TooManyConnections(Unavailable):
+    """This process has no descriptor to spare for another connection."""
+
+    def __init__(self) -> None:
+        super().__init__("http.too_many_connections", "too many connections are open", fix="retry later")
+
+
 class NoRoute(NotFound):
     """There is no such path."""
 

@@ -49,6 +49,7 @@ ROUTES = (
         query=Query,
         replies=(Reply(200, "text/plain", "Metrics in Prometheus' text format."),),
         bare=True,
+        while_away=True,
     ),
     Route(
         method="GET",

@@ -14,18 +14,21 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from plait.api.problem import MEDIA_TYPE
+from plait.kernel.errors import PlaitError
 
 from . import problem
-from .errors import BadRequest, HeadTooLarge, HttpError, TooSlow
+from .connections import Connections
+from .errors import BadRequest, HeadTooLarge, TooManyConnections, TooSlow
 from .headers import NO_STORE, SECURITY
 from .middleware import request_id
 from .site import Settings
 
 
 class HttpProtocol(HttpToolsProtocol):
-    def __init__(self, settings: Settings, **given: Any) -> None:
+    def __init__(self, settings: Settings, room: Connections, **given: Any) -> None:
         super().__init__(**given)
         self._settings = settings
+        self._room = room
         self._in_head = False
         self._upgraded = False
         self._seen = 0
@@ -33,7 +36,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._wait_for_head()
+        if self._room.admits(len(self.connections)):
+            self._wait_for_head()
+        else:
+            self._refuse(TooManyConnections())
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
@@ -97,7 +103,7 @@ class HttpProtocol(HttpToolsProtocol):
             TooSlow("http.slow_head", f"the request head did not arrive within {seconds:g} s", fix="send it faster")
         )
 
-    def _refuse(self, error: HttpError) -> None:
+    def _refuse(self, error: PlaitError) -> None:
         if self.transport.is_closing():
             return
         id = request_id()

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 
 from plait.kernel.errors import InvalidInput, Unavailable
 
+from .connections import Connections, most_connections
 from .http_protocol import HttpProtocol
 from .site import Site
 
@@ -94,10 +95,12 @@ class Process:
         self._site = site
         self._sock = sock
         self.url = url_of(sock)
+        most = site.settings.max_connections
+        room = Connections(most_connections() if most is None else most)
         self.config = config = uvicorn.Config(
             app,
             interface="asgi3",
-            http=cast("Any", partial(HttpProtocol, site.settings)),
+            http=cast("Any", partial(HttpProtocol, site.settings, room)),
             ws="none" if site.settings.argyll == "off" else "websockets-sansio",
             ws_max_size=_MAX_MESSAGE,
             ws_ping_interval=_PING,

@@ -49,6 +49,8 @@ class Settings:
     """How long a body may take to arrive."""
     max_in_flight: int = 1_000
     """Requests in progress, not counting streams; more get 429."""
+    max_connections: int | None = None
+    """Open connections; None: as many as the process has descriptors for, less a reserve."""
     max_watchers: int = 2_000
     """Open live streams."""
     heartbeat: float = 15.0

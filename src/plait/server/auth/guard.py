@@ -68,11 +68,12 @@ class KeyGuard:
         if self._tokens is not None:
             await self._tokens.close()
 
-    async def check(self, request: Request, needed: RequiredRole) -> Caller:
-        """The caller. Raises 401, 403, 429 for too many invalid keys, 503 while the token issuer is unavailable."""
+    async def check(self, request: Request, needed: RequiredRole, *, while_away: bool = False) -> Caller:
+        """The caller. Raises 401, 403, 429 for too many invalid keys, 503 while the token issuer is unavailable.
+        `while_away`: known keys are good while the database is away."""
         address = _address(request)
         try:
-            caller = await self._who(request, address)
+            caller = await self._who(request, address, while_away)
         except errors.Unauthenticated as error:
             raise self._rate_limited(error, address) from None
         if not caller.may(needed):
@@ -100,19 +101,19 @@ class KeyGuard:
                 await self._sessions.end(cookie)
         return delete_cookies(secure=self._secure(request))
 
-    async def _who(self, request: Request, address: str) -> Caller:
+    async def _who(self, request: Request, address: str, while_away: bool) -> Caller:
         scheme, _, text = request.headers.get("authorization", "").strip().partition(" ")
         if scheme.lower() == "bearer":  # other schemes may be meant for a proxy in front of us
-            return await self._bearer(text.strip(), address)
+            return await self._bearer(text.strip(), address, while_away)
         cookie = request.cookies.get(SESSION_COOKIE)
         if cookie is None:
             raise errors.no_key()
         return await self._browser(cookie, request, address)
 
-    async def _bearer(self, text: str, address: str) -> Caller:
+    async def _bearer(self, text: str, address: str, while_away: bool) -> Caller:
         if self._tokens is not None and text.startswith(_TOKEN_START):
             return await self._tokens.verify(text, address)
-        return _caller(await self.keys.verify(text), "key", address)
+        return _caller(await self.keys.verify(text, while_away=while_away), "key", address)
 
     async def _browser(self, cookie: str, request: Request, address: str) -> Caller:
         found = await self._sessions.find(cookie)

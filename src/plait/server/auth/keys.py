@@ -39,6 +39,8 @@ _KIND, _USES, _NOWHERE = "auth.key", "auth.key_use", ""
 _SHAPE = re.compile(r"plait_([0-9a-f]{18})_([A-Za-z0-9_-]{32})")
 _MAX_LIFETIME = 10 * 366 * 86_400
 _PAGE = 500
+_WHILE_AWAY = 3600.0
+"""Seconds for which a verified key opens what must be seen while the database is away."""
 
 
 class _Stored(msgspec.Struct, frozen=True):
@@ -108,8 +110,9 @@ class Keys:
 
     # -- verification --------------------------------------------------------------------------------------------
 
-    async def verify(self, text: str) -> Key:
-        """The key of a request. Raises `auth.bad_key`, or `auth.expired` to a caller who has the right secret."""
+    async def verify(self, text: str, *, while_away: bool = False) -> Key:
+        """The key of a request. Raises `auth.bad_key`, or `auth.expired` to a caller who has the right secret. With
+        `while_away`, one that was good shortly before the database went away is still good."""
         shape = _SHAPE.fullmatch(text)
         if shape is None:
             raise errors.bad_key()
@@ -117,7 +120,12 @@ class Keys:
         digest = _digest(id, secret)
         stored = self._verified.get(digest)
         if stored is None:
-            stored = await self._look(id)
+            try:
+                stored = await self._look(id)
+            except Unavailable:
+                if while_away and (stored := self._verified.stale(digest, _WHILE_AWAY)) is not None:
+                    return stored.key
+                raise
             same = hmac.compare_digest(digest, _UNKNOWN if stored is None else stored.digest)
             if stored is None or not same:
                 raise errors.bad_key()

@@ -26,6 +26,13 @@ class TtlCache(Generic[T]):
             return None
         return entry[1]
 
+    def stale(self, name: str, seconds: float) -> T | None:
+        """An entry whose time is over, but not for longer than that."""
+        entry = self._entries.get(name)
+        if entry is None or entry[0] + seconds <= self._clock.monotonic():
+            return None
+        return entry[1]
+
     def put(self, name: str, value: T) -> None:
         self._entries[name] = (self._clock.monotonic() + self._seconds, value)
         self._entries.move_to_end(name)
