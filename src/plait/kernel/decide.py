@@ -124,7 +124,8 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case Patch():
             return _patch(input, run, unit)
         case Message():
-            if not run.machine.accepts_late_results:
+            kept = run.machine.keeps_late_messages and not input.asks and run.state.status != "running"
+            if not (kept or run.machine.accepts_late_results):
                 _must_run(run)
             return _hear(input, run, unit)
         case ChildStarted() | ChildFinished():

@@ -57,6 +57,9 @@ class Machine(Protocol):
     """It takes in what comes after the run's outcome: results of work that was under way, messages, timers. They
     can't change how the run ended; events are recorded, effects that begin something are not for then."""
 
+    keeps_late_messages: bool
+    """A message that was sent before the run ended, and comes after that, is kept for when the run is reopened."""
+
     gates_retries: bool
     """It says when the next attempt of a task that failed may begin, once that is due: see `RetryDue`."""
 

@@ -15,6 +15,8 @@ from plait.kernel.events import Recorded
 from .flow_book import AFTER_THE_END, FlowBook
 
 ENDS = frozenset({"run.completed", "run.failed", "run.cancelled"})
+LATE = AFTER_THE_END | {"task.late", "message.queued"}
+"""What may follow the end: what came too late, or of work that outlived the run."""
 
 
 class HasEvents(Protocol):
@@ -63,8 +65,7 @@ class History:
 
     @property
     def ended(self) -> bool:
-        """Whether it has; what came too late, or of work that outlived it, may follow the end."""
-        facts = [event.type for event in self.events if event.type != "task.late" and event.type not in AFTER_THE_END]
+        facts = [event.type for event in self.events if event.type not in LATE]
         return bool(facts) and facts[-1] in ENDS
 
     # -- assertions ----------------------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ class _Book:
         if event.type in ENDS:
             was, self._ended = self._ended, True
             return "the run ended twice" if was else None
-        if self._ended and event.type not in ("run.reopened", "task.late") and event.type not in AFTER_THE_END:
+        if self._ended and event.type != "run.reopened" and event.type not in LATE:
             return f"{event.type} after the end"
         match event.type:
             case "op.opened":

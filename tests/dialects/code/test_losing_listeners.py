@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from plait import Context, workflow
+from plait import Context, CriticalError, workflow
 from plait.errors import HistoryDivergedError, RunFailed
+from plait.kernel import values
+from plait.kernel.ids import RunId
+from plait.kernel.inputs import Message
 
 from .conftest import Simulate
 from .decided import deciding
@@ -211,3 +214,33 @@ async def test_messages_that_wait_again_after_a_rewind_are_in_order(simulate: Si
         for at in ("r", None, "l0"):
             await run.rewind(at)
             assert await s.result(run) == [1, 2, 3]
+
+
+async def test_a_message_that_was_sent_before_the_end_and_came_after_it_waits_for_a_retry(simulate: Simulate) -> None:
+    broken = [True]
+
+    async def check() -> None:
+        if broken[0]:
+            raise CriticalError("broken")
+
+    @workflow
+    async def w(ctx: Context) -> Any:
+        await ctx.listen("go")
+        await ctx.step("check", check)
+        found = await ctx.listen("late")
+        return None if found is None else found.body
+
+    async with simulate() as s:
+        run = await s.start(w)
+        await run.message("go")
+        with pytest.raises(RunFailed):
+            await s.result(run)
+        kernel = s.engine.kernel
+        message = Message("m-1", "late", values.encode(1))
+        await kernel.send(RunId(run.id), message, message.id)  # it was on its way when the run failed
+        await s.settle()
+        assert (await run.history()).ended
+        broken[0] = False
+        await run.retry()
+        assert await s.result(run) == 1
+        (await run.history()).assert_recorded_once()

@@ -59,6 +59,7 @@ _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 class CodeMachine(Replayer):
     accepts_late_results = gates_retries = reload_on_takeover = False
+    keeps_late_messages = True
     stops_at_failed_compensation = True
 
     # -- folding -------------------------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ class CodeMachine(Replayer):
         if message.id in self.history.seen:
             return
         self._record(MessageQueued(message.id, message.name, message.body, message.sent_at))
-        if self._replay is not None:  # a blocked run takes nothing
+        if self._replay is not None and self.history.ended is None:  # a blocked run takes nothing
             self._replay.feed_all(message.name)
         self._pump()
 
