@@ -12,7 +12,8 @@ PHONE = {"width": 390, "height": 800}
 SMALLEST = """() => {
     const zoom = new DOMMatrix(getComputedStyle(document.querySelector(".react-flow__viewport")).transform).a;
     const shown = [...document.querySelectorAll(".react-flow__viewport *")].filter(
-        (one) => [...one.childNodes].some((part) => part.nodeType === 3 && part.data.trim()) && one.getClientRects().length,
+        (one) => one.getClientRects().length
+            && [...one.childNodes].some((part) => part.nodeType === 3 && part.data.trim()),
     );
     return Math.min(...shown.map((one) => parseFloat(getComputedStyle(one).fontSize) * zoom));
 }"""

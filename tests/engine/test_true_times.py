@@ -37,8 +37,10 @@ async def test_the_time_between_an_end_and_the_next_try_is_not_counted():
         assert row.past.idle >= 3_600_000
         assert row.ended_at is not None
         assert row.ended_at - row.created_at - row.past.idle < 3_600_000
-        [pause] = (await run.view()).pauses
+        view = await run.view()
+        [pause] = view.pauses
         assert (pause.kind, pause.start) == ("reopened", ended)
+        assert {node.id: node.attempts for node in view.nodes} == {"reserve": 1, "pay": 2}
 
 
 async def test_a_fork_knows_its_source_and_what_it_shares():
