@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from plait.kernel import values
+from plait.kernel import blob_parts, values
 from plait.kernel.approval import ApprovalChange
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event, RunCompleted, RunStarted, TaskLate
@@ -69,6 +69,14 @@ def test_a_large_value_is_kept_by_its_hash():
     assert write.log is not None
     assert values.decode(write.log.events)[1] == {"type": "run.completed"}
     assert write.log.count == 2
+
+
+@pytest.mark.parametrize("body", [[None] * 1_001, {str(n): None for n in range(1_001)}])
+def test_a_value_of_very_many_parts_is_a_blob_as_a_whole(body: Any):
+    """To look at each of a hundred thousand takes longer than others may wait."""
+    assert blob_parts.split(bytes(values.encode(body))) == {}
+    raw = values.encode([*body, "x" * LIMIT])
+    assert list(draft(RunCompleted(raw)).write(LIMIT).blobs) == [(digest(raw), bytes(raw))]
 
 
 def test_many_small_values_are_no_reason_for_a_blob():
@@ -156,7 +164,14 @@ def test_a_draft_with_any_row_to_write_is_not_empty(what: str):
 
 def test_every_kind_of_row_that_a_decision_writes_is_tried_here():
     others = {"run_id", "shard", "epoch", "create", "log", "patch", "plain"}
-    outside = {"copies", "lines", "records", "finished", "snapshot"}  # not written by decisions, or by the run itself
+    outside = {
+        "copies",
+        "lines",
+        "records",
+        "finished",
+        "snapshot",
+        "compaction",
+    }  # not written by decisions, or by the run itself
     assert FILLED.keys() == set(Write.__struct_fields__) - others - outside
 
 

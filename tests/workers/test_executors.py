@@ -148,6 +148,26 @@ async def test_some_statuses_are_tried_again(status: int, retryable: bool):
     assert caught.value.retryable is retryable
 
 
+async def test_a_large_response_is_read_in_a_thread(monkeypatch: pytest.MonkeyPatch):
+    readers: list[threading.Thread] = []
+    parse = values.parse
+
+    def seen(text: str | bytes) -> Any:
+        readers.append(threading.current_thread())
+        return parse(text)
+
+    monkeypatch.setattr(values, "parse", seen)
+    text = "x" * 100_000
+    assert await Service(f'["{text}"]'.encode()).ask() == [text]
+    with pytest.raises(TaskError, match="more than 100,000 values") as caught:
+        await Service(b"[" + b"{}," * 300_000 + b"{}]").ask()
+    assert not caught.value.retryable
+    with pytest.raises(TaskError, match="status 500"):
+        await Service(b"[" + b"{}," * 300_000 + b"{}]", 500).ask()
+    assert len(readers) == 3
+    assert threading.main_thread() not in readers
+
+
 async def test_a_result_may_come_later():
     service = Service(b"whatever", 202)
     assert await service.ask(expects="callback", callback=Callback("t-1", ("X-Callback",))) is LATER

@@ -1,6 +1,6 @@
 """What the effects of a decision come to: rows in the write, and work to start after the commit.
 
-Two effects are not for here, because the run's own life follows from them: `Finish` and `FailTask`.
+Three effects are not for here, because the run's own life follows from them: `Finish`, `FailTask`, `Compensate`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .effects import (
     CancelChild,
     CancelTask,
     ClearTimer,
+    Compensate,
     Effect,
     FailTask,
     Finish,
@@ -66,7 +67,7 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             unit.take(Taken(effect.key, answer_reply(effect.body)))
         case Block():
             run.block(effect.error)
-        case Finish() | FailTask():
+        case Finish() | FailTask() | Compensate():
             raise AssertionError(f"{type(effect).__name__} is for whoever asked the machine")
         case _:
             assert_never(effect)
@@ -171,8 +172,8 @@ def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork
 
 def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
     refusal = ChildFinished(child.token, child.run_id, "refused", error=error)
-    # Numbered, because the same child may be refused again after a retry
-    key = f"~child:{child.run_id}:refused:{run.state.seq}"
+    # Numbered, because the same child may be refused again after a retry; and several may want one id at once
+    key = f"~child:{child.run_id}:refused:{run.state.seq}:{child.token}"
     return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
 
 

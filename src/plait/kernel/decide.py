@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from . import approvals, lifecycle, values
 from .apply_effects import RETRY, apply, drop_children, open_task, revoke, try_again
-from .effects import FailTask, Finish
+from .effects import Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
@@ -165,6 +165,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is FailTask:
             _fail_task(effect, run, unit)
+        elif type(effect) is Compensate:
+            lifecycle.compensate_again(effect.token, run, unit)
         else:
             apply(effect, run, unit)
     return _LATER if decision.replies_later else decision.reply
@@ -381,7 +383,7 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
     """A task failed for good, or a compensator ended."""
     result = verdict.result
-    if result.error is not None and (verdict.exhausted or run.state.rolling_back):
+    if result.error is not None and (verdict.exhausted or lifecycle.is_compensator(result.token, run)):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)

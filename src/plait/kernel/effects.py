@@ -122,6 +122,12 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     error: ErrorInfo | None
 
 
+class Compensate(msgspec.Struct, frozen=True, gc=False):
+    """A compensator of an ended run that failed for good while the run went on is tried again."""
+
+    token: TaskToken
+
+
 class Finish(msgspec.Struct, frozen=True, gc=False):
     status: Literal["completed", "failed"]
     output: Raw = NULL
@@ -144,6 +150,7 @@ Effect = (
     | WithdrawApproval
     | Answer
     | Block
+    | Compensate
     | Finish
 )
 

@@ -141,9 +141,11 @@ class Run:
         """The row, when something in it changes; a snapshot, when it pays."""
         state, write = self.state, unit.write
         # A blocked run is loaded by its next owner, who may have code that fits
-        busy = state.tasks.running > 0 or unit.more or self.blocked is not None
-        awake = busy or self._reload
-        waiting = None if busy or state.status != "running" else wait_reason(self.machine, state)
+        # An ended run is never loaded for what outlives it, so its row does not say that it is awake
+        running = state.status == "running"
+        busy = running and (state.tasks.running > 0 or unit.more or self.blocked is not None)
+        awake = busy or (running and self.machine.reload_on_takeover)
+        waiting = None if busy or not running else wait_reason(self.machine, state)
         full = self._full
         if full or not write.plain:
             self.has_rows = self.has_rows or bool(write.timers or write.approvals)
@@ -171,10 +173,6 @@ class Run:
             unit.rows.snapshot, unit.write.compaction = self.snapshots.take(
                 base, compacts=self.machine.compacts, weight=self.machine.weight()
             )
-
-    @property
-    def _reload(self) -> bool:
-        return self.machine.reload_on_takeover and self.state.status == "running"
 
     def _snapshot_pays(self, since: int, now: Millis) -> bool:
         """By count or by age; either way not while it would be larger than what it saves reading."""

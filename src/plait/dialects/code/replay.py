@@ -10,6 +10,7 @@ that the code still fits (every recorded operation was asked for), records what 
 from __future__ import annotations
 
 import contextvars
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -22,18 +23,21 @@ from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
 from plait.kernel.values import ABSENT
 
+from .async_generators import watch
 from .definition import Workflow, bad_option
-from .deterministic_loop import MAX_CALLBACKS, TurnLoop, TurnTask
+from .deterministic_loop import TurnLoop, TurnTask
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History, OpState
-from .host import Settling, Surroundings
+from .host import MAX_CALLBACKS, Settling, Surroundings
 from .location import child_id, parse, text, token_of
 from .op import Op, revoking
 from .scope import Scope, current
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
 from .waits import MAX_WAIT, Due, TimerOp
+
+log = logging.getLogger("plait.code")
 
 MAX_OPENED = 10_000
 """Operations that may be opened in one turn."""
@@ -99,6 +103,7 @@ class Replay:
 
     def start(self, coroutine: Callable[[Scope], Any], wall: Millis) -> None:
         """Makes the function's first turn, and all that history has for it."""
+        watch()
         root = Scope(self)
         context = contextvars.copy_context()
         context.run(current.set, root)
@@ -158,7 +163,7 @@ class Replay:
         self.loop.stuck, self.loop.calls = False, 0
         if self.main is not None and not self.main.done():
             main, self.main = self.main, None
-            _quietly(main.get_coro().close)  # type: ignore[union-attr]
+            self._quietly(main.get_coro().close)  # type: ignore[union-attr]
             self.main = self.loop.spawn(_raise(spinning("the workflow")), contextvars.copy_context())
             self.loop.run()
 
@@ -407,8 +412,16 @@ class Replay:
 
     def _close(self, task: TurnTask) -> None:
         coroutine: Any = task.get_coro()
-        self.loop.call_soon(_quietly, coroutine.close)
+        self.loop.calls = 0
+        self.loop.call_soon(self._quietly, coroutine.close)
         self.loop.run()
+
+    def _quietly(self, close: Callable[[], None]) -> None:
+        try:
+            close()
+        except BaseException as error:  # the code in a `finally` may do anything; its run is not here any more
+            if "ignored GeneratorExit" in str(error):
+                log.warning("run %s: its code catches the signal to stop; write `except Exception`", self.run_id)
 
 
 def spinning(what: str) -> WorkflowCodeError:
@@ -422,13 +435,6 @@ def spinning(what: str) -> WorkflowCodeError:
 
 async def _raise(error: Exception) -> None:
     raise error
-
-
-def _quietly(close: Callable[[], None]) -> None:
-    try:
-        close()
-    except BaseException:  # the code in a `finally` may do anything; its run is not here any more
-        return
 
 
 def void(_: object) -> None:

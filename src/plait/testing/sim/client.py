@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from plait.engine import Handle
-from plait.kernel.errors import Conflict, Forbidden, RunFailed, Unavailable
+from plait.kernel.errors import Conflict, Forbidden, InvalidInput, RunFailed, Unavailable
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import encode
@@ -57,7 +57,7 @@ class Client:
 
     async def _send(self, name: str, number: int) -> None:
         body = {"number": number, "padding": "x" * 50 * (number % 3)}
-        with _reached("RUN_FINISHED"):
+        with reached("RUN_FINISHED"):
             await self._on_run(lambda handle: handle.message(name, body, id=f"{name}-{number}"))
 
     async def _watch(self) -> None:
@@ -98,11 +98,11 @@ class Client:
     async def _redeliver(self, engine: Engine) -> None:
         for letter in await engine.dlq.list():
             if letter.run_id == self.root.id and letter.token.endswith("broken"):
-                with _reached("kernel.dead_letter_settled"):
+                with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
 
     async def _compensate(self, handle: Handle[Any]) -> None:
-        with _reached("kernel.still_running", "kernel.rolling_back"):
+        with reached("kernel.still_running", "kernel.rolling_back"):
             await handle.compensate()
 
     async def _rewind(self, handle: Handle[Any]) -> None:
@@ -113,7 +113,7 @@ class Client:
     async def _fork(self, handle: Handle[Any]) -> None:
         events = await handle.events()
         places = sorted({e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]})
-        with _reached("kernel.run_exists"):
+        with reached("kernel.run_exists"):
             await handle.fork(Random(self.root.id).choice([1, *places]), id=f"{self.root.id}-fork")
 
     # -- how it gets through -------------------------------------------------------------------------------------
@@ -140,11 +140,11 @@ def _wanted(root: Root) -> Iterator[tuple[list[str], int]]:
 
 
 @contextmanager
-def _reached(*codes: str) -> Generator[None]:
+def reached(*codes: str) -> Generator[None]:
     """A try that seemed to fail may have reached the run, or another was faster; it is then refused."""
     try:
         yield
-    except Conflict as error:
+    except (Conflict, InvalidInput) as error:
         if error.code not in codes:
             raise
 

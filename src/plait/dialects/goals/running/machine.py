@@ -44,7 +44,8 @@ from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .evolve import begun, fold
 from .flow import Flow
-from .recovery import after_load, children, children_again, go_on, local_work, pending_effects, retry, settle
+from .recovery import after_load, children, children_again, go_on, local_work, pending_effects
+from .reopening import retry, settle
 from .results import message, task_result
 from .state import CALLBACK, LINGER, WAIT, FlowState
 from .work import answered, failed, fill, give_up_strays, unanswered
