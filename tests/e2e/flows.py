@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from plait import Context, Loop, Retry, RollbackError, Undo, step, step_info, step_log, workflow
+from plait import Context, CriticalError, Loop, Retry, RollbackError, Undo, step, step_info, step_log, workflow
 
 EVIL = "<img src=x onerror=\"window.hacked='{}'\">"
 """What must be shown as it is, wherever it comes from."""
@@ -272,3 +272,20 @@ async def crowd(ctx: Context, count: int) -> int:
     """More steps in threads than there are threads: some have to queue."""
     found = await ctx.join("crowd", {f"one_{n}": lambda c: c.step("count", _block) for n in range(count)})
     return sum(found.values())
+
+
+@step
+async def take_payment() -> None:
+    raise CriticalError("the card was declined")
+
+
+@workflow
+async def paying(ctx: Context) -> None:
+    """The child of `buying`, where it fails."""
+    await ctx.step("take payment", take_payment)
+
+
+@workflow
+async def buying(ctx: Context) -> None:
+    await ctx.step("prepare", nothing)
+    await ctx.child("pay", paying)

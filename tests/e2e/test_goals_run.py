@@ -88,7 +88,7 @@ def test_a_goal_that_failed_says_why(page: Page, server: Server, ns: str) -> Non
     reach(server, ["break"], {"name": "Ada"}, ns, ns)
     server.ended(ns, "failed", namespace=ns)
     open_run(page, ns, f"?ns={ns}&tab=plan")
-    expect(page.locator(".run-head .error-box").first).to_contain_text("out of ink")
+    expect(page.get_by_role("region", name="Why it failed")).to_contain_text("out of ink")
     expect(_planned(page, "break")).to_contain_text("Failed")
     _planned(page, "break").get_by_role("button", name="break", exact=True).click()
     expect(page.get_by_role("complementary", name="Node Break")).to_contain_text("out of ink: Ada")

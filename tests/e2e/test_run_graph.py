@@ -14,7 +14,7 @@ def test_the_graph_follows_the_run(page: Page, server: Server, waiting: str) -> 
     open_run(page, waiting)
     expect(node(page, "reserve, step, completed")).to_be_visible()
     expect(node(page, "go, message, waiting")).to_be_visible()
-    expect(head_status(page)).to_have_text("Running")
+    expect(head_status(page)).to_have_text("Waiting")
     server.post(f"/runs/{waiting}/messages", {"name": "go"})
     expect(node(page, "ship, step, completed")).to_be_visible()
     expect(node(page, "go, message, completed")).to_be_visible()
@@ -184,4 +184,4 @@ def test_an_unknown_run_says_so(page: Page, watch, name: str) -> None:
 def test_a_failed_run_tells_its_error_in_the_head(page: Page, failed: str) -> None:
     open_run(page, failed)
     expect(head_status(page)).to_have_text("Failed")
-    expect(page.locator(".run-head .error-box").first).to_contain_text("is closed")
+    expect(page.get_by_role("region", name="Why it failed")).to_contain_text("is closed")

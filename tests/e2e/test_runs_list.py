@@ -34,7 +34,7 @@ def test_a_run_appears_and_changes_while_one_looks(page: Page, server: Server, n
     expect(page.get_by_role("heading", name="No runs yet")).to_be_visible()
     expect(page.get_by_role("link", name="Start a run")).to_be_visible()
     server.begin("steady", {"customer": "Ada"}, id="live-1", namespace=name)
-    expect(row(page, "live-1")).to_contain_text("Running")
+    expect(row(page, "live-1")).to_contain_text("Waiting")
     server.post("/runs/live-1/messages", {"name": "go"}, namespace=name)
     expect(row(page, "live-1")).to_contain_text("Completed")
     expect(page.locator(".live")).to_have_text("Live")
@@ -67,7 +67,7 @@ def test_search_without_a_match_says_so_and_leads_back(page: Page, three: str) -
 
 
 @pytest.mark.parametrize(
-    ("status", "id"), [("Running", "running-1"), ("Completed", "completed-1"), ("Failed", "failed-1")]
+    ("status", "id"), [("Waiting", "running-1"), ("Completed", "completed-1"), ("Failed", "failed-1")]
 )
 def test_status_pills_filter(page: Page, three: str, status: str, id: str) -> None:
     page.goto(f"/runs?ns={three}")

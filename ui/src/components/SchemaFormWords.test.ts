@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, test } from "vitest";
 import type { Schema } from "./SchemaFormModel";
-import { labelOf, limitsOf, linesOfSchema, spoken, typeText } from "./SchemaFormWords";
+import { defaultText, labelOf, limitsOf, linesOfSchema, spoken, typeText } from "./SchemaFormWords";
 
 test.each([
   ["customer_email", "Customer email"],
@@ -42,6 +42,18 @@ describe("types in words", () => {
   ] as [Schema, string][])("%j is %s", (schema, words) => {
     expect(typeText(schema, schema)).toBe(words);
   });
+});
+
+test.each([
+  [{ default: 0 }, "default 0"],
+  [{ default: 21 }, "default 21"],
+  [{ default: false }, "default false"],
+  [{ default: "" }, ""],
+  [{ default: [] }, ""],
+  [{ default: null }, ""],
+  [{}, ""],
+])("the default of %j is told as %j", (schema, words) => {
+  expect(defaultText(schema)).toBe(words);
 });
 
 test("a schema is read as lines, with what is inside indented, and ends even if it contains itself", () => {

@@ -88,6 +88,8 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     output: Raw = ABSENT
     error: ErrorInfo | None = None
     attempts: int = 1
+    tried: int = 0
+    """How many attempts it had before the run was reopened."""
     received: list[QueuedMessage] | None = None
     winner: str | None = None
     queued: Millis = Millis(0)
@@ -298,7 +300,7 @@ class History:
             elif op.kind == "child" and not op.given and (op.at in reset or not op.keep):
                 # It failed, or was cancelled when its parent failed: it starts anew under another id
                 op.run_id = child_id(self.run_id, op.at, self.generation, self.recoveries)
-            op.closed_at = None
+            op.closed_at, op.tried = None, op.tried + op.attempts
 
     def _reopen(self, op: OpState) -> None:
         for branch in (op.branches or {}).values():

@@ -34,7 +34,7 @@ def _node(op: OpState, token: TaskToken, task: TaskFacts | None, history: Histor
         status=_status(op, task, history),
         parent=_parent(op.at, history),
         path=path_words(op.at) if len(op.location) > 1 else "",
-        attempts=(task.attempt if task else op.attempts) if op.kind == "step" else 0,
+        attempts=op.tried + (task.attempt if task else op.attempts) if op.kind == "step" else 0,
         started_at=op.opened_at,
         ended_at=op.closed_at,
         input=values.decode(op.args) if op.args else None,

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Event, LogLine } from "../../api/types";
 import { relative, shortId, span } from "../../components/format";
 import { openDepth } from "../../components/Json";
+import { waitWords } from "../../components/wait-words";
 import { match } from "../../shell/router";
 import { distinctNames } from "./distinct-names";
 import { chosenEvents, summary, typesOf } from "./events/filter";
@@ -48,6 +49,23 @@ test("siblings of the same label are told apart by their ids", () => {
     { id: "x/ship", label: "ship", parent: "x" },
   ]);
   expect([...names.values()]).toEqual(["~0/ship", "~1/ship", "pack", "ship"]);
+});
+
+test("a place in words takes the place of the id", () => {
+  const names = distinctNames([
+    { id: "items", label: "items" },
+    { id: "items/~0/ship", label: "ship", parent: "items", path: "items / loop 1 / ship" },
+    { id: "items/~1/ship", label: "ship", parent: "items", path: "items / loop 2 / ship" },
+  ]);
+  expect([...names.values()]).toEqual(["items", "loop 1 / ship", "loop 2 / ship"]);
+});
+
+test("what a run waits for fits in a line", () => {
+  const at = new Date();
+  at.setHours(23, 58, 0, 0);
+  expect(waitWords({ kind: "approval", text: "approval `teapot` by boss" })).toBe("approval teapot by boss");
+  expect(waitWords({ kind: "sleep", text: "sleep", until: at.getTime() })).toMatch(/^sleep until 23:58/);
+  expect(waitWords({ kind: "retry", text: "retry 2 of 5 of `charge`", until: at.getTime() })).toMatch(/ at 23:58/);
 });
 
 test("times are words that fit their size", () => {

@@ -59,7 +59,8 @@ export function useRun(id: string, at: number | undefined, allEvents: boolean): 
   }, [reopened]);
 
   const past = usePast(id, at);
-  const shown = at === undefined ? detail : past.detail;
+  // Until the past has come the present stays: taking the page away would take the focus from the slider.
+  const shown = at === undefined ? detail : (past.detail ?? detail);
   const told = () => {
     for (const delay of [0, 300, 1000, 3000]) window.setTimeout(reload, delay);
   };

@@ -102,6 +102,8 @@ class WorkFailed(Event, frozen=True, tag="work_failed"):
     token: str
     error: str
     attempts: int = 1
+    cause: str = ""
+    """Why a child run failed, without the goals in between that could not be reached because of it."""
 
 
 class LateResult(Event, frozen=True, tag="late_result"):

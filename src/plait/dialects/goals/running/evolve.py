@@ -148,6 +148,7 @@ def _succeeded(flow: Flow, event: e.WorkSucceeded, at: Millis) -> None:
 def _failed(flow: Flow, event: e.WorkFailed, at: Millis) -> None:
     item = flow.close_item(event.step_id, event.token, at)
     item.status, item.error, item.attempts = "failed", event.error, event.attempts
+    item.cause = event.cause
 
 
 def _set(flow: Flow, event: e.AttributeSet, at: Millis) -> None:

@@ -45,11 +45,12 @@ def _first_to_fail(flow: Flow, step_id: str) -> str:
 
 def _step_error(flow: Flow, step_id: str, run_id: RunId) -> ErrorInfo:
     plan, step = flow.compiled.steps[step_id], flow.state.steps[step_id]
-    told = ErrorInfo("goals.step_failed", step.error)
     token, item = next(((token, item) for token, item in step.items.items() if item.status == "failed"), ("", None))
     if item is not None and plan.step.type in ("flow", "run"):
         child = caller_id(child_name(run_id, step_id, token, item.round))
+        told = ErrorInfo("goals.step_failed", item.cause or step.error)
         return _of(step_id, plan.step.name, told, "child", {"run_id": child})
+    told = ErrorInfo("goals.step_failed", step.error)
     if item is not None and item.attempts > 1:
         return _of(step_id, plan.step.name, told, "exhausted", {"attempts": item.attempts})
     return _of(step_id, plan.step.name, told)

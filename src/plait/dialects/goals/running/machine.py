@@ -54,8 +54,7 @@ _state = msgspec.json.Decoder(FlowState)
 
 
 def _why(child: ChildFinished) -> str:
-    """The root cause, not the goals in between that could not be reached because of it."""
-    return cause_of(child.error).text if child.error is not None else f"it was {child.status}"
+    return child.error.message if child.error is not None else f"it was {child.status}"
 
 
 class GoalsMachine:
@@ -157,7 +156,8 @@ class GoalsMachine:
         if not builder.flow.takes_results:
             builder.record(LateResult(found[0].id, child.token, child.output, error))
         elif error:
-            failed(builder, found[0], child.token, error)
+            cause = "" if child.error is None else cause_of(child.error).text
+            failed(builder, found[0], child.token, error, cause=cause)
         else:
             answered(builder, found[0], child.token, named_outputs(child.output))
 

@@ -58,6 +58,8 @@ class ItemState(msgspec.Struct, omit_defaults=True):
     returned: Raw = ABSENT
     """Raw outputs that a script has to map."""
     error: str = ""
+    cause: str = ""
+    """Why its child run failed."""
     attempts: int = 0
     """That have failed so far."""
     retry_at: Millis | None = None

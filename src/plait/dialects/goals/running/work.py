@@ -171,9 +171,11 @@ def succeeded(
         _complete(builder, plan)
 
 
-def failed(builder: DecisionBuilder, plan: StepPlan, token: str, error: str, attempts: int = 1) -> None:
+def failed(
+    builder: DecisionBuilder, plan: StepPlan, token: str, error: str, attempts: int = 1, cause: str = ""
+) -> None:
     """The first failed item fails the step: what has not begun never does, what is under way may report."""
-    builder.record(WorkFailed(plan.id, token, error, attempts))
+    builder.record(WorkFailed(plan.id, token, error, attempts, cause))
     step = builder.flow.state.steps[plan.id]
     if step.ended:
         return

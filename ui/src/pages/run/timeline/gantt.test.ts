@@ -66,6 +66,19 @@ test("rows stand under their scope, and those of unknown scopes at the top", () 
   ]);
 });
 
+test("rows are in the order in which they started, and what has not started comes last", () => {
+  const found = rows([bar({ node: "c" }), bar({ node: "b", started_at: 20 }), bar({ node: "a", started_at: 10 })], 0);
+  expect(found.map((row) => row.bar.node)).toEqual(["a", "b", "c"]);
+});
+
+test("a pause of the run has no width", () => {
+  const pauses = [{ start: 100, end: 1_000_100, kind: "reopened" }] as const;
+  const all = rows([bar({ node: "a", kind: "join", started_at: 0, ended_at: 1_000_200 })], 0);
+  const span = extent(all, 0, false, pauses);
+  expect(span.to - span.from).toBeLessThan(300);
+  expect(percent(1_000_100, span)).toBeCloseTo(percent(100, span));
+});
+
 test("the extent holds all pieces, and now while the run goes on", () => {
   const all = rows([bar({ kind: "join", started_at: 100, ended_at: 200 })], 1000);
   const ended = extent(all, 1000, false);

@@ -1,0 +1,103 @@
+"""A parked run says in its row that it waits and for what: lists need not load it."""
+
+from typing import Any
+
+import pytest
+
+from plait import Context, Engine, Retry, step, workflow
+from plait.engine import Handle
+from plait.kernel.store import RunFilter
+from plait.kernel.view import Reason
+
+
+@step(retry=Retry(max_attempts=3, first=20))
+async def dial() -> None:
+    raise ConnectionError("nobody picks up")
+
+
+@step
+async def render() -> int:
+    return 1
+
+
+@workflow
+async def for_message(ctx: Context) -> str:
+    await ctx.listen("go")
+    await ctx.listen("stop")
+    return "done"
+
+
+@workflow
+async def for_approval(ctx: Context) -> None:
+    await ctx.approve("teapot", by="boss")
+
+
+@workflow
+async def for_time(ctx: Context) -> None:
+    await ctx.sleep("nap", 3600)
+
+
+@workflow
+async def for_retry(ctx: Context) -> None:
+    await ctx.step("dial", dial)
+
+
+@workflow
+async def for_worker(ctx: Context) -> int:
+    return await ctx.step("render", render, queue="gpu")
+
+
+ALL = [for_message, for_approval, for_time, for_retry, for_worker]
+
+
+async def parked(engine: Engine, handle: Handle[Any], text: str) -> Reason:
+    """Its reason, once that says so."""
+    async for changes in engine.follow_runs(RunFilter(status="waiting")):
+        for row in changes.runs:
+            if row.id == handle.id and row.waiting is not None and row.waiting.text == text:
+                return row.waiting
+    raise AssertionError("the engine was closed")
+
+
+@pytest.mark.parametrize(
+    ("definition", "kind", "text", "timed"),
+    [
+        (for_message, "message", "message `go`", False),
+        (for_approval, "approval", "approval `teapot` by boss", False),
+        (for_time, "sleep", "sleep", True),
+        (for_retry, "retry", "retry 2 of 3 of `dial`", True),
+        (for_worker, "queue", "no worker on queue `gpu`", False),
+    ],
+)
+async def test_a_run_that_waits_is_listed_with_its_reason(definition: Any, kind: str, text: str, timed: bool):
+    async with Engine("memory:", definitions=ALL) as engine:
+        handle = await engine.start(definition)
+        found = await parked(engine, handle, text)
+        assert (found.kind, found.until is not None) == (kind, timed)
+        assert await engine.runs(RunFilter(status="working")) == []
+        assert [row.id for row in await engine.runs(RunFilter(status="running"))] == [handle.id]
+        assert (await handle.view()).phase == "waiting"
+
+
+async def test_the_reason_follows_the_run_and_goes_with_its_end():
+    async with Engine("memory:", definitions=ALL) as engine:
+        handle = await engine.start(for_message)
+        await parked(engine, handle, "message `go`")
+        await handle.message("go")
+        await parked(engine, handle, "message `stop`")
+        await handle.message("stop")
+        await handle.result()
+        row = await handle.row()
+        assert (row.phase, row.waiting) == ("ended", None)
+        assert await engine.runs(RunFilter(status="waiting")) == []
+
+
+async def test_a_run_whose_task_a_worker_has_does_not_wait():
+    async with Engine("memory:", definitions=ALL) as engine:
+        handle = await engine.start(for_worker)
+        await parked(engine, handle, "no worker on queue `gpu`")
+        [task] = await engine.queues.claim("w", ["gpu"])
+        assert (await handle.row()).phase == "running"
+        assert await engine.runs(RunFilter(status="waiting")) == []
+        await engine.queues.complete(task.id, 1)
+        assert await handle.result() == 1
