@@ -332,7 +332,7 @@ class CodeMachine(Replayer):
         scratch = CodeMachine(self._around)
         scratch.restore(self.history.snapshot())
         replay = Replay(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
-        scratch._now = now
+        scratch._now, replay.silent = now, True
         try:
             replay.start(entry(definition, self.history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError) as error:

@@ -62,6 +62,8 @@ class Replay:
         self.effect = effect
         self.collecting = collecting
         """Enter every body, to find rollback handlers; record and start nothing."""
+        self.silent = collecting
+        """What the function says is not for people: it is only looked at."""
         self.loop = TurnLoop(self.run_id, self._time, self._open_timer)
         self.now: Millis = history.started_at
         self.wall: Millis = self.now
@@ -361,7 +363,7 @@ class Replay:
 
     def evict(self) -> None:
         """Drops the function. Plain code in its `finally` may run; a ctx call there raises EvictedError."""
-        self.evicted = True
+        self.evicted = self.silent = True
         self.history.on_closed = None
         if self.main is not None and not (self.main.done() and len(self.loop.alive) <= 1):
             for task in reversed(self.loop.alive):
