@@ -124,6 +124,7 @@ class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     ops: list[str] = []
     """The operations of the run that it goes back to; a retry opens them again."""
     trace: str = ""
+    notes: list[str] = []
 
 
 class RunFailed(PlaitError):

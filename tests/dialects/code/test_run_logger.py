@@ -45,12 +45,8 @@ async def test_a_line_is_said_once(simulate: Simulate, caplog: pytest.LogCapture
     ]
     assert [record.levelname for record in lines] == ["INFO", "WARNING", "INFO", "ERROR"]
     first, second, third, last = (vars(record) for record in lines)
-    assert (first["run_id"], first["workflow"], first["namespace"], first["path"]) == (
-        "50%",
-        "talkative",
-        "default",
-        "",
-    )
+    names = ("run_id", "workflow", "namespace", "path")
+    assert [first[name] for name in names] == ["50%", "talkative", "default", ""]
     assert (second["sure"], third["path"]) == (True, "both/a")
     assert first["filename"] == "test_run_logger.py"
     assert last["exc_info"][0] is ValueError
