@@ -10,6 +10,7 @@ that the code still fits (every recorded operation was asked for), records what 
 from __future__ import annotations
 
 import contextvars
+import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -282,7 +283,7 @@ class Replay:
             held = next(iter(self._held), None)
             asked = "nothing" if held is None else f"{held.kind} `{held.name}`"
             if self.main is not None and self.main.done() and held is None:
-                asked = "the end of the workflow"
+                asked = _ended(self.main)
             self._diverge(missing.at, f"{missing.kind} `{missing.at}`", asked, missing, held)
             return
         self.replaying = False
@@ -377,6 +378,16 @@ class Replay:
         coroutine: Any = task.get_coro()
         self.loop.call_soon(_quietly, coroutine.close)
         self.loop.run()
+
+
+def _ended(main: TurnTask) -> str:
+    """How the function ended before all that is recorded was asked for."""
+    error = None if main.cancelled() else main.exception()
+    if error is None:
+        return "the end of the workflow"
+    where = traceback.extract_tb(error.__traceback__)[-1:]
+    line = f" ({where[0].filename}:{where[0].lineno})" if where else ""
+    return f"the end of the workflow, by {type(error).__name__}: {error}{line}"
 
 
 def spinning(what: str) -> WorkflowCodeError:
