@@ -12,6 +12,7 @@ from plait.cli.leases import alive
 from plait.cli.options import read_edits
 from plait.cli.output import emit, table
 from plait.kernel.errors import ErrorInfo, InvalidInput
+from plait.kernel.failures import describe
 from plait.kernel.ids import Millis
 from plait.kernel.store import Owner
 
@@ -77,3 +78,13 @@ def test_an_owner_on_this_machine_is_asked_whether_it_lives():
     assert not alive(Owner(here, 64, Millis(0)), words.now())
     assert not alive(Owner(gone, 64, later), words.now())
     assert alive(Owner("other-host-1-0a1b2c3d", 64, later), words.now())
+
+
+def test_a_failure_is_told_with_its_parts_notes_and_cause():
+    group = ExceptionGroup("two orders", [ValueError("no sku"), KeyError("price")])
+    group.add_note("of shop 7")
+    group.__cause__ = OSError("disk full")
+    assert words.failure(describe(group)) == (
+        "ExceptionGroup: two orders (2 sub-exceptions) (of shop 7; ValueError: no sku; KeyError: 'price'), "
+        "because of OSError: disk full"
+    )

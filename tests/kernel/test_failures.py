@@ -115,7 +115,7 @@ def test_a_message_stands_for_arguments_that_can_not_be_kept():
     assert "object" in str(back)
 
 
-@pytest.mark.parametrize("error", [NeedsItsConstructor(["a"]), Picky("x"), ExceptionGroup("g", [ValueError("a")])])
+@pytest.mark.parametrize("error", [NeedsItsConstructor(["a"]), Picky("x")])
 def test_an_exception_that_can_not_be_made_again_is_still_described(error: BaseException):
     info = describe(raised(error))
     assert info.message == str(error)
@@ -175,3 +175,36 @@ def test_rebuilding_imports_nothing():
     before = set(sys.modules)
     assert rebuild(ErrorInfo("task.failed", "x", type="this:Error")) is None
     assert set(sys.modules) == before
+
+
+def test_causes_parts_and_notes_are_kept_and_come_back() -> None:
+    first = ValueError("bad sku")
+    first.add_note("while packing")
+    second = KeyError("price")
+    group = ExceptionGroup("two of them", [first, second])
+    try:
+        try:
+            raise OSError("disk")
+        except OSError as error:
+            raise group from error
+    except ExceptionGroup as error:
+        info = describe(error)
+    assert info.cause is not None
+    assert info.cause.message == "disk"
+    assert [part.message for part in info.parts.values()] == ["bad sku", "'price'"]
+    assert info.parts["0"].notes == ["while packing"]
+    again = rebuild(msgspec.json.decode(msgspec.json.encode(info), type=ErrorInfo))
+    assert isinstance(again, ExceptionGroup)
+    assert again.message == "two of them"
+    assert [type(part) for part in again.exceptions] == [ValueError, KeyError]
+    assert again.exceptions[0].__notes__ == ["while packing"]
+    assert isinstance(again.__cause__, OSError)
+
+
+def test_a_chain_of_causes_without_end_is_cut() -> None:
+    error = ValueError("0")
+    error.__cause__ = error
+    info: ErrorInfo | None = describe(error)
+    for _ in range(20):
+        info = info.cause if info is not None else None
+    assert info is None

@@ -68,10 +68,15 @@ def value(found: Any, limit: int | None = None) -> str:
 
 
 def failure(error: ErrorInfo) -> str:
-    """What went wrong; with the class of an exception of the user's own code."""
+    """What went wrong; with the class of an exception of the user's own code, its notes, parts and cause."""
     name = error.type.rpartition(":")[2]
     plain = not name or name in error.message or error.kind != "error"
-    return error.message if plain else f"{name}: {error.message}"
+    text = error.message if plain else f"{name}: {error.message}"
+    if error.kind != "error":  # whose message says it all
+        return text
+    more = [*error.notes, *(failure(part) for part in error.parts.values())]
+    text += f" ({'; '.join(more)})" if more else ""
+    return text if error.cause is None else f"{text}, because of {failure(error.cause)}"
 
 
 def wait(reason: Reason) -> str:

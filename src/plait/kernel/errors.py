@@ -126,6 +126,7 @@ class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     label: str = ""
     """What people call the first of them."""
     trace: str = ""
+    notes: list[str] = []
 
 
 class RunFailed(PlaitError):

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import Any
+from typing import Any, cast
 
 from .errors import ErrorInfo, PlaitError
 
 _SCALARS = (str, int, float, bool, type(None))
 _MAX_TEXT = 4_000
+_MAX_DEPTH = 8
+"""Causes of causes, and groups in groups."""
+_MAX_PARTS = 50
 
 
-def describe(error: BaseException, *, kind: str = "error", code: str = "") -> ErrorInfo:
-    """Keeps what is needed to show an exception and to raise it again."""
+def describe(error: BaseException, *, kind: str = "error", code: str = "", depth: int = 0) -> ErrorInfo:
+    """Keeps what is needed to show an exception and to raise it again, with its causes, parts and notes."""
     code = code or (error.code if isinstance(error, PlaitError) else "task.failed")
     return ErrorInfo(
         code=code,
@@ -29,8 +32,19 @@ def describe(error: BaseException, *, kind: str = "error", code: str = "") -> Er
         attrs={
             _clean(k): _clean(v) for k, v in vars(error).items() if isinstance(v, _SCALARS) and not k.startswith("__")
         },
+        cause=None if error.__cause__ is None or depth >= _MAX_DEPTH else describe(error.__cause__, depth=depth + 1),
+        parts=_parts(error, depth),
         trace=_clean(_where(error)),
+        notes=[_clean(str(note)) for note in getattr(error, "__notes__", ())][:_MAX_PARTS],
     )
+
+
+def _parts(error: BaseException, depth: int) -> dict[str, ErrorInfo]:
+    """Of a group, numbered."""
+    if not isinstance(error, BaseExceptionGroup) or depth >= _MAX_DEPTH:
+        return {}
+    exceptions: tuple[BaseException, ...] = cast("BaseExceptionGroup[BaseException]", error).exceptions
+    return {str(number): describe(part, depth=depth + 1) for number, part in enumerate(exceptions[:_MAX_PARTS])}
 
 
 def rebuild(info: ErrorInfo) -> BaseException | None:
@@ -42,6 +56,23 @@ def rebuild(info: ErrorInfo) -> BaseException | None:
     if not (isinstance(found, type) and issubclass(found, BaseException)):
         return None
     cls: type[BaseException] = found
+    error = _rebuild_group(info, cls) if info.parts else _rebuild_one(info, cls)
+    if error is not None:
+        error.__cause__ = rebuild(info.cause) if info.cause is not None else None
+        for note in info.notes:
+            error.add_note(note)
+    return error
+
+
+def _rebuild_group(info: ErrorInfo, cls: type[BaseException]) -> BaseException | None:
+    parts = [rebuild(part) or Exception(part.message) for part in info.parts.values()]
+    try:
+        return cls(*info.args, parts)
+    except Exception:
+        return None
+
+
+def _rebuild_one(info: ErrorInfo, cls: type[BaseException]) -> BaseException | None:
     try:
         error = cls.__new__(cls, *info.args)
         if not (isinstance(error, OSError) and error.args):  # an OSError has taken its arguments apart already
@@ -65,6 +96,8 @@ def _arguments(error: BaseException) -> tuple[Any, ...]:
     """All or none: half of them would make another error."""
     try:
         # Where a file name was given, only this has it
+        if isinstance(error, BaseExceptionGroup):
+            return (cast("BaseExceptionGroup[BaseException]", error).message,)
         found = error.__reduce__()[1] if isinstance(error, OSError) else error.args
         return tuple(found) if all(isinstance(item, _SCALARS) for item in found) else ()
     except Exception:

@@ -38,7 +38,7 @@ class PythonInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     handler: str
     arguments: Raw = EMPTY
-    """An object, by parameter name; of the kind `step`, a list."""
+    """An object, by parameter name; of the kind `step`, a list unless the call needed keywords."""
     callback: Callback | None = None
     discard: bool = False
     """Nobody wants what it returns."""

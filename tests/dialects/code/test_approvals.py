@@ -82,7 +82,7 @@ async def test_an_approval_in_a_race_has_its_type(simulate: Simulate) -> None:
     @workflow
     async def w(ctx: Context) -> bool:
         won = await ctx.race("r", person=lambda c: c.approve("ok"), time=lambda c: c.sleep("s", 500))
-        return won.value.approved
+        return won.value is not None and won.value.approved
 
     async with simulate([w]) as s:
         run = await s.start(w)

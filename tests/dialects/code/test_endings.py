@@ -1010,3 +1010,21 @@ async def test_a_child_failure_can_be_inspected(simulate: Simulate) -> None:
         assert isinstance(cause, ChildFailedError)
         assert cause.run_id == "c-1"
         assert "child is broken" in str(cause)
+
+
+async def test_a_failed_run_keeps_parts_notes_and_cause_of_its_exception(simulate: Simulate) -> None:
+    @workflow
+    async def w(ctx: Context) -> None:
+        try:
+            await ctx.step("s", lambda: 1 / 0, max_attempts=1)
+        except Exception as error:
+            group = ExceptionGroup("both", [ValueError("first"), KeyError("second")])
+            group.add_note("of order 7")
+            raise group from error
+
+    async with simulate([w]) as s:
+        info = await failure(s, await s.start(w))
+        assert [part.message for part in info.parts.values()] == ["first", "'second'"]
+        assert info.notes == ["of order 7"]
+        assert info.cause is not None
+        assert "division by zero" in info.cause.message

@@ -304,3 +304,13 @@ async def test_data_leaves_a_body_only_by_its_result() -> None:
         await s.settle()
         await s.crash()
         assert await s.result(run) == ["result"]
+
+
+async def test_a_branch_may_be_called_as_a_method_of_dicts_is(simulate: Simulate) -> None:
+    @workflow
+    async def w(ctx: Context) -> list[Any]:
+        found = await ctx.join("j", items=lambda c: c.step("s", lambda: 1), keys=lambda c: c.step("s", lambda: 2))
+        return [found.items, found.keys, found["items"], dict(found), sorted(found), found.get("items")]
+
+    async with simulate([w]) as s:
+        assert await s.run(w) == [1, 2, 1, {"items": 1, "keys": 2}, ["items", "keys"], 1]

@@ -8,6 +8,7 @@ import pytest
 
 from plait import Context, Loop, RollbackError, Undo, step, workflow
 
+from .conftest import Simulate
 from .decided import deciding
 from .support import Ledger, StagedRun, failure, same_log
 
@@ -388,3 +389,23 @@ async def test_only_some_iterations_may_have_inline_handlers() -> None:
         await failure(s, run)
     undone = [int(entry[1].split("/")[1][1:]) for entry in ledger if isinstance(entry, list)]
     assert undone == list(reversed(range(8)))
+
+
+@dataclass
+class Tally:
+    count: int
+
+
+async def test_a_body_that_says_what_its_loop_comes_to_gives_it_that_type(simulate: Simulate) -> None:
+    seen: list[Any] = []
+
+    @workflow
+    async def w(ctx: Context) -> None:
+        async def body(c: Context, n: int) -> Loop[int, Tally]:
+            return Loop.continue_(n + 1) if n < 3 else Loop.break_(Tally(n))
+
+        seen.append(await ctx.loop("l", body, state=0))
+
+    async with simulate([w]) as s:
+        await s.run(w)
+    assert seen == [Tally(3)]

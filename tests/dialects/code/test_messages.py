@@ -84,7 +84,7 @@ async def test_the_first_to_listen_is_the_first_to_be_served() -> None:
             b=lambda c: c.listen("x", ["m"]),
             c=lambda c: c.listen("x", "m"),
         )
-        return {key: message.body for key, message in found.items()}
+        return {key: message.body for key, message in found.items() if message is not None}
 
     async with deciding() as s:
         run = await s.start(w)
@@ -219,6 +219,7 @@ async def test_a_body_comes_as_the_type_asked_for() -> None:
         many = await ctx.listen_n("b", "m", limit=2, type=Answer)
         raced = await ctx.race("r", m=lambda c: c.listen("c", "m", type=Answer))
         assert one is not None
+        assert raced.value is not None
         return [one.body.yes, [type(message.body).__name__ for message in many], type(raced.value.body).__name__]
 
     async with deciding() as s:

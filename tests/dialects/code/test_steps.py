@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from plait import Context, CriticalError, Limits, Retry, RollbackError, heartbeat, step, step_info, workflow
+from plait.dialects.code.definition import is_step
 from plait.errors import (
     ChildFailedError,
     PlaitError,
@@ -21,7 +22,7 @@ from plait.errors import (
 
 from .conftest import Simulate
 from .decided import deciding
-from .support import Ledger, StagedRun, failure
+from .support import Ledger, StagedRun, failure, refused
 
 
 class Declined(Exception):
@@ -640,3 +641,113 @@ def test_the_tree_of_errors() -> None:
     assert issubclass(ChildFailedError, StepError)
     assert issubclass(StepTimeoutError, CriticalError)
     assert not issubclass(CriticalError, StepError)
+
+
+# -- arguments by keyword ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Item:
+    name: str
+
+
+@step
+async def pack(item: Item, count: int = 1, *, gift: bool = False, to: Item | None = None) -> list[Any]:
+    return [item.name, count, gift, to and to.name]
+
+
+async def test_arguments_may_be_given_by_keyword(simulate: Simulate) -> None:
+    @workflow
+    async def w(ctx: Context) -> list[Any]:
+        return [
+            await ctx.step("in order", pack, item=Item("tea"), count=2),
+            await ctx.step("with options", pack, Item("tea"), count=3, max_attempts=2),  # type: ignore[call-overload]
+            await ctx.step("by name", pack, Item("tea"), gift=True, to=Item("ann")),
+            await ctx.step("inline", lambda a, b=2: [a, b], 1, b=5),
+        ]
+
+    async with simulate([w]) as s:
+        run = await s.start(w)
+        expected = [["tea", 2, False, None], ["tea", 3, False, None], ["tea", 1, True, "ann"], [1, 5]]
+        assert await s.result(run) == expected
+        opened = [event.data.get("args") for event in (await run.history()).events if event.type == "op.opened"]
+        assert opened[0] == [{"name": "tea"}, 2]
+        assert opened[2] == {"item": {"name": "tea"}, "gift": True, "to": {"name": "ann"}}
+
+
+async def test_arguments_by_name_outlive_a_crash(simulate: Simulate) -> None:
+    seen: list[Any] = []
+
+    @step
+    async def slow(item: Item, *, gift: Item) -> str:
+        seen.append((item, gift))
+        if len(seen) == 1:
+            raise ConnectionError("not yet")
+        return gift.name
+
+    @workflow
+    async def w(ctx: Context) -> str:
+        return await ctx.step("slow", slow, Item("a"), gift=Item("b"))
+
+    async with simulate([w]) as s:
+        run = await s.start(w)
+        await s.settle()
+        await s.crash()
+        assert await s.result(run) == "b"
+    assert seen == [(Item("a"), Item("b"))] * 2
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda ctx: ctx.step("s", pack, Item("x"), colour="red"), "unknown option `colour`"),
+        (lambda ctx: ctx.step("s", pack, Item("x"), item=Item("y")), "multiple values for argument 'item'"),
+        (lambda ctx: ctx.step("s", pack, count=2), "missing a required argument: 'item'"),
+        (lambda ctx: ctx.step("s", lambda: 1, colour="red"), "unknown option `colour`"),
+    ],
+)
+async def test_keywords_that_do_not_fit_are_refused_at_the_call(call: Any, text: str) -> None:
+    @workflow
+    async def w(ctx: Context) -> None:
+        await call(ctx)
+
+    async with deciding() as s:
+        info = await failure(s, await s.start(w))
+        assert info.code == "CODE_BAD_OPTION"
+        assert text in info.message
+
+
+def test_a_method_is_refused_where_it_is_marked() -> None:
+    with refused("CODE_BAD_SIGNATURE", "charge` can't be a @step", "it is a method"):
+
+        class Shop:
+            @step
+            async def charge(self, amount: int) -> int:
+                return amount
+
+    class Fine:
+        @staticmethod
+        @step
+        async def charge(amount: int) -> int:
+            return amount
+
+    assert is_step(Fine.charge)
+
+    @step
+    def odd(self: int) -> int:
+        return self
+
+    assert is_step(odd)
+
+
+async def test_a_method_can_be_a_step_as_it_is(simulate: Simulate) -> None:
+    class Shop:
+        async def charge(self, amount: int) -> int:
+            return amount + 1
+
+    @workflow
+    async def w(ctx: Context) -> int:
+        return await ctx.step("charge", Shop().charge, 5)
+
+    async with simulate([w]) as s:
+        assert await s.run(w) == 6

@@ -727,3 +727,43 @@ async def test_a_gate_that_is_not_needed_any_more_can_be_removed() -> None:
         run = await started(s, code(gated))
         await deploy(s, code(without))
         assert await s.result(run) == ["held", "r"]
+
+
+async def test_a_timer_of_asyncio_can_be_removed_as_the_error_says(simulate: Simulate) -> None:
+    @workflow(name="w")
+    async def before(ctx: Context) -> None:
+        await asyncio.sleep(10)
+        await ctx.listen("go")
+
+    @code
+    async def without(ctx: Context) -> None:
+        await ctx.listen("go")
+
+    @code
+    async def mended(ctx: Context) -> None:
+        await ctx.removed("~timer.0", "timer")
+        await ctx.listen("go")
+
+    async with simulate([before]) as s:
+        run = await started(s, before)
+        await s.clock.advance(20)
+        await deploy(s, without)
+        await run.message("go")
+        assert '`await ctx.removed("~timer.0", "timer")`' in str(await blocked(s, run))
+        await deploy(s, mended)
+        await s.result(run)
+
+
+async def test_an_exception_of_new_code_is_named_when_it_does_not_come_to_what_is_recorded(simulate: Simulate) -> None:
+    @code
+    async def broken(ctx: Context) -> str:
+        raise KeyError("colour")
+
+    async with simulate([old]) as s:
+        run = await started(s)
+        await s.settle()
+        await deploy(s, broken)
+        await s.clock.advance(200)
+        text = str(await blocked(s, run))
+        assert "the end of the workflow, by KeyError: 'colour'" in text
+        assert "test_versions.py:" in text

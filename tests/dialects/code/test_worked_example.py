@@ -81,7 +81,7 @@ async def order(ctx: Context, o: Order) -> Receipt:
     won = await ctx.race(
         "decision", answer=lambda c: c.listen("answer", ["yes", "no"]), expired=lambda c: c.sleep("wait", 86_400)
     )
-    if won.winner == "expired" or won.value.name == "no":
+    if won.value is None or won.value.name == "no":  # expired
         raise RollbackError("not approved")  # runs release
 
     async def ship(c: Context, left: list[Item]) -> Loop:

@@ -56,7 +56,7 @@ async def parent(ctx: Context, order: Order) -> list[str]:
     assert_type(await ctx.step("g", lambda: {"total": 5.0}, returns=Receipt), Receipt)
     assert_type(ctx.step("h", plain, 5), Op[str])
     await ctx.step("i", plain, "x")  # pyright: ignore[reportCallIssue, reportArgumentType]
-    await ctx.step("j", charge)  # pyright: ignore[reportCallIssue, reportArgumentType]
+    await ctx.step("j", charge)  # pyright: ignore[reportCallIssue]
     await ctx.step("k", plain, 5, max_retries=3)  # pyright: ignore[reportCallIssue]
 
     # Waiting
@@ -70,9 +70,9 @@ async def parent(ctx: Context, order: Order) -> list[str]:
         pass
 
     # Structure
-    assert_type(await ctx.join("join", a=lambda c: c.step("s", plain, 1), b=branch), Results)
+    assert_type(await ctx.join("join", a=lambda c: c.step("s", plain, 1), b=branch), Results[str | int])
     won = await ctx.race("race", {"a": branch})
-    assert_type(won, Won)
+    assert_type(won, Won[int])
     assert_type(won.winner, str)
 
     async def body(c: Context, left: list[int]) -> Loop:
@@ -109,3 +109,48 @@ async def main(engine: Engine) -> None:
     assert_type(await charge(Order("o-1"), 5), Receipt)
     assert_type(plain(5), str)
     plain("x")  # pyright: ignore[reportArgumentType]
+
+
+@workflow
+async def results(ctx: Context) -> None:
+    # A join, a race and a loop know what their bodies give
+    joined = await ctx.join("join", a=branch, b=branch)
+    assert_type(joined, Results[int])
+    assert_type(joined["a"], int)
+    assert_type(joined.b, Any)
+    mixed = await ctx.join("mixed", {"a": branch}, b=lambda c: c.step("s", plain, 1))
+    assert_type(mixed, Results[int | str])
+    won = await ctx.race("race", a=branch, b=lambda c: c.listen("m", type=Order))
+    assert_type(won.value, int | Message[Order] | None)
+
+    async def pay(c: Context, left: list[int]):
+        if not left:
+            return Loop.break_(Receipt(1))
+        return Loop.continue_(left[1:])
+
+    async def annotated(c: Context, left: list[int]) -> Loop[list[int], Receipt]:
+        return Loop.break_(Receipt(1)) if not left else Loop.continue_(left[1:])
+
+    async def stateless(c: Context) -> Loop[None, str] | None:
+        return None if ctx.labels else Loop.break_("end")
+
+    assert_type(await ctx.loop("pay", pay, state=[1]), Receipt)
+    assert_type(await ctx.loop("annotated", annotated, state=[1], commit_interval=5), Receipt)
+    assert_type(await ctx.loop("stateless", stateless), str)
+
+
+def annotations(results: Results, won: Won, loop: Loop) -> None:
+    """Bare names are fine, and mean anything."""
+    assert_type(results, Results[Any])
+    assert_type(won, Won[Any])
+    assert_type(loop, Loop[Any, Any])
+
+
+@workflow
+async def keywords(ctx: Context, order: Order) -> None:
+    assert_type(await ctx.step("a", charge, order=order), Receipt)
+    assert_type(await ctx.step("b", charge, order, amount=5), Receipt)
+    assert_type(await ctx.step("c", plain, number=5), str)
+    await ctx.step("d", charge, order, amount="x")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    await ctx.step("e", charge, order, count=5)  # pyright: ignore[reportCallIssue]
+    assert_type(await ctx.start_child("f", child, order), str)

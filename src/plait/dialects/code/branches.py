@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
@@ -27,6 +27,15 @@ from .location import check_name
 from .op import Op
 from .scope import Scope, current
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # whose defaults let `Results` and `Won` stand alone
+
+    T = TypeVar("T", default=Any)
+else:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
 Branch = Callable[[Any], Awaitable[Any]]
 NewContext = Callable[[Scope], Any]
 """The `Context` of a branch."""
@@ -34,22 +43,20 @@ NewContext = Callable[[Scope], Any]
 MAX_BRANCHES = 10_000
 
 
-class Results(dict[str, Any]):
-    """The results of a join, by branch: `results["tax"]` or `results.tax`."""
+class Results(dict[str, T]):
+    """The results of a join, by branch: `results["tax"]` or `results.tax`. To a type checker the first is of the type
+    that the branches have in common, the second can be anything. A branch may be called `items` or `keys`."""
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(name) from None
+    def __getattribute__(self, name: str) -> Any:
+        return self[name] if name in self else super().__getattribute__(name)
 
 
 @dataclass(frozen=True, slots=True)
-class Won:
+class Won(Generic[T]):
     """The outcome of a race."""
 
     winner: str
-    value: Any
+    value: T
 
 
 class _Branching(Op[Any]):
@@ -180,7 +187,7 @@ class JoinOp(_Branching):
             errors = self._errors(state)
             replay.close(self.at, error=_group("join", self.name, errors) if errors else None)
 
-    def value(self, state: OpState) -> Results:
+    def value(self, state: OpState) -> Results[Any]:
         return Results({key: self._decode(state, key) for key in self._branches})
 
 
@@ -208,7 +215,7 @@ class RaceOp(_Branching):
         elif all(branch.status == "failed" for branch in branches.values()):
             replay.close(self.at, error=_group("race", self.name, self._errors(state)))
 
-    def value(self, state: OpState) -> Won:
+    def value(self, state: OpState) -> Won[Any]:
         winner = state.winner or ""
         return Won(winner, self._decode(state, winner))
 

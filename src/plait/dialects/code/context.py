@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from random import Random
-from typing import Any, Literal, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
 from uuid import UUID
 
 from msgspec import Raw
@@ -21,19 +21,22 @@ from .children import ChildOp, SendOp, StartChildOp
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
+from .keyword_arguments import take_keywords
 from .loops import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
+from .run_logger import RunLogger
 from .scope import Scope
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
 from .waits import MAX_WAIT, Due, SleepOp, Timeout
 
+P = ParamSpec("P")
 T = TypeVar("T")
 S = TypeVar("S")
 Ts = TypeVarTuple("Ts")
 
-Branch = Callable[["Context"], Awaitable[Any]]
+Branch = Callable[["Context"], Awaitable[T]]
 
 
 class LoopOptions(TypedDict, total=False):
@@ -98,6 +101,11 @@ class Context:
         """The same on every replay."""
         return self._scope.uuid()
 
+    @property
+    def log(self) -> RunLogger:
+        """For what people should read: as a logger of Python's, but silent while recorded results are replayed."""
+        return RunLogger(self._scope)
+
     # -- steps ---------------------------------------------------------------------------------------------------
 
     @overload
@@ -110,15 +118,21 @@ class Context:
     ) -> Op[T]: ...
     @overload
     def step(self, name: str, fn: Callable[[*Ts], T], *args: *Ts, **options: Unpack[StepOptions]) -> Op[T]: ...
+    @overload
+    def step(self, name: str, fn: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> Op[T]: ...
+    @overload
+    def step(self, name: str, fn: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Op[T]: ...
     def step(self, name: str, fn: Any, *args: Any, returns: Any = Any, **options: Any) -> Op[Any]:
         """Runs code that touches the world: at least once, its result recorded once. The result is what `fn` says
-        it returns; a lambda says nothing, so give `returns` if it is more than plain JSON."""
+        it returns; a lambda says nothing, so give `returns` if it is more than plain JSON. Keywords that are no
+        options are arguments of `fn`."""
         merged = self._replay.definition.options
         named: Step[..., Any] | None = fn if isinstance(fn, Step) else None  # pyright: ignore[reportUnknownVariableType]
         if named is not None and named.given:
             merged = merged.under(named.given)
         if options:
-            merged = merged.under(options)  # type: ignore[arg-type]
+            fn, args, given = take_keywords(cast("Any", fn), name, args, options)  # type: ignore[assignment]
+            merged = merged.under(given)
         return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
 
     # -- time ----------------------------------------------------------------------------------------------------
@@ -233,11 +247,19 @@ class Context:
 
     # -- structure -----------------------------------------------------------------------------------------------
 
-    def join(self, name: str, branches: dict[str, Branch] | None = None, /, **more: Branch) -> Op[Results]:
+    @overload
+    def join(self, name: str, branches: Mapping[str, Branch[T]], /, **more: Branch[T]) -> Op[Results[T]]: ...
+    @overload
+    def join(self, name: str, /, **more: Branch[T]) -> Op[Results[T]]: ...
+    def join(self, name: str, branches: Mapping[str, Branch[Any]] | None = None, /, **more: Branch[Any]) -> Op[Any]:
         """Runs branches side by side and waits for all of them, also after a failure."""
         return JoinOp(self._scope, name, _merge(name, branches, more), Context)
 
-    def race(self, name: str, branches: dict[str, Branch] | None = None, /, **more: Branch) -> Op[Won]:
+    @overload
+    def race(self, name: str, branches: Mapping[str, Branch[T]], /, **more: Branch[T]) -> Op[Won[T]]: ...
+    @overload
+    def race(self, name: str, /, **more: Branch[T]) -> Op[Won[T]]: ...
+    def race(self, name: str, branches: Mapping[str, Branch[Any]] | None = None, /, **more: Branch[Any]) -> Op[Any]:
         """Runs branches side by side; the first to complete wins and the others are cancelled."""
         return RaceOp(self._scope, name, _merge(name, branches, more), Context)
 
@@ -245,7 +267,7 @@ class Context:
     def loop(
         self,
         name: str,
-        body: Callable[[Context, S], Awaitable[Loop]],
+        body: Callable[[Context, S], Awaitable[Loop[Any, Any]]],
         *,
         state: S,
         returns: type[T],
@@ -253,11 +275,20 @@ class Context:
     ) -> Op[T]: ...
     @overload
     def loop(
-        self, name: str, body: Callable[[Context, S], Awaitable[Loop]], *, state: S, **keeping: Unpack[LoopOptions]
-    ) -> Op[Any]: ...
+        self,
+        name: str,
+        body: Callable[[Context, S], Awaitable[Loop[Any, T]]],
+        *,
+        state: S,
+        **keeping: Unpack[LoopOptions],
+    ) -> Op[T]: ...
     @overload
     def loop(
         self, name: str, body: Callable[[Context], Awaitable[Any]], *, returns: type[T], **keeping: Unpack[LoopOptions]
+    ) -> Op[T]: ...
+    @overload
+    def loop(
+        self, name: str, body: Callable[[Context], Awaitable[Loop[Any, T] | None]], **keeping: Unpack[LoopOptions]
     ) -> Op[T]: ...
     @overload
     def loop(self, name: str, body: Callable[[Context], Awaitable[Any]], **keeping: Unpack[LoopOptions]) -> Op[Any]: ...
@@ -405,7 +436,9 @@ class Context:
             raise bad_option(f"{error.what} (of `{name}`)", error.fix) from None
 
 
-def _merge(name: str, branches: dict[str, Branch] | None, more: dict[str, Branch]) -> dict[str, Branch]:
+def _merge(
+    name: str, branches: Mapping[str, Branch[Any]] | None, more: dict[str, Branch[Any]]
+) -> dict[str, Branch[Any]]:
     found = dict(branches or {})
     twice = set(found) & set(more)
     if twice:

@@ -168,9 +168,12 @@ class Step(Generic[P, T_co]):
         types = self.parameters
         return [values.decoder(type) for type in cast("list[Any]", types)] if isinstance(types, list) else None
 
-    def arguments(self, args: Raw) -> list[Any]:
-        """Decoded copies, as the types of the parameters."""
+    def arguments(self, args: Raw) -> list[Any] | dict[str, Any]:
+        """Decoded copies, as the types of the parameters: in order, or by name."""
         decoders = self._decoders
+        if bytes(args).startswith(b"{"):
+            named = _named.decode(args)
+            return {name: values.decode(raw, hint(self.fn, name)) for name, raw in named.items()}
         if decoders is None:
             return values.decode(args)
         return [decoder.decode(raw) for decoder, raw in zip(decoders, _raws.decode(args), strict=False)]
@@ -181,6 +184,7 @@ def is_step(fn: object) -> TypeGuard[Step[..., Any]]:
 
 
 _raws = msgspec.json.Decoder(list[Raw])
+_named = msgspec.json.Decoder(dict[str, Raw])
 
 
 class Workflow(Generic[P, T_co]):
@@ -275,12 +279,28 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
     queue = Options().under(options).queue  # a wrong option is said where it is written
 
     def mark(fn: Callable[P, T]) -> Step[P, T]:
+        _must_not_be_a_method(fn)
         made = Step(fn, name, options)
         if queue is not None:
             must_be_found(made, made.name, queue)
         return made
 
     return mark if fn is None else mark(fn)
+
+
+def _must_not_be_a_method(fn: Callable[..., Any]) -> None:
+    """What it would be called on is neither recorded nor to be found by another process."""
+    inside = getattr(fn, "__qualname__", "").rpartition(".")[0]
+    if not inside or inside.endswith("<locals>"):
+        return
+    first = next(iter(inspect.signature(fn).parameters), "")
+    if first in ("self", "cls"):
+        raise WorkflowCodeError(
+            "BAD_SIGNATURE",
+            f"`{fn.__qualname__}` can't be a @step",
+            why="it is a method: the object it is called on would not be recorded with its arguments",
+            fix="mark a function outside the class, or give the method as it is: ctx.step(name, shop.charge, ...)",
+        )
 
 
 def must_be_found(fn: Callable[..., Any], path: str, queue: str) -> None:

@@ -85,6 +85,7 @@ class Host(Protocol):
     wall: Millis
     after: str | None
     collecting: bool
+    silent: bool
     replaying: bool
     evicted: bool
     handlers: dict[str, tuple[Callable[..., Any], Any]]

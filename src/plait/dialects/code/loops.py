@@ -8,7 +8,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Never, cast, get_args, get_origin
 
 from msgspec import Raw
 
@@ -18,30 +18,44 @@ from plait.kernel.values import ABSENT, NULL
 
 from .errors import StepError, WorkflowCodeError, to_info
 from .events import LoopCommitted, LoopTrimmed, OpOpened
-from .hints import state_type
+from .hints import return_type, state_type
 from .history import OpState
 from .op import Op
 from .scope import Scope, current
 
 log = logging.getLogger("plait.code")
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # whose defaults let `Loop` stand alone
+
+    S_co = TypeVar("S_co", covariant=True, default=Any)
+    R_co = TypeVar("R_co", covariant=True, default=Any)
+    S = TypeVar("S", default=None)
+    R = TypeVar("R", default=None)
+else:
+    from typing import TypeVar
+
+    S_co, R_co = TypeVar("S_co", covariant=True), TypeVar("R_co", covariant=True)
+    S, R = TypeVar("S"), TypeVar("R")
+
 T = TypeVar("T")
 MISSING: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
-    """What a loop's body returns: `Loop.continue_(state)` to go on, or `Loop.break_(value)` to stop."""
+class Loop(Generic[S_co, R_co]):
+    """What a loop's body returns: `Loop.continue_(state)` to go on, or `Loop.break_(value)` to stop. A body that says
+    `-> Loop[State, Receipt]` gives the loop's result that type."""
 
     goes_on: bool
     value: Any
 
     @staticmethod
-    def continue_(state: Any = None) -> Loop:
+    def continue_(state: S = None) -> Loop[S, Never]:
         return Loop(True, state)
 
     @staticmethod
-    def break_(value: Any = None) -> Loop:
+    def break_(value: R = None) -> Loop[Never, R]:
         return Loop(False, value)
 
 
@@ -78,7 +92,7 @@ class LoopOp(Op[T]):
         self._task: asyncio.Task[Raw] | None = None
         self._iteration_scope: Scope | None = None
         self._starts: dict[int, Raw] = {}
-        self.returns = returns
+        self.returns = _result_type(body) if returns is Any else returns
 
     def opened(self) -> OpOpened:
         raw = ABSENT if self._initial is MISSING else self._encode(self._initial, "its first state")
@@ -139,7 +153,7 @@ class LoopOp(Op[T]):
             self._keep(number, raw)
             replay.count_idle(f"loop `{self.at}`")
 
-    async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> Loop:
+    async def _iterate(self, scope: Scope, raw: Raw, stateful: bool) -> Loop[Any, Any]:
         self._iteration_scope = scope
         current.set(scope)
         state = (values.decode(raw, state_type(self._body)),) if stateful else ()
@@ -152,7 +166,7 @@ class LoopOp(Op[T]):
                 f"the body of loop `{self.at}` returned {verdict!r}",
                 fix="return Loop.continue_(state) or Loop.break_(value)",
             )
-        return verdict
+        return cast("Loop[Any, Any]", verdict)
 
     def _call(self, scope: Scope, state: tuple[Any, ...]) -> Awaitable[Any]:
         awaitable: Any = self._body(self._context(scope), *state)
@@ -196,3 +210,9 @@ class LoopOp(Op[T]):
             return values.encode(value, max_bytes=self.scope.replay.max_payload)
         except PlaitError as error:
             raise WorkflowCodeError("NOT_ENCODABLE", f"loop `{self.at}`: {what}", why=str(error)) from None
+
+
+def _result_type(body: Callable[..., Any]) -> Any:
+    """What a body says that its loop comes to, as in `-> Loop[State, Receipt]`, or Any."""
+    found = return_type(body)
+    return get_args(found)[1] if get_origin(found) is Loop else Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -40,9 +41,10 @@ class StepExecutor:
             arguments = step.arguments(wanted.arguments)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             raise TaskError(f"an argument does not fit step `{step.name}`: {error}", retryable=False) from None
+        call = partial(step.fn, **arguments) if isinstance(arguments, dict) else partial(step.fn, *arguments)
         if step.threaded:
-            return await attempt.in_thread(lambda: step.fn(*arguments))
-        result = step.fn(*arguments)
+            return await attempt.in_thread(call)
+        result = call()
         return await result if hasattr(result, "__await__") else result
 
     def _find(self, name: str) -> AnyStep:

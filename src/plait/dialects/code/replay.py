@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextvars
 import logging
+import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -73,6 +74,8 @@ class Replay:
         self._spares = spares
         self.spared: list[str] = []
         """Operations after event number `spares` that the code has not asked for, and need not."""
+        self.silent = collecting
+        """What the function says is not for people: it is only looked at."""
         self.loop = TurnLoop(self.run_id, self._time, self._open_timer)
         self.now: Millis = history.started_at
         self.wall: Millis = self.now
@@ -317,7 +320,7 @@ class Replay:
             held = next(iter(self._held), None)
             asked = "nothing" if held is None else f"{held.kind} `{held.name}`"
             if self.main is not None and self.main.done() and held is None:
-                asked = "the end of the workflow"
+                asked = _ended(self.main)
             self._diverge(missing.at, f"{missing.kind} `{missing.at}`", asked, missing, held)
             return
         self.replaying = False
@@ -400,7 +403,7 @@ class Replay:
 
     def evict(self) -> None:
         """Drops the function. Plain code in its `finally` may run; a ctx call there raises EvictedError."""
-        self.evicted = True
+        self.evicted = self.silent = True
         self.history.on_closed = None
         if self.main is not None and not (self.main.done() and len(self.loop.alive) <= 1):
             for task in reversed(self.loop.alive):
@@ -422,6 +425,16 @@ class Replay:
         except BaseException as error:  # the code in a `finally` may do anything; its run is not here any more
             if "ignored GeneratorExit" in str(error):
                 log.warning("run %s: its code catches the signal to stop; write `except Exception`", self.run_id)
+
+
+def _ended(main: TurnTask) -> str:
+    """How the function ended before all that is recorded was asked for."""
+    error = None if main.cancelled() else main.exception()
+    if error is None:
+        return "the end of the workflow"
+    where = traceback.extract_tb(error.__traceback__)[-1:]
+    line = f" ({where[0].filename}:{where[0].lineno})" if where else ""
+    return f"the end of the workflow, by {type(error).__name__}: {error}{line}"
 
 
 def spinning(what: str) -> WorkflowCodeError:

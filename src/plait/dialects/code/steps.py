@@ -22,6 +22,7 @@ from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
 from .history import INLINE, OpState, Undoable
+from .keyword_arguments import Arguments
 from .op import Op
 from .scope import Scope, current
 
@@ -47,7 +48,8 @@ class Undo:
 
     step: str
     output: Any
-    args: list[Any] | None
+    args: list[Any] | dict[str, Any] | None
+    """Of a `@step`: in order, or by name if the call needed keywords."""
     error: ErrorInfo | None
 
 
@@ -81,7 +83,7 @@ class StepCall(msgspec.Struct):
     """A step's function with its arguments. It is called once for each attempt."""
 
     fn: Any
-    args: tuple[Any, ...]
+    args: Arguments
     raw: Raw
     path: str
     threaded: bool
@@ -89,10 +91,11 @@ class StepCall(msgspec.Struct):
     def __call__(self) -> Any:
         current.set(None)
         if self.raw:
-            return self.fn.fn(*self._decoded(self.fn))
+            arguments = self._decoded(self.fn)
+            return self.fn.fn(**arguments) if type(arguments) is dict else self.fn.fn(*arguments)
         return self.fn(*self.args)
 
-    def _decoded(self, fn: Step[..., Any]) -> list[Any]:
+    def _decoded(self, fn: Step[..., Any]) -> list[Any] | dict[str, Any]:
         try:
             return fn.arguments(self.raw)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
@@ -110,7 +113,7 @@ class StepOp(Op[T]):
         name: str,
         fn: Callable[..., Any],
         named: Step[..., Any] | None,
-        args: tuple[Any, ...],
+        args: Arguments,
         options: Options,
         returns: Any,
     ) -> None:

@@ -9,6 +9,7 @@ from .events import Kind, OpOpened
 from .history import OpState
 from .op import Op
 from .scope import Scope
+from .waits import is_own_timer
 
 
 class VersionOp(Op[int]):
@@ -48,6 +49,8 @@ class RemovedOp(Op[None]):
     def __init__(self, scope: Scope, name: str, original: Kind, rollback: Callable[..., Any] | None) -> None:
         super().__init__(scope, name, depth=3)
         self.original: Kind = original
+        if original == "timer" and is_own_timer(name):
+            self.at = scope.prefix + name
         if rollback is not None:
             scope.replay.handlers[self.at] = (rollback, Any)
 

@@ -28,6 +28,11 @@ class Due(NamedTuple):
         return Millis(now + self.after) if self.at is None else self.at
 
 
+def is_own_timer(name: str) -> bool:
+    """Whether asyncio asked for it: its name is made by us, and printed as it is."""
+    return name.startswith("~timer.")
+
+
 class SleepOp(Op[None]):
     kind: Kind = "sleep"  # type: ignore[misc]
     __slots__ = ("_due",)
@@ -61,7 +66,7 @@ class TimerOp(SleepOp):
     def __init__(self, scope: Scope, name: str, due: Due, fire: Callable[[], None]) -> None:
         super().__init__(scope, name, due, depth=5)
         self._fire = fire
-        if name.startswith("~timer."):
+        if is_own_timer(name):
             self.at = scope.prefix + name  # made by us, so that no user's name can be in its way
 
     def start(self) -> None:
