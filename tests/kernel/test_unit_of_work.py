@@ -76,7 +76,7 @@ def test_a_value_of_very_many_parts_is_a_blob_as_a_whole(body: Any):
     """To look at each of a hundred thousand takes longer than others may wait."""
     assert blob_parts.split(bytes(values.encode(body))) == {}
     raw = values.encode([*body, "x" * LIMIT])
-    assert list(draft(RunCompleted(raw)).write(LIMIT).blobs) == [(digest(raw), bytes(raw))]
+    assert list(draft(RunCompleted(raw)).seal(LIMIT).blobs) == [(digest(raw), bytes(raw))]
 
 
 def test_many_small_values_are_no_reason_for_a_blob():
