@@ -48,7 +48,7 @@ from .unit_of_work import UnitOfWork
 log = logging.getLogger("plait.kernel")
 
 DEADLINE = TaskToken("~deadline")
-_INPUTS_AT_ONCE = 1000
+_INPUTS_AT_ONCE = 200
 
 
 def advance(run: Run, now: Millis) -> UnitOfWork:

@@ -45,8 +45,10 @@ def advance(builder: DecisionBuilder) -> None:
             _judge_matches(builder, candidates)
         before = flow.unended
         for plan in [plan for step_id in sorted(candidates) if (plan := _ready(builder, step_id)) is not None]:
+            if builder.is_full():
+                break
             _start(builder, plan)
-        if not builder.touched and flow.unended == before:
+        if builder.decision.more or (not builder.touched and flow.unended == before):
             break
     if flow.compiled.compensates:
         compensate_next(builder)
@@ -58,9 +60,9 @@ def advance(builder: DecisionBuilder) -> None:
 def _end_hopeless(builder: DecisionBuilder) -> set[str]:
     """Returns the pending steps that were looked at."""
     seen: set[str] = set()
-    steps, plans = builder.flow.state.steps, builder.flow.compiled.steps
+    plans = builder.flow.compiled.steps
     while builder.touched:
-        todo = sorted(step_id for step_id in builder.touched if steps[step_id].status == "pending")
+        todo = sorted(builder.touched & builder.flow.pending)
         builder.touched = set()
         seen.update(todo)
         for step_id in todo:

@@ -80,6 +80,8 @@ class CompiledPlan:
         self.compensates = any(step.compensate for step in plan.steps.values())
         self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}
         self.consumers = {name: tuple(links.consumers) for name, links in plan.attributes.items()}
+        self.named = {name: frozenset((*links.providers, *links.consumers)) for name, links in plan.attributes.items()}
+        """Of each name, who gives or takes it."""
         self.upstream = {
             step_id: frozenset(giver for each in step.inputs for giver in self.providers[each.name])
             for step_id, step in self.steps.items()
