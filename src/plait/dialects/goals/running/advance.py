@@ -44,10 +44,7 @@ def advance(builder: DecisionBuilder) -> None:
         if flow.compiled.matches:
             _judge_matches(builder, candidates)
         before = flow.unended
-        for plan in [plan for step_id in sorted(candidates) if (plan := _ready(builder, step_id)) is not None]:
-            if builder.is_full():
-                break
-            _start(builder, plan)
+        _start_ready(builder, sorted(candidates))
         if builder.decision.more or (not builder.touched and flow.unended == before):
             break
     if flow.compiled.compensates:
@@ -165,6 +162,25 @@ def _arm_again(builder: DecisionBuilder) -> None:
 
 
 # -- 3: what can start -------------------------------------------------------------------------------------------------
+
+
+def start_left(builder: DecisionBuilder) -> None:
+    """Those that the decision before had no room for."""
+    left = list(builder.left)
+    builder.left.clear()
+    if not builder.flow.over:
+        _start_ready(builder, left)
+        builder.touched |= builder.flow.pending.intersection(left).difference(builder.left, builder.preparing)
+
+
+def _start_ready(builder: DecisionBuilder, candidates: list[str]) -> None:
+    """All judged on the same state, as far as there is room for them in one decision."""
+    ready = [plan for step_id in candidates if (plan := _ready(builder, step_id)) is not None]
+    for number, plan in enumerate(ready):
+        if builder.is_full():
+            builder.left.update((each.id, None) for each in ready[number:])
+            return
+        _start(builder, plan)
 
 
 def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:

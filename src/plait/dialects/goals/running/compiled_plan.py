@@ -71,10 +71,11 @@ class StepPlan(msgspec.Struct, frozen=True):
 
 
 class CompiledPlan:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, steps: dict[str, StepPlan] | None = None) -> None:
+        """`steps`, if they were worked out before."""
         self.plan = plan
         goals = set(plan.goals)
-        self.steps = {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
+        self.steps = steps or {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
         self.closed = plan.closed
         self.matches = any(step.matched for step in self.steps.values())
         self.compensates = any(step.compensate for step in plan.steps.values())

@@ -17,7 +17,8 @@ from .evolve import fold
 from .flow import Flow
 from .state import item_token
 
-_EFFECTS_AT_ONCE = 200
+_EFFECTS_AT_ONCE = 64
+"""What they start runs in one turn of the event loop, too."""
 
 
 class Handlers(Protocol):
@@ -44,6 +45,8 @@ class DecisionBuilder:
     preparing: set[str]
     """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
     state which these are."""
+    left: dict[str, None] = field(default_factory=dict[str, None])
+    """Ready steps that the decision before had no room for: also known to this process alone."""
     decision: Decision = field(default_factory=Decision)
     touched: set[str] = field(default_factory=set[str])
     """Steps that may have to start, fail or be skipped now."""
@@ -84,7 +87,8 @@ class DecisionBuilder:
 
     def _touch(self, steps: frozenset[str]) -> None:
         """Those of them that have not started; with a thousand providers of a name that is mostly none."""
-        self.touched |= self.flow.pending & steps
+        found = self.flow.pending & steps
+        self.touched |= found.difference(self.left) if self.left else found  # these are looked at when their turn comes
 
     def value_set(self, event: e.AttributeSet) -> None:
         self._touch(self.flow.compiled.named.get(event.name, frozenset()))
