@@ -59,6 +59,8 @@ class StartChild(msgspec.Struct, frozen=True, gc=False):
     labels: dict[str, str] = {}
     resolved: Resolution | None = None
     """Where the parent knows already what resolving would give."""
+    announces: bool = False
+    """The parent is to hear that it has started, as `ChildStarted`."""
 
 
 class Resolution(msgspec.Struct, frozen=True, gc=False):

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from . import values
+from msgspec.structs import replace
+
 from .errors import ErrorInfo
 from .events import Event, RunCancelled, RunCompleted, RunFailed, TaskDeadLettered
 from .failures import describe
@@ -18,11 +19,13 @@ from .inputs import AnyInput
 from .limits import Limits
 from .machine import Machine, RunInfo
 from .replies import refused
-from .state import KernelState, RunState
-from .store import DeadLetter, RunPatch, RunRow, Snapshot, Write
+from .snapshots import Base, SnapshotBody, Snapshots
+from .state import RunState
+from .store import NO_PAST, DeadLetter, Past, RunPatch, RunRow, Write
 from .task import Task
 from .unit_of_work import UnitOfWork
-from .view import RunStatus
+from .view import Reason, RunStatus
+from .wait_reason import wait_reason
 
 _SNAPSHOT_EVERY: Final = 1000
 """Events, or …"""
@@ -49,7 +52,10 @@ class Run:
         self._ended_at: Millis | None = None
         self.recoveries = 0
         self._full: bool = False
+        self._waiting: Reason | None = None
+        self._past: Past | None = None
         self._stale = False
+        self.snapshots = Snapshots(limits)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
         self.was: RunStatus = "running"
@@ -70,6 +76,7 @@ class Run:
         """What only the row knows."""
         self.blocked, self.recoveries, self._full = row.blocked, row.recoveries, row.full
         self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
+        self._waiting, self._past = row.waiting, row.past
 
     def fold(self, event: Event, at: Millis) -> None:
         """Takes in one recorded event."""
@@ -78,9 +85,10 @@ class Run:
         self.state.evolve(event)
         self.machine.evolve(event, at)
 
-    def restore(self, state: KernelState, snapshot: Snapshot) -> None:
-        self._snapshot_seq, self._snapshot_at = snapshot.seq, snapshot.at
-        self.state.restore(state, snapshot.seq, snapshot.at)
+    def restore(self, base: Base, body: SnapshotBody) -> None:
+        self._snapshot_seq, self._snapshot_at = base.seq, base.at
+        self.snapshots.restore(body)
+        self.state.restore(base.kernel, base.seq, base.at)
 
     def suspect(self) -> None:
         """It was awake each time the process died: count before it is started again."""
@@ -94,6 +102,12 @@ class Run:
 
     def ended(self, at: Millis) -> None:
         self.blocked, self._ended_at = None, at
+
+    def reopened(self, at: Millis) -> None:
+        past = self._past or NO_PAST
+        idle = max(0, at - (self._ended_at or at))
+        self._past = replace(past, reopened=past.reopened + 1, idle=Millis(past.idle + idle))
+        self._stale = True
 
     def row_is_stale(self) -> None:
         self._stale = True
@@ -119,36 +133,46 @@ class Run:
             error,
             unit.at,
         )
-        unit.dead_letters = [*(unit.dead_letters or ()), letter]
+        unit.give_up(letter)
 
     # -- its row -----------------------------------------------------------------------------------------------
 
     def close(self, unit: UnitOfWork) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
+        state, write = self.state, unit.write
         # A blocked run is loaded by its next owner, who may have code that fits
         # An ended run is never loaded for what outlives it, so its row does not say that it is awake
-        awake = self.state.status == "running" and (
-            self.state.tasks.running > 0 or unit.more or self.blocked is not None or self.machine.reload_on_takeover
-        )
-        self.has_rows = self.has_rows or bool(unit.timers or unit.approvals)
+        running = state.status == "running"
+        busy = running and (state.tasks.running > 0 or unit.more or self.blocked is not None)
+        awake = busy or (running and self.machine.reload_on_takeover)
+        waiting = None if busy or not running else wait_reason(self.machine, state)
         full = self._full
-        if full or unit.taken:  # else no message came, and that others are consumed changes nothing
-            full = self.machine.backlog() >= self.limits.max_queued_messages
-        if self.recoveries and unit.events and unit.create is None:
+        if full or not write.plain:
+            self.has_rows = self.has_rows or bool(write.timers or write.approvals)
+            if full or write.taken:  # else no message came, and that others are consumed changes nothing
+                full = self.machine.backlog() >= self.limits.max_queued_messages
+        if self.recoveries and unit.events and write.create is None:
             self.recoveries, self._stale = 0, True  # it makes progress
-        if unit.create is not None and not unit.ended and not self._stale:
-            unit.create.awake = self._awake = awake
-        elif awake != self._awake or full != self._full or unit.ended or self._stale:
-            self._awake = awake
+        if write.create is not None and not unit.ended and not self._stale:
+            write.create.awake, write.create.waiting = self._awake, self._waiting = awake, waiting
+        elif (
+            awake is not self._awake
+            or full is not self._full
+            or unit.ended
+            or self._stale
+            or (waiting is not self._waiting and waiting != self._waiting)
+        ):
+            self._awake, self._waiting = awake, waiting
             self._full = full
             self._stale = False
-            unit.patch = self._patch()
-        since = self.state.seq - self._snapshot_seq
-        enough = since >= _SNAPSHOT_EVERY or since >= _WORTH_A_SNAPSHOT
-        if enough and not unit.ended and self._snapshot_pays(since, unit.at):
-            self._snapshot_seq, self._snapshot_at = self.state.seq, unit.at
-            body = values.plain({"kernel": self.state.dump(), "machine": self.machine.snapshot()})
-            unit.snapshot = Snapshot(Seq(self.state.seq), unit.at, body)
+            write.patch = self._patch()
+        since = state.seq - self._snapshot_seq
+        if since >= _WORTH_A_SNAPSHOT and not unit.ended and self._snapshot_pays(since, unit.at):
+            self._snapshot_seq, self._snapshot_at = state.seq, unit.at
+            base = Base(Seq(state.seq), unit.at, state.dump(), self.machine.snapshot())
+            unit.rows.snapshot, unit.write.compaction = self.snapshots.take(
+                base, compacts=self.machine.compacts, weight=self.machine.weight()
+            )
 
     def _snapshot_pays(self, since: int, now: Millis) -> bool:
         """By count or by age; either way not while it would be larger than what it saves reading."""
@@ -162,7 +186,12 @@ class Run:
         write = Write(self.id, self.shard, self.epoch, taken=refused(self.id, info, self.asked))
         if self.was == "running":
             write.patch = RunPatch(
-                status="running", awake=True, blocked=info, recoveries=self.recoveries, full=self._full
+                status="running",
+                awake=True,
+                blocked=info,
+                recoveries=self.recoveries,
+                full=self._full,
+                past=self._past,
             )
         return write
 
@@ -178,6 +207,8 @@ class Run:
             blocked=self.blocked,
             recoveries=self.recoveries,
             full=self._full,
+            waiting=self._waiting,
+            past=self._past,
         )
         if self.state.status != "running":
             patch.ended_at = self._ended_at

@@ -282,8 +282,6 @@ async def test_a_socket_is_had_at_one_path_and_under_our_names_only():
             assert refusal.value.response.status_code == 403
         with pytest.raises(InvalidStatus):
             await connect(served.url.replace("http", "ws") + "/engine/ws", additional_headers={"host": "evil.example"})
-        async with line(served, origin="https://elsewhere.example") as there:
-            await there.nothing_more()
     async with mounted(settings=Settings()) as served:
         with pytest.raises(InvalidStatus) as refusal:
             await connect(served.url.replace("http", "ws") + "/engine/ws")

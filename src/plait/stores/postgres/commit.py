@@ -16,14 +16,14 @@ import asyncpg
 from msgspec.structs import replace
 
 from plait.kernel.ids import RunId
-from plait.kernel.store import RunRow, TimerRow, Verdict, Write
+from plait.kernel.store import RunPatch, RunRow, TimerRow, Verdict, Write
 from plait.stores.rows import Row, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
 from .rare import columns, is_rare, sends_late, timer_columns, times_late, withdrawal, write_rare
 from .task_queues import ClaimLost, has_results
 
-_RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 21, 6, 9, 3, 5, 2, 2, 4
+_RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 23, 6, 11, 3, 5, 2, 2, 4
 """How many columns each kind of row has."""
 
 
@@ -170,16 +170,23 @@ def _first_row(row: RunRow, write: Write) -> RunRow:
         blocked=patch.blocked,
         recoveries=patch.recoveries,
         full=patch.full,
+        waiting=patch.waiting,
+        past=patch.past,
     )
 
 
 def _is_news(write: Write) -> bool:
-    """Whether another process may wait for it: an input, a new run, an answer, a task, a run that ended or is stuck."""
+    """Whether another process may wait for it: an input, a new run, an answer, a task, a run whose place in lists
+    changes."""
     return bool(
         write.create is not None
         or write.inbox
         or write.children
         or write.taken
         or write.queued
-        or (write.patch is not None and (write.patch.status != "running" or write.patch.blocked is not None))
+        or (write.patch is not None and _is_shown(write.patch))
     )
+
+
+def _is_shown(patch: RunPatch) -> bool:
+    return patch.status != "running" or patch.blocked is not None or patch.waiting is not None

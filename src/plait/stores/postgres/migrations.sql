@@ -253,3 +253,8 @@ create table plait.queue_workers (
     seen_at   bigint not null,
     primary key (namespace, queue, worker)
 );
+
+-- v5: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
+
+alter table plait.runs add column waiting text;
+alter table plait.runs add column past text;

@@ -218,3 +218,8 @@ create table queue_workers (
     seen_at   integer not null,
     primary key (namespace, queue, worker)
 ) without rowid;
+
+-- v5: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
+
+alter table runs add column waiting text;
+alter table runs add column past text;

@@ -6,20 +6,25 @@ select shard, epoch from shards;
 
 -- insert_run: a new run
 insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
-                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21);
+                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full,
+                  waiting, past)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+        ?23);
 
 -- insert_child: a new run, unless its id is taken
 insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
-                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full,
+                  waiting, past)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+        ?23)
 on conflict (id) do nothing;
 
 -- child_of: whose child the run with a taken id is
 select parent, parent_token from runs where id = ?1;
 
 -- patch_run: the changing parts of a run's row
-update runs set status = ?2, awake = ?3, ended_at = ?4, output = ?5, error = ?6, blocked = ?7, recoveries = ?8, full = ?9
+update runs set status = ?2, awake = ?3, ended_at = ?4, output = ?5, error = ?6, blocked = ?7, recoveries = ?8, full = ?9,
+                waiting = ?10, past = ?11
 where id = ?1;
 
 -- insert_log: the events of one decision
@@ -81,6 +86,14 @@ update dead_letters set status = ?2 where id = ?1;
 insert into snapshots (run_id, seq, at, body) values (?1, ?2, ?3, ?4)
 on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
 
+-- drop_compacted: events that a snapshot has made superfluous, but for the run's first two rows
+delete from log
+where run_id = ?1 and seq <= ?2 and seq > (select count + 1 from log where run_id = ?1 and seq = 1);
+
+-- mark_compacted: the second row now stands for them all
+update log set count = ?2 - seq + 1, at = ?3, events = ?4, blobs = null
+where run_id = ?1 and seq <= ?2 and seq = (select count + 1 from log where run_id = ?1 and seq = 1);
+
 -- insert_line: what a task said
 insert into lines (run_id, node, attempt, at, level, text) values (?1, ?2, ?3, ?4, ?5, ?6);
 
@@ -132,7 +145,7 @@ update runs set recoveries = recoveries + 1
 where shard = ?1 and awake = 1 and status = 'running' and blocked is null and recoveries < ?2;
 
 -- awake_runs: what a new owner must load
-select * from runs where shard = ?1 and awake = 1 and status = 'running' order by created_at, id;
+select *, 0 as claimed from runs where shard = ?1 and awake = 1 and status = 'running' order by created_at, id;
 
 -- waiting_inbox: inputs nobody has taken, oldest first
 select run_id, shard, key, body, at from inbox
@@ -146,13 +159,22 @@ where due <= ?2 and (?1 is null or shard in (select value from json_each(?1))) o
 select due from timers where ?1 is null or shard in (select value from json_each(?1)) order by due limit 1;
 
 -- get_run: one run
-select * from runs where id = ?1;
+select *, awake = 0 and exists (select 1 from queued_tasks where run_id = ?1 and claim is not null) as claimed
+from runs where id = ?1;
 
 -- list_runs: newest first, filtered; null leaves a condition out
-select * from runs
+select *, awake = 0 and exists (
+    select 1 from queued_tasks where run_id = runs.id and claim is not null) as claimed
+from runs
 where (?1 is null or namespace = ?1)
   and (?2 is null or status in (select value from json_each(?2))
-       or (blocked is not null and 'blocked' in (select value from json_each(?2))))
+       or (blocked is not null and 'blocked' in (select value from json_each(?2)))
+       or (status = 'running' and blocked is null and case
+               when not claimed and (awake = 0 or waiting is not null) then 'waiting' else 'working'
+           end in (select value from json_each(?2))))
+  -- A child that failed with its parent is not a failure of its own
+  and (?2 is null or ?5 is not null or status <> 'failed' or parent is null
+       or not exists (select 1 from runs as above where above.id = runs.parent and above.status = 'failed'))
   and (?3 is null or dialect = ?3)
   and (?4 is null or definition = ?4)
   and (?5 is null or parent = ?5)

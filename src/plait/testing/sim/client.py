@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
+from itertools import product
 from random import Random
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from plait.registry.engine import Engine
 
 from .cluster import Cluster
 from .follow import PEOPLE, follow
-from .plan import Listen, walk
+from .plan import Contest, Listen, walk
 from .scenario import Root
 from .storm import Storm
 
@@ -38,11 +39,7 @@ class Client:
         deadline = root.patience if root.ending == "passes its deadline" else None
         await self._until(lambda engine: engine.start(follow, root.plan, id=root.id, deadline=deadline))
         watching = self._cluster.spawn(self._watch())
-        talking = [
-            self._cluster.spawn(self._talk(node.name, node.count * times))
-            for node, times, in_child in walk(root.plan)
-            if isinstance(node, Listen) and node.timeout is None and node.name != "never" and not in_child
-        ]
+        talking = [self._cluster.spawn(self._talk(names, count)) for names, count in _wanted(root)]
         if root.ending.startswith("is cancelled"):
             await self._clock.sleep(root.patience)
             compensate = root.ending == "is cancelled and undone"
@@ -51,9 +48,9 @@ class Client:
 
     # -- what it does --------------------------------------------------------------------------------------------
 
-    async def _talk(self, name: str, count: int) -> None:
-        """Messages of one name, each only when the one before is safe; some are sent twice."""
-        for number in range(count):
+    async def _talk(self, names: list[str], count: int) -> None:
+        """Messages of these names, each only when the one before is safe; some are sent twice."""
+        for number, name in product(range(count), names):
             await self._clock.sleep(self._random.choice((0.0, 0.0, 1.0, 5.0)))
             for _ in range(self._random.choice((1, 1, 2))):
                 await self._send(name, number)
@@ -74,6 +71,10 @@ class Client:
                 self._cluster.world.repaired.add(self.root.id)
                 await self._until(self._redeliver)
             case "completes and is rewound":
+                await self._on_run(self._rewind)
+            case "completes and is rewound twice":
+                await self._on_run(self._rewind)
+                self.told += await self._ended()
                 await self._on_run(self._rewind)
             case "completes and is forked":
                 await self._on_run(self._fork)
@@ -96,7 +97,7 @@ class Client:
 
     async def _redeliver(self, engine: Engine) -> None:
         for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id and letter.token == "broken":
+            if letter.run_id == self.root.id and letter.token.endswith("broken"):
                 with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
 
@@ -125,6 +126,17 @@ class Client:
 
     async def _until(self, call: Callable[[Engine], Awaitable[T]]) -> T:
         return await get_through(self._cluster, self._random, call)
+
+
+def _wanted(root: Root) -> Iterator[tuple[list[str], int]]:
+    """The names of messages that a run listens for, and how often."""
+    for node, times, in_child in walk(root.plan):
+        if in_child or node.name == "never":
+            continue
+        if isinstance(node, Contest):
+            yield [f"{node.name}.{part}" for part in ("x", "y", "go")], times
+        elif isinstance(node, Listen) and node.timeout is None:
+            yield [node.name], node.count * times
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
+from plait.kernel.cause import cause_of
 from plait.kernel.effects import CancelChild, ClearTimer, Decision, Effect, RetryTask, SetTimer
 from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
@@ -16,6 +17,7 @@ from plait.kernel.inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ChildStarted,
     Continue,
     Decided,
     Loaded,
@@ -52,12 +54,13 @@ _state = msgspec.json.Decoder(FlowState)
 
 
 def _why(child: ChildFinished) -> str:
-    return child.error.message if child.error is not None else f"it was {child.status}"
+    """The root cause, not the goals in between that could not be reached because of it."""
+    return cause_of(child.error).text if child.error is not None else f"it was {child.status}"
 
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
-    stops_at_failed_compensation = False
+    stops_at_failed_compensation = compacts = False
 
     def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.context = context
@@ -128,7 +131,7 @@ class GoalsMachine:
             case Continue() if self._left:
                 start_left(builder)
                 fill_all(builder)
-            case Loaded() | Continue() | AttemptFailed():
+            case Loaded() | Continue() | AttemptFailed() | ChildStarted():
                 go_on(builder)
             case Resume():
                 self._resume(builder, input)
