@@ -6,7 +6,8 @@ READY := .venv/.ready
 UI_READY := ui/node_modules/.ready
 UI := src/plait/server/static/index.html
 UI_TYPES := ui/src/api/schema.ts
-SEEDS ?= 1000
+SEEDS ?= 20000
+FIRST ?= 0
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 PROCESSES ?= 3
@@ -68,8 +69,8 @@ fmt: $(READY) $(UI_READY) ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-sim: $(READY) ## Simulate crashes and bad luck: make sim SEEDS=1000
-	$(BIN)/python -m plait.testing.sim --seeds $(SEEDS)
+sim: $(READY) ## Simulate crashes and bad luck in each dialect: make sim SEEDS=1000 FIRST=0
+	$(BIN)/python -m plait.testing.sim --first $(FIRST) --seeds $(SEEDS)
 
 bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench $(ARGS)

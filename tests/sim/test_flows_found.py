@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from plait.dialects.goals.running import machine, recovery, results
+from plait.dialects.goals.running import decision_builder, machine, recovery, results
 from plait.dialects.goals.running.flow import Flow, Slots
 from plait.dialects.goals.running.machine import GoalsMachine
 from plait.testing.sim.flows.seeds import simulate_flows
 
-ENOUGH = 80
+ENOUGH = 250
 
 
 def first_failure() -> str:
@@ -58,6 +58,12 @@ def test_predicates_that_nobody_asks_again_after_a_crash_are_found(monkeypatch: 
 
 def test_results_of_a_run_that_was_cut_short_that_count_are_found(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Flow, "takes_results", property(lambda self: True))
+    assert first_failure()
+
+
+def test_work_that_is_done_again_under_the_key_of_what_was_undone_is_found(monkeypatch: pytest.MonkeyPatch):
+    made = decision_builder.item_token
+    monkeypatch.setattr(decision_builder, "item_token", lambda *parts: made(*parts[:4]))  # whatever was begun anew
     assert first_failure()
 
 

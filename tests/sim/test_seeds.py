@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from plait.testing.sim.search import SIMULATIONS, Found, Tried
 from plait.testing.sim.seeds import simulate
 from tests.support.effort import tries
 
@@ -42,3 +43,16 @@ def test_the_command_replays_a_seed_and_shows_its_plan_and_its_log():
     assert shown.startswith("seed 7: ")
     assert "log of root0:" in shown
     assert "run.started" in shown
+
+
+def test_the_last_line_says_how_many_promises_were_broken():
+    command = [sys.executable, "-m", "plait.testing.sim", "--first", "3", "--seeds", "21", "--jobs", "2"]
+    shown = subprocess.run([*command, "--dialect", "goals"], capture_output=True, text=True, check=True).stdout
+    assert shown.splitlines()[-1].startswith("21 seeds of goals: 0 broken promises (")
+
+
+def test_a_search_that_was_stopped_says_where_to_go_on():
+    tried = [Tried(dialect, seed, 1, 1, 0, "") for seed in (5, 6, 8) for dialect in SIMULATIONS]
+    found = Found([*tried, Tried("code", 7, 1, 1, 0, "")])
+    assert found.resume_at(range(5, 10), list(SIMULATIONS)) == 7
+    assert found.resume_at(range(5, 10), ["code"]) == 9

@@ -49,7 +49,8 @@ from .unit_of_work import UnitOfWork
 log = logging.getLogger("plait.kernel")
 
 DEADLINE = TaskToken("~deadline")
-_INPUTS_AT_ONCE = range(1000)
+_INPUTS_AT_ONCE = range(100)
+"""Of one run before a commit: keeps the event loop responsive."""
 
 
 def advance(run: Run, now: Millis) -> UnitOfWork:

@@ -143,15 +143,21 @@ class Follower(Generic[E]):
                 events.append(self._take(self._decoded(entry), entry.at))
         return events
 
-    async def append(self, events: Sequence[E]) -> bool:
+    async def append(self, events: Sequence[E], fold_all: Callable[[Millis], None] | None = None) -> bool:
         """Appends what was decided on the state as it is now, and folds it. False if the stream has moved on: then the
-        state has to be refreshed, and the decision made again."""
+        state has to be refreshed, and the decision made again. `fold_all` makes the state what it is after all of
+        them."""
         expected, at = self.sequence + 1, self._stream.now()
         if not await self._stream.append(expected, events, at):
             return False
-        if self.sequence < expected:  # else another task has read them already
+        if self.sequence >= expected:
+            return True  # another task has read them already
+        if fold_all is None:
             for event in events:
                 self._take(event, at)
+        else:
+            self.sequence += len(events)
+            fold_all(at)
         return True
 
     def _take(self, event: E, at: Millis) -> E:

@@ -37,8 +37,11 @@ SIMPLE: list[dict[str, Any] | None] = [
 COLLECTING: list[dict[str, Any] | None] = [
     *SIMPLE,
     *({"role": "required", "collect": each} for each in ("last", "some", "all", "none")),
-    *({"role": "required", "collect": each, "match": _MATCH} for each in ("first", "some", "all", "none")),
     *({"role": "optional", "collect": each, "deadline": 5} for each in ("some", "all", "none")),
+]
+GATED: list[dict[str, Any] | None] = [
+    *COLLECTING,
+    *({"role": "required", "collect": each, "match": _MATCH} for each in ("first", "some", "all", "none")),
 ]
 TYPED: list[dict[str, Any] | None] = [
     *SIMPLE,

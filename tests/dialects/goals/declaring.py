@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from plait.dialects.goals.catalogs.catalog import Catalog
 from plait.dialects.goals.catalogs.registering import Draft
@@ -10,6 +11,8 @@ from plait.dialects.goals.steps.attribute import Language
 from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.dialects.goals.steps.step import Step
 from plait.scripts.errors import CompileError
+
+T = TypeVar("T")
 
 
 def made(id: str, needs: str = "", gives: str = "") -> StepBuilder:
@@ -38,3 +41,12 @@ class OnlyKnowsInputs:
             for word in text.split():
                 if word not in names:
                     raise CompileError(f"unknown name '{word}'", line)
+
+
+def at_once(change: Callable[[Draft], T]) -> Callable[[Draft], Awaitable[T]]:
+    """A change to a catalog that takes no time."""
+
+    async def changed(draft: Draft) -> T:
+        return change(draft)
+
+    return changed

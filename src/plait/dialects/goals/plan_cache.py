@@ -5,6 +5,7 @@ Gates do: which of them init opens or closes depends on its values, so these are
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,11 +15,15 @@ from .planning.gates import UNDECIDED, Gate, Gates, Judge, gates_to_judge, judge
 from .planning.plan import Plan
 from .planning.planner import plan, steps_met
 from .planning.request import Request
-from .running.compiled_plan import CompiledPlan
+from .running.compiled_plan import CompiledPlan, StepPlan, step_plan
 
 _KEPT = 256
 _Asked = tuple[str, int, tuple[str, ...], frozenset[str]]
 """Namespace, number of its catalog, goals, names given."""
+
+
+_AT_A_TIME = 100
+"""Steps that are worked out before others get their turn on the event loop."""
 
 
 class PlanCache:
@@ -39,15 +44,20 @@ class PlanCache:
             candidates = {name: [value, *more.get(name, ())] for name, value in request.init.items()}
             judged = await judge(gates, candidates, catalog, self._judge)
         found = self._plans.get((asked, judged))
-        if found is None:
-            found = self._plans[asked, judged] = plan(catalog, request.goals, request.init, judged)
-            self.compiled_plans[id(found)] = CompiledPlan(found)
-            if len(self._plans) > _KEPT:
-                _, oldest = self._plans.popitem(last=False)
-                del self.compiled_plans[id(oldest)]
-        else:
+        if found is not None:
             self._plans.move_to_end((asked, judged))
-        return found
+            return found
+        made = plan(catalog, request.goals, request.init, judged)
+        compiled = await _compiled(made)
+        return self._plans.get((asked, judged)) or self._keep((asked, judged), made, compiled)
+
+    def _keep(self, key: tuple[_Asked, Gates], made: Plan, compiled: CompiledPlan) -> Plan:
+        self._plans[key] = made
+        self.compiled_plans[id(made)] = compiled
+        if len(self._plans) > _KEPT:
+            _, oldest = self._plans.popitem(last=False)
+            del self.compiled_plans[id(oldest)]
+        return made
 
     def _gates_of(self, asked: _Asked) -> list[Gate]:
         found = self._gates.get(asked)
@@ -58,3 +68,12 @@ class PlanCache:
             if len(self._gates) > _KEPT:
                 self._gates.popitem(last=False)
         return found
+
+
+async def _compiled(made: Plan) -> CompiledPlan:
+    goals, steps = set(made.goals), dict[str, StepPlan]()
+    for number, (step_id, step) in enumerate(made.steps.items(), 1):
+        if number % _AT_A_TIME == 0:
+            await asyncio.sleep(0)
+        steps[step_id] = step_plan(step, step_id in goals)
+    return CompiledPlan(made, steps)

@@ -17,7 +17,7 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.records import Record, Records
 from plait.testing import VirtualClock
 from tests.contract.stores.backends import Backend, Memory
-from tests.dialects.goals.declaring import made
+from tests.dialects.goals.declaring import at_once, made
 from tests.kernel.filing import records_of
 from tests.kernel.rig import Outage
 
@@ -30,7 +30,7 @@ def catalogs_on(records: Records, clock: VirtualClock | None = None) -> Catalogs
 
 async def add(catalogs: Catalogs, id: str, needs: str = "", gives: str = "", namespace: str = HERE) -> None:
     step = made(id, needs, gives).build()
-    await catalogs.change(namespace, lambda draft: draft.register(step))
+    await catalogs.change(namespace, at_once(lambda draft: draft.register(step)))
 
 
 async def test_a_step_that_was_registered_is_there_at_once_and_after_a_restart(backend: Backend) -> None:
@@ -68,11 +68,11 @@ async def test_a_change_is_checked_against_what_another_process_just_did(shared_
         with pytest.raises(StepExists):
             await add(there, "b", "other")
         numbered = made("d").output("z", int).build()
-        await here.change(HERE, lambda draft: draft.register(numbered))
+        await here.change(HERE, at_once(lambda draft: draft.register(numbered)))
         lettered = made("e").required("z", str).build()
         with pytest.raises(TypeConflict):
-            await there.change(HERE, lambda draft: draft.register(lettered))
-        await there.change(HERE, lambda draft: draft.unregister("b"))
+            await there.change(HERE, at_once(lambda draft: draft.register(lettered)))
+        await there.change(HERE, at_once(lambda draft: draft.unregister("b")))
         await add(here, "c", "z", "x")
         assert list((await there.refresh(HERE)).steps) == ["a", "d", "c"]
 
@@ -108,7 +108,7 @@ async def test_a_change_of_several_steps_is_all_or_none(backend: Backend) -> Non
             draft.register(made("b", "y", "x").build())
 
         with pytest.raises(Cycle):
-            await catalogs.change(HERE, both)
+            await catalogs.change(HERE, at_once(both))
         assert await catalogs.events(HERE) == []
         assert list(catalogs.get(HERE).steps) == []
 
@@ -126,10 +126,10 @@ async def test_a_change_gives_back_what_it_found_out() -> None:
         catalogs = catalogs_on(records)
         await add(catalogs, "a", gives="x")
         await add(catalogs, "b", "x")
-        removal: Removal = await catalogs.change(HERE, lambda draft: draft.unregister("a"))
+        removal: Removal = await catalogs.change(HERE, at_once(lambda draft: draft.unregister("a")))
         assert removal.orphans == {"x": ["b"]}
         with pytest.raises(StepNotFound):
-            await catalogs.change(HERE, lambda draft: draft.unregister("a"))
+            await catalogs.change(HERE, at_once(lambda draft: draft.unregister("a")))
 
 
 async def test_events_tell_number_time_and_step_and_are_read_from_any_place() -> None:
@@ -144,7 +144,7 @@ async def test_events_tell_number_time_and_step_and_are_read_from_any_place() ->
             draft.register(made("b").build())
             draft.unregister("a")
 
-        await catalogs.change(HERE, three)
+        await catalogs.change(HERE, at_once(three))
         found = await catalogs.events(HERE)
         assert [(event.seq, event.type) for event in found] == [
             (1, "step_registered"),
@@ -191,7 +191,7 @@ async def test_a_watcher_hears_of_own_and_foreign_changes_until_it_leaves(caplog
         unwatch = here.watch(watcher)
         await add(here, "a")
         await add(there, "b")
-        await there.change(HERE, lambda draft: draft.unregister("a"))
+        await there.change(HERE, at_once(lambda draft: draft.unregister("a")))
         await here.refresh(HERE)
         await here.refresh(HERE)
         unwatch()
@@ -256,11 +256,11 @@ async def test_one_more_step_in_a_catalog_of_10_000_costs_less_than_5_ms_of_cpu(
         steps = [made(f"s{at}", f"n{max(at - 10, 0)}", f"n{at + 1}").build() for at in range(10_000)]
         for at in range(0, len(steps), 1000):
             part = steps[at : at + 1000]
-            await catalogs.change(HERE, lambda draft, part=part: [draft.register(each) for each in part])
+            await catalogs.change(HERE, at_once(lambda draft, part=part: [draft.register(each) for each in part]))
         taken: list[float] = []
         for number in range(51):
             step = made(f"more-{number}", "n100 n5000", f"fresh{number}").build()
             began = time.process_time()
-            await catalogs.change(HERE, lambda draft, step=step: draft.register(step))
+            await catalogs.change(HERE, at_once(lambda draft, step=step: draft.register(step)))
             taken.append(time.process_time() - began)
         assert sorted(taken)[25] < 0.005

@@ -20,7 +20,7 @@ from plait.kernel.ids import Millis
 from plait.kernel.records import Records
 from plait.testing import VirtualClock
 from tests.contract.stores.backends import Backend, Memory
-from tests.dialects.goals.declaring import OnlyKnowsInputs, made
+from tests.dialects.goals.declaring import OnlyKnowsInputs, at_once, made
 from tests.engine.places import until
 from tests.kernel.filing import records_of
 from tests.kernel.rig import Outage
@@ -63,7 +63,7 @@ class Node:
     async def add(self, *steps: StepBuilder) -> None:
         for each in steps:
             built = each.build()
-            await self.catalogs.change(HERE, lambda draft, built=built: draft.upsert(built))
+            await self.catalogs.change(HERE, at_once(lambda draft, built=built: draft.upsert(built)))
 
     async def shows(self, step_id: str, expected: StepHealth) -> None:
         """Waits until it does."""
@@ -210,7 +210,7 @@ async def test_without_a_health_check_nothing_waits_for_time() -> None:
         await node.shows("a", OK)
         await node.clock.settle()
         assert node.clock.next_due() != before
-        await node.catalogs.change(HERE, lambda draft: draft.unregister("a"))
+        await node.catalogs.change(HERE, at_once(lambda draft: draft.unregister("a")))
         await node.clock.advance(31)
         assert node.services.asked == ["http://localhost/a"]
 
@@ -223,7 +223,7 @@ async def test_a_step_that_lost_its_script_or_is_gone_is_unknown_again() -> None
         await node.shows("gone", OK)
         await node.add(catalog_step("s").sync("http://localhost/x"))
         await node.shows("s", UNKNOWN)
-        await node.catalogs.change(HERE, lambda draft: draft.unregister("gone"))
+        await node.catalogs.change(HERE, at_once(lambda draft: draft.unregister("gone")))
         await node.add(scripted("marker"))
         await node.shows("marker", OK)
         assert (await node.told())[2:4] == [("node-1", "s", "unknown"), ("node-1", "gone", "unknown")]
@@ -336,7 +336,7 @@ async def test_a_checker_that_fails_harms_no_other_step(caplog: pytest.LogCaptur
         try:
             for id, script in (("bad", "crash"), ("good", "fine")):
                 built = catalog_step(id).ale(script).build()
-                await catalogs.change(HERE, lambda draft, built=built: draft.register(built))
+                await catalogs.change(HERE, at_once(lambda draft, built=built: draft.register(built)))
             await until(lambda: health.now(HERE, "good") == OK)
             assert health.now(HERE, "bad") == UNKNOWN
         finally:

@@ -32,7 +32,7 @@ CatalogEvent = StepRegistered | StepUpdated | StepUnregistered
 
 
 class Catalog:
-    """Changed by `apply` alone. `copy` is cheap: a snapshot, or the draft of a transaction."""
+    """Changed by `apply` and `adopt` alone. `copy` is cheap: a snapshot, or the draft of a transaction."""
 
     def __init__(self, events: Iterable[CatalogEvent] = ()) -> None:
         self.steps: dict[str, Step] = {}
@@ -47,6 +47,11 @@ class Catalog:
         found.graph = self.graph.copy()
         found.last_updated = self.last_updated
         return found
+
+    def adopt(self, other: Catalog, at: Millis) -> None:
+        """Becomes as the draft of a transaction is, all at once."""
+        self.steps, self.graph = other.steps, other.graph
+        self.last_updated = max(self.last_updated, at)
 
     def apply(self, event: CatalogEvent, at: Millis = Millis(0)) -> None:
         match event:

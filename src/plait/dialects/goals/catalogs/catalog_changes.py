@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, assert_never, cast
@@ -15,6 +16,8 @@ from plait.kernel.errors import InvalidInput
 Declared = Step | StepBuilder | PythonStep[..., Any] | Mapping[str, Any]
 """A step in any of the ways to write one."""
 Handler = Callable[..., Any]
+_AT_A_TIME = 50
+"""Steps that are checked before others get their turn on the event loop."""
 _Way = Literal["register", "update", "upsert"]
 
 
@@ -54,9 +57,11 @@ class CatalogChanges:
     def handlers(self) -> list[tuple[Step, Handler]]:
         return [(each.step, each.handler) for each in self._changes if isinstance(each, _Put) and each.handler]
 
-    def make(self, draft: Draft) -> None:
+    async def make(self, draft: Draft) -> None:
         """All of them, or an error; may be asked again with another draft."""
-        for change in self._changes:
+        for number, change in enumerate(self._changes, 1):
+            if number % _AT_A_TIME == 0:
+                await asyncio.sleep(0)
             if isinstance(change, str):
                 self.removals[change] = draft.unregister(change)
                 continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -17,6 +17,7 @@ import msgspec
 
 from plait.kernel.clock import Clock
 from plait.kernel.events import Recorded
+from plait.kernel.ids import Millis
 from plait.kernel.records import Records
 from plait.kernel.streams import Follower, Stream, namespaces_of
 
@@ -96,16 +97,18 @@ class Catalogs:
         for namespace in await namespaces_of(self._records, _KIND):
             await self.refresh(namespace)
 
-    async def change(self, namespace: str, change: Callable[[Draft], T]) -> T:
+    async def change(self, namespace: str, change: Callable[[Draft], Awaitable[T]]) -> T:
         """Makes a change, all of it or none; durable when this returns. `change` raises to refuse, and is asked again
-        if another process was faster."""
+        if another process was faster. It may take its time: the catalog has all of it at once, in the end."""
         entry = self._entry(namespace)
         async with entry.writing:
             while True:
                 await self.refresh(namespace)
-                draft = Draft(entry.catalog)
-                result = change(draft)
-                if await entry.follower.append(draft.events):
+                before, draft = entry.follower.sequence, Draft(entry.catalog)
+                result = await change(draft)
+                if entry.follower.sequence != before:
+                    continue  # what others did was read meanwhile
+                if await entry.follower.append(draft.events, _adopt(entry.catalog, draft)):
                     self._tell(namespace, draft.events)
                     return result
 
@@ -129,3 +132,8 @@ class Catalogs:
     def _tell(self, namespace: str, events: Iterable[CatalogEvent]) -> None:
         changed = {event.step_id if isinstance(event, StepUnregistered) else event.step.id for event in events}
         self._watchers.tell(namespace, changed)
+
+
+def _adopt(catalog: Catalog, draft: Draft) -> Callable[[Millis], None] | None:
+    """Several changes have their result already; for one, a copy of the catalog would cost more than it spares."""
+    return (lambda at: catalog.adopt(draft.catalog, at)) if len(draft.events) > 1 else None

@@ -12,6 +12,7 @@ process changed is seen by the next call.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, overload
@@ -27,6 +28,9 @@ from plait.kernel.events import Recorded
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key
 
 from .catalog_changes import CatalogChanges, Declared, Handler
+
+_SCRIPTS_AT_A_TIME = 10
+"""Steps whose scripts are compiled before others get their turn on the event loop."""
 
 
 class Handlers(Protocol):
@@ -87,7 +91,9 @@ class StepCatalog:
         await self._make(changes)
 
     async def _make(self, changes: CatalogChanges) -> None:
-        for step in changes.steps:
+        for number, step in enumerate(changes.steps, 1):
+            if number % _SCRIPTS_AT_A_TIME == 0:
+                await asyncio.sleep(0)
             await check_scripts(step, self._compiler)
         await self._catalogs.change(self.namespace, changes.make)
         for step, handler in changes.handlers:

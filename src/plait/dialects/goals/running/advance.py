@@ -42,9 +42,8 @@ def advance(builder: DecisionBuilder) -> None:
         if flow.compiled.matches:
             _judge_matches(builder, candidates)
         before = flow.unended
-        for plan in [plan for step_id in sorted(candidates) if (plan := _ready(builder, step_id)) is not None]:
-            _start(builder, plan)
-        if not builder.touched and flow.unended == before:
+        _start_ready(builder, sorted(candidates))
+        if builder.decision.more or (not builder.touched and flow.unended == before):
             break
     if flow.compiled.compensates:
         compensate_next(builder)
@@ -56,9 +55,9 @@ def advance(builder: DecisionBuilder) -> None:
 def _end_hopeless(builder: DecisionBuilder) -> set[str]:
     """Returns the pending steps that were looked at."""
     seen: set[str] = set()
-    steps, plans = builder.flow.state.steps, builder.flow.compiled.steps
+    plans = builder.flow.compiled.steps
     while builder.touched:
-        todo = sorted(step_id for step_id in builder.touched if steps[step_id].status == "pending")
+        todo = sorted(builder.touched & builder.flow.pending)
         builder.touched = set()
         seen.update(todo)
         for step_id in todo:
@@ -145,6 +144,25 @@ def _arm_again(builder: DecisionBuilder) -> None:
 
 
 # -- 3: what can start -------------------------------------------------------------------------------------------------
+
+
+def start_left(builder: DecisionBuilder) -> None:
+    """Those that the decision before had no room for."""
+    left = list(builder.left)
+    builder.left.clear()
+    if not builder.flow.over:
+        _start_ready(builder, left)
+        builder.touched |= builder.flow.pending.intersection(left).difference(builder.left, builder.preparing)
+
+
+def _start_ready(builder: DecisionBuilder, candidates: list[str]) -> None:
+    """All judged on the same state, as far as there is room for them in one decision."""
+    ready = [plan for step_id in candidates if (plan := _ready(builder, step_id)) is not None]
+    for number, plan in enumerate(ready):
+        if builder.is_full():
+            builder.left.update((each.id, None) for each in ready[number:])
+            return
+        _start(builder, plan)
 
 
 def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:

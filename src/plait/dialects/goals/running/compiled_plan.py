@@ -71,15 +71,18 @@ class StepPlan(msgspec.Struct, frozen=True):
 
 
 class CompiledPlan:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, steps: dict[str, StepPlan] | None = None) -> None:
+        """`steps`, if they were worked out before."""
         self.plan = plan
         goals = set(plan.goals)
-        self.steps = {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
+        self.steps = steps or {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
         self.closed = plan.closed
         self.matches = any(step.matched for step in self.steps.values())
         self.compensates = any(step.compensate for step in plan.steps.values())
         self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}
         self.consumers = {name: tuple(links.consumers) for name, links in plan.attributes.items()}
+        self.named = {name: frozenset((*links.providers, *links.consumers)) for name, links in plan.attributes.items()}
+        """Of each name, who gives or takes it."""
         self.upstream = {
             step_id: frozenset(giver for each in step.inputs for giver in self.providers[each.name])
             for step_id, step in self.steps.items()

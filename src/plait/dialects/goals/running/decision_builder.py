@@ -17,6 +17,9 @@ from .evolve import fold
 from .flow import Flow
 from .state import item_token
 
+_EFFECTS_AT_ONCE = 64
+"""What they start runs in one turn of the event loop, too."""
+
 
 class Handlers(Protocol):
     def get(self, name: str) -> object | None:
@@ -42,9 +45,19 @@ class DecisionBuilder:
     preparing: set[str]
     """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
     state which these are."""
+    left: dict[str, None] = field(default_factory=dict[str, None])
+    """Ready steps that the decision before had no room for: also known to this process alone."""
     decision: Decision = field(default_factory=Decision)
     touched: set[str] = field(default_factory=set[str])
     """Steps that may have to start, fail or be skipped now."""
+
+    def is_full(self) -> bool:
+        """Whether it is enough for one decision: then the machine is asked for the rest right after the commit, and
+        others get their turn on the event loop before."""
+        if len(self.decision.effects) < _EFFECTS_AT_ONCE:
+            return False
+        self.decision.more = True
+        return True
 
     def record(self, event: Event) -> None:
         self.decision.events.append(event)
@@ -57,7 +70,7 @@ class DecisionBuilder:
         self.decision.effects.append(effect)
 
     def touch_all(self) -> None:
-        self.touched.update(self.flow.compiled.steps)
+        self.touched |= self.flow.pending
 
     def plan(self, step_id: str) -> StepPlan:
         return self.flow.compiled.steps[step_id]
@@ -70,21 +83,25 @@ class DecisionBuilder:
 
     def touch_providers(self, step_id: str) -> None:
         """They may not be needed any more."""
-        self.touched |= self.flow.compiled.upstream[step_id]
+        self._touch(self.flow.compiled.upstream[step_id])
+
+    def _touch(self, steps: frozenset[str]) -> None:
+        """Those of them that have not started; with a thousand providers of a name that is mostly none."""
+        found = self.flow.pending & steps
+        self.touched |= found.difference(self.left) if self.left else found  # these are looked at when their turn comes
 
     def value_set(self, event: e.AttributeSet) -> None:
-        compiled = self.flow.compiled
-        self.touched.update(compiled.consumers.get(event.name, ()))
-        self.touched.update(compiled.providers.get(event.name, ()))
+        self._touch(self.flow.compiled.named.get(event.name, frozenset()))
 
     def step_started(self, event: e.StepStarted) -> None:
         self.preparing.discard(event.step_id)
-        self.touched |= self.flow.compiled.upstream[event.step_id]
+        self.touch_providers(event.step_id)
 
     def step_ended(self, event: e.StepCompleted | e.StepFailed | e.StepSkipped) -> None:
         self.preparing.discard(event.step_id)
         compiled = self.flow.compiled
-        self.touched |= compiled.downstream[event.step_id] | compiled.upstream[event.step_id]
+        self._touch(compiled.downstream[event.step_id])
+        self._touch(compiled.upstream[event.step_id])
 
     def input_changed(self, event: e.InputMatched | e.InputClosed) -> None:
         self.touched.add(event.step_id)

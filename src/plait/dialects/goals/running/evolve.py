@@ -77,6 +77,7 @@ def fold(flow: Flow, event: Event, at: Millis) -> None:
 def _step_started(flow: Flow, event: e.StepStarted, at: Millis) -> None:
     step = flow.state.steps[event.step_id]
     step.status, step.started_at, step.inputs = "active", at, event.inputs
+    flow.pending.discard(event.step_id)
     step.opened_seq = step.opened_seq or flow.state.seq
     step.total, step.dropped = event.total, event.dropped
     dropped, fan = set(event.dropped), _fan(flow, event) if flow.compiled.steps[event.step_id].fans else PLAIN

@@ -63,6 +63,13 @@ class Flow:
         begun = [(step_id, step) for step_id, step in steps.items() if step.items]
         self.unended = sum(step.status not in ENDED for step in steps.values())
         """Steps of the plan that have not ended."""
+        self.pending = {step_id for step_id, step in steps.items() if step.status == "pending"}
+        """Steps of the plan that have not started."""
+        self.givers = {
+            name: sum(steps[step_id].status not in ENDED for step_id in providers)
+            for name, providers in self.compiled.providers.items()
+        }
+        """Of each name, how many steps may still give it."""
         self.slots = {step_id: Slots.of(step) for step_id, step in begun}
         self.active = sum(slots.active for slots in self.slots.values())
         """Items that are worked on."""
@@ -171,6 +178,9 @@ class Flow:
         step = self.state.steps[step_id]
         if step.status not in ENDED:
             self.unended -= 1
+            self.pending.discard(step_id)
+            for name in self.compiled.steps[step_id].outputs:
+                self.givers[name] -= 1
         step.ended_at = at
         self._whole.pop(step_id, None)
         return step

@@ -94,8 +94,7 @@ def still_wants(flow: Flow, plan: StepPlan, step: StepState, name: str, *, now: 
 
 
 def _may_come(flow: Flow, name: str) -> bool:
-    steps = flow.state.steps
-    return any(steps[provider].status in ("pending", "active") for provider in flow.compiled.providers[name])
+    return flow.givers[name] > 0
 
 
 def _all(flow: Flow, step: StepState, wanted: Wanted, more: bool) -> Resolution:

@@ -34,7 +34,7 @@ from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
 from . import view
-from .advance import LOOK_AGAIN, advance
+from .advance import LOOK_AGAIN, advance, start_left
 from .children import child_id, named_outputs
 from .compensation import compensations, to_compensate
 from .compiled_plan import CompiledPlan
@@ -44,7 +44,7 @@ from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .evolve import begun, fold
 from .flow import Flow
-from .recovery import after_load, children, children_again, go_on, local_work, pending_effects
+from .recovery import after_load, children, children_again, fill_all, go_on, local_work, pending_effects
 from .reopening import retry, settle
 from .results import message, task_result
 from .state import CALLBACK, LINGER, WAIT, FlowState
@@ -67,6 +67,7 @@ class GoalsMachine:
         self._compiled_plans = compiled_plans
         self._flow: Flow | None = None
         self._preparing: set[str] = set()
+        self._left: dict[str, None] = {}
         self._reopened = False
         self._forked = False
         """Nothing of what its log has as under way is: another run's past was copied."""
@@ -111,7 +112,7 @@ class GoalsMachine:
         flow = self._flow
         if flow is None:
             return Decision()
-        builder = DecisionBuilder(flow, self.context, now, self._preparing)
+        builder = DecisionBuilder(flow, self.context, now, self._preparing, self._left)
         match input:
             case TaskResult():
                 task_result(builder, input)
@@ -127,6 +128,9 @@ class GoalsMachine:
                 message(builder, input)
             case Loaded(how="wake" | "recover"):
                 after_load(builder)
+            case Continue() if self._left:
+                start_left(builder)
+                fill_all(builder)
             case Loaded() | Continue() | AttemptFailed() | ChildStarted():
                 go_on(builder)
             case Resume():

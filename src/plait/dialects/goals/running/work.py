@@ -84,7 +84,7 @@ def fill(builder: DecisionBuilder, plan: StepPlan) -> None:
     slots, state = builder.flow.slots.get(plan.id), builder.flow.state
     if slots is None or state.status != "active" or state.steps[plan.id].status != "active":
         return
-    while slots.active < plan.parallelism and (slots.due or slots.idle):
+    while slots.active < plan.parallelism and (slots.due or slots.idle) and not builder.is_full():
         if plan.step.python is not None and (lacking := missing_handler(builder.context, plan.step)) is not None:
             builder.effect(blocked(plan, lacking))
             return
