@@ -120,14 +120,14 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case Continue():
             _continue(run, unit)
         case Decided():
-            _must_run(run)
+            lifecycle.must_run(run)
             return _vote(input, run, unit)
         case Patch():
             return _patch(input, run, unit)
         case Message():
             kept = run.machine.keeps_late_messages and not input.asks and run.state.status != "running"
             if not (kept or run.machine.accepts_late_results):
-                _must_run(run)
+                lifecycle.must_run(run)
             return _hear(input, run, unit)
         case ChildStarted() | ChildFinished():
             # One that outlived its parent is heard for when that is reopened
@@ -195,7 +195,7 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
 
 def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
     """Its sender gets the new revision."""
-    _must_run(run)
+    lifecycle.must_run(run)
     revision = run.state.revision
     if patch.base not in (None, revision):
         raise Conflict(
@@ -206,18 +206,6 @@ def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
         )
     _hear(patch, run, unit)
     return values.encode(run.state.revision)
-
-
-def _must_run(run: Run) -> None:
-    if run.state.status != "running":
-        raise Conflict(
-            "RUN_FINISHED",
-            f"run {caller_id(run.id)} has {run.state.status}",
-            why="an ended run takes no inputs",
-            fix="start a new run, or fork or retry this one",
-        )
-    if run.state.rolling_back:
-        raise Conflict("kernel.rolling_back", f"run {caller_id(run.id)} is undoing its work, and ends after that")
 
 
 # -- start and end -----------------------------------------------------------------------------------------------------
@@ -269,7 +257,7 @@ def _resume(resume: Resume, run: Run, unit: UnitOfWork) -> Raw | None:
         case "retry" | "rewind":
             if not lifecycle.retry_stopped(run, unit):
                 if run.state.rolling_back:
-                    _must_run(run)
+                    lifecycle.must_run(run)
                 return _ask(resume, run, unit)
         case "continue":
             _take_up(Loaded("fork"), run, unit)

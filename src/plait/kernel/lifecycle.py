@@ -16,7 +16,7 @@ from .events import (
     RunFailed,
     RunReopened,
 )
-from .ids import TaskToken
+from .ids import TaskToken, caller_id
 from .inputs import Cancel, ChildFinished, TaskResult
 from .recovery import start_again
 from .rollback import FinalEvent, Rollback
@@ -33,6 +33,19 @@ def finish(effect: Finish, run: Run, unit: UnitOfWork) -> None:
         return
     error = effect.error or ErrorInfo("kernel.failed", "the run failed")
     roll_back(RollbackStarted("failure", error, data=effect.data), run, unit)
+
+
+def must_run(run: Run) -> None:
+    """An ended run, or one that undoes its work, takes no inputs."""
+    if run.state.status != "running":
+        raise Conflict(
+            "RUN_FINISHED",
+            f"run {caller_id(run.id)} has {run.state.status}",
+            why="an ended run takes no inputs",
+            fix="start a new run, or fork or retry this one",
+        )
+    if run.state.rolling_back:
+        raise Conflict("kernel.rolling_back", f"run {caller_id(run.id)} is undoing its work, and ends after that")
 
 
 def can_be_cancelled(request: Cancel, run: Run) -> bool:
