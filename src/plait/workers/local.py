@@ -137,6 +137,8 @@ class _Execution:
                     output = await self._execute()
             later = output is LATER
             raw = values.NULL if later else values.encode(output, max_bytes=self._worker.max_payload)
+            if attempt.task.kind == CALL:
+                attempt.task.input.check(output, raw)
         except asyncio.CancelledError as error:
             # Ours is wanted by nobody; one of the step's own making is a failure like others
             self._fail(describe(error, kind="cancelled"), retryable=True)

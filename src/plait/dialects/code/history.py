@@ -46,7 +46,7 @@ from .events import (
     RunRewound,
     RunUnblocked,
 )
-from .location import Location, child_id, parse, place_of
+from .location import Location, child_id, parse, place_of, text
 
 INLINE = "inline"
 MAX_SEEN = 10_000
@@ -325,6 +325,12 @@ class History:
     def matching(self, names: list[str], limit: int) -> list[str]:
         """Ids of the oldest messages that wait under one of these names."""
         return list(islice((message.id for message in self.queue.values() if message.name in names), limit))
+
+    def closed_above(self, path: str) -> OpState | None:
+        """The join, race or loop around an operation that has ended: its body is not entered any more."""
+        location = parse(path)
+        around = (self.ops.get(text(location[:length])) for length in range(1, len(location)))
+        return next((op for op in around if op is not None and op.status != "open"), None)
 
     def open_ops(self) -> Iterator[OpState]:
         return (op for op in self.ops.values() if op.status == "open")
