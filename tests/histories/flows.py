@@ -161,7 +161,7 @@ async def lossy(ctx: Context) -> int:
     won = await ctx.race(
         "race", slow=lambda c: c.sleep("slow", DAY), lucky=lambda c: c.step("lucky", third_time_lucky, 1)
     )
-    return won.value
+    return won.value  # pyright: ignore[reportReturnType]
 
 
 @workflow

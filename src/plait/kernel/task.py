@@ -72,6 +72,10 @@ class Call(Protocol):
 
     def __call__(self) -> Any | Awaitable[Any]: ...
 
+    def check(self, output: object, raw: Raw) -> None:
+        """Raises if nobody could read the result, which then is not recorded."""
+        ...
+
 
 class Attempt(msgspec.Struct, eq=False, gc=False):
     """One try of one task, under way in this process."""

@@ -17,6 +17,7 @@ from msgspec import Raw
 
 from . import json_text
 from .errors import InvalidInput, TooLarge
+from .union_decoder import UnionDecoder, members_of
 
 T = TypeVar("T")
 
@@ -90,10 +91,20 @@ def decoder(type: Any) -> msgspec.json.Decoder[Any]:
         if found is None:
             if len(_decoders) >= 2048:  # types made at run time must not pile up
                 _decoders.clear()
-            found = _decoders[type] = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+            found = _decoders[type] = _decoder(type)
     except TypeError:  # an unhashable annotation
-        found = msgspec.json.Decoder(type, dec_hook=_dec_hook)
+        found = _decoder(type)
     return found
+
+
+def _decoder(type: Any) -> Any:
+    try:
+        return msgspec.json.Decoder(type, dec_hook=_dec_hook)
+    except TypeError:
+        members = members_of(type)
+        if not members:
+            raise
+        return UnionDecoder([(member, _decoder(member)) for member in members])
 
 
 def parse(text: str | bytes) -> Json:
@@ -204,18 +215,26 @@ def _enc_hook(value: object) -> Json:
     if isinstance(value, Raw):  # JSON already; only a close look has to take it apart
         return _any.decode(value)
     dump = getattr(value, "model_dump", None)
-    if dump is not None:  # pydantic, where it is installed
-        return dump(mode="json")
+    if dump is not None:  # pydantic, where it is installed; by name, since a field may have two aliases
+        return dump(mode="json", by_alias=False)
     raise TypeError(f"it is a {type(value).__qualname__}")
 
 
 def _dec_hook(type: type[T], value: Json) -> T:
     validate = getattr(type, "model_validate", None)
     if validate is not None:
-        return validate(value)
+        return _validated(type, value)
     if isinstance(value, type):
         return value
     raise TypeError(f"values of type {type.__qualname__} can't be read back from JSON")
+
+
+def _validated(model: Any, value: Json) -> Any:
+    """By field names, as they are recorded, or by aliases, as others write them."""
+    try:
+        return model.model_validate(value, by_alias=True, by_name=True)
+    except TypeError:  # pydantic before 2.11 takes one or the other
+        return model.model_validate(value)
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_enc_hook)

@@ -109,6 +109,8 @@ class LocalWorker:
                 output = await self._execute(attempt)
             later = output is LATER
             raw = NULL if later else values.encode(output, max_bytes=self.max_payload)
+            if task.kind == CALL:
+                task.input.check(output, raw)
         except asyncio.CancelledError as error:
             # Ours is wanted by nobody; one of the step's own making is a failure like others
             self._fail(attempt, describe(error, kind="cancelled"), retryable=True)

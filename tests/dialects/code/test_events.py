@@ -13,8 +13,9 @@ from msgspec import Raw
 from plait import Context, Loop, RollbackError, Undo, workflow
 from plait.dialects.code import events
 from plait.dialects.code.events import CodeEvent
-from plait.dialects.code.history import History, OpState, QueuedMessage, Undoable
+from plait.dialects.code.history import History, QueuedMessage
 from plait.dialects.code.location import child_id, parse, place_of, text, token_of
+from plait.dialects.code.op_state import OpState, Undoable
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event, KernelEvent
 from plait.kernel.ids import Millis, RunId, TaskToken

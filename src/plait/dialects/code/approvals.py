@@ -20,8 +20,8 @@ from plait.kernel.values import ABSENT
 from .definition import bad_option, checked_text
 from .errors import WorkflowCodeError
 from .events import OpOpened
-from .history import OpState
 from .op import Op
+from .op_state import OpState
 from .scope import Scope
 from .waits import Due
 

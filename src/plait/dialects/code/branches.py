@@ -21,10 +21,10 @@ from plait.kernel.values import ABSENT
 from .errors import StepError, WorkflowCodeError, branches_text, to_info
 from .events import BranchClosed, OpOpened
 from .hints import return_type
-from .history import Branch as BranchState
-from .history import OpState
 from .location import check_name
 from .op import Op
+from .op_state import Branch as BranchState
+from .op_state import OpState
 from .scope import Scope, current
 
 if TYPE_CHECKING:

@@ -170,6 +170,13 @@ class CodeBundle:
                 f"`{path}` has no result at event {upto} that could be another",
                 fix=f"edit a {', '.join(_EDITED)} that ended before the place of the fork",
             )
+        if (above := code.history.closed_above(path)) is not None:
+            raise InvalidInput(
+                "kernel.bad_edit",
+                f"another result of `{path}` would change nothing",
+                why=f"{above.kind} `{above.at}` has ended, and what is inside it is not played again",
+                fix=f"fork before the end of `{above.at}`, or edit what comes after it",
+            )
         raw = values.encode(value, max_bytes=self._max_payload)
         try:
             values.decode(raw, code.type_of(path))

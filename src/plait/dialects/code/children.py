@@ -15,8 +15,8 @@ from plait.kernel.values import ABSENT, NULL
 
 from .errors import WorkflowCodeError
 from .events import OpOpened
-from .history import OpState
 from .op import Op
+from .op_state import OpState
 from .scope import Scope
 from .waits import Due
 

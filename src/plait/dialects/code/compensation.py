@@ -19,9 +19,10 @@ from plait.kernel.task import CALL, Policy, Task
 
 from .context import entry
 from .definition import Options, is_step
-from .history import INLINE, History, Undoable
+from .history import History
 from .host import Surroundings
 from .location import token_of
+from .op_state import INLINE, Undoable
 from .registry import AnyWorkflow
 from .replay import Replay
 from .steps import UndoCall, rollback_unbound

@@ -32,85 +32,22 @@ from plait.kernel.view import RunStatus
 from .events import (
     BranchClosed,
     CodeLoaded,
-    Kind,
     LoopCommitted,
     LoopTrimmed,
     MessageQueued,
     OpClosed,
     OpOpened,
-    OpStatus,
     RunBlocked,
     RunForked,
     RunRecovered,
     RunRewound,
     RunUnblocked,
 )
-from .location import Location, child_id, parse, place_of
+from .location import child_id, parse, place_of, text
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
+from .op_state import INLINE, Branch, OpState, Undoable
 
-INLINE = "inline"
 MAX_SEEN = 10_000
-
-
-class Branch(msgspec.Struct, omit_defaults=True):
-    status: OpStatus = "open"
-    output: Raw = ABSENT
-    error: ErrorInfo | None = None
-
-
-class OpState(msgspec.Struct, omit_defaults=True, gc=False):
-    at: str
-    kind: Kind
-    opened_seq: int
-    opened_at: Millis
-    status: OpStatus = "open"
-    order: int = 0
-    """Its place among all closings; deliveries go in this order."""
-    closed_seq: int = 0
-    closed_at: Millis | None = None
-    after: str | None = None
-    fn: str | None = None
-    args: Raw = ABSENT
-    undo: str | None = None
-    deadline: Millis | None = None
-    names: list[str] | None = None
-    limit: int | None = None
-    branches: dict[str, Branch] | None = None
-    state: Raw = ABSENT
-    iteration: int = 0
-    starts: dict[int, Raw] = {}
-    run_id: RunId | None = None
-    given: bool = False
-    keep: bool = False
-    detached: bool = False
-    definition: str | None = None
-    value: int | None = None
-    output: Raw = ABSENT
-    error: ErrorInfo | None = None
-    attempts: int = 1
-    tried: int = 0
-    """How many attempts it had before the run was reopened."""
-    received: list[QueuedMessage] | None = None
-    winner: str | None = None
-    queued: Millis = Millis(0)
-    votes: int = 0
-    spare: bool = False
-    """Its result is kept, but the code need not ask for it: a failure that was retried had led to it."""
-
-    @property
-    def location(self) -> Location:
-        return parse(self.at)
-
-
-class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A step that succeeded and has a rollback handler; outlives the step's own entry."""
-
-    at: str
-    handler: str
-    order: int
-    output: Raw = ABSENT
-    args: Raw = ABSENT
-    fn: str | None = None
 
 
 class _Image(msgspec.Struct, omit_defaults=True):
@@ -350,6 +287,12 @@ class History:
     def listeners(self) -> list[OpState]:
         """Who waits for messages, first come first."""
         return [op for op in self.open_ops() if op.kind == "message"]
+
+    def closed_above(self, path: str) -> OpState | None:
+        """The join, race or loop around an operation that has ended: its body is not entered any more."""
+        location = parse(path)
+        around = (self.ops.get(text(location[:length])) for length in range(1, len(location)))
+        return next((op for op in around if op is not None and op.status != "open"), None)
 
     def open_ops(self) -> Iterator[OpState]:
         return (op for op in self.ops.values() if op.status == "open")

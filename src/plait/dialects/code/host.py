@@ -18,7 +18,8 @@ from plait.kernel.machine import RunInfo
 from plait.kernel.values import ABSENT
 
 from .definition import Workflow
-from .history import History, OpState
+from .history import History
+from .op_state import OpState
 from .registry import Registry
 
 MAX_CALLBACKS = 100_000

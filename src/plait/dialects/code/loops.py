@@ -19,8 +19,8 @@ from plait.kernel.values import ABSENT, NULL
 from .errors import StepError, WorkflowCodeError, to_info
 from .events import LoopCommitted, LoopTrimmed, OpOpened
 from .hints import return_type, state_type
-from .history import OpState
 from .op import Op
+from .op_state import OpState
 from .scope import Scope, current
 
 log = logging.getLogger("plait.code")

@@ -46,8 +46,8 @@ from .events import (
     RunRecovered,
     RunRewound,
 )
-from .history import OpState
 from .op import Op, revoking
+from .op_state import OpState
 from .recovery import first_failure, stopped
 from .registry import AnyWorkflow
 from .replay import Replay

@@ -12,10 +12,10 @@ from plait.kernel.effects import SetTimer
 
 from .errors import MessageBodyError
 from .events import OpOpened
-from .history import OpState
 from .message import Message
 from .message_queue import QueuedMessage
 from .op import Op
+from .op_state import OpState
 from .scope import Scope
 from .waits import Due
 

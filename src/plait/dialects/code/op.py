@@ -20,8 +20,8 @@ from plait.kernel.ids import TaskToken
 
 from .errors import StepError, mark, to_exception
 from .events import Kind, OpOpened
-from .history import OpState
 from .host import Host
+from .op_state import OpState
 from .scope import Scope, current
 
 T_co = TypeVar("T_co", covariant=True)

@@ -8,10 +8,12 @@ from typing import Any
 
 import msgspec
 
+from plait.kernel import values
 from plait.kernel.task import Attempt, Task, TaskError
 from plait.kernel.task_inputs import STEP, PythonInput
 
 from .definition import Step
+from .steps import check_result
 
 AnyStep = Step[..., Any]
 
@@ -43,9 +45,9 @@ class StepExecutor:
             raise TaskError(f"an argument does not fit step `{step.name}`: {error}", retryable=False) from None
         call = partial(step.fn, **arguments) if isinstance(arguments, dict) else partial(step.fn, *arguments)
         if step.threaded:
-            return await attempt.in_thread(call)
+            return _checked(step, await attempt.in_thread(call))
         result = call()
-        return await result if hasattr(result, "__await__") else result
+        return _checked(step, await result if hasattr(result, "__await__") else result)
 
     def _find(self, name: str) -> AnyStep:
         if (other := self._twice.get(name)) is not None:
@@ -55,3 +57,8 @@ class StepExecutor:
         if found is None:  # another process may have it, or this one later
             raise TaskError(f"no step `{name}`", retryable=True)
         return found
+
+
+def _checked(step: AnyStep, result: Any) -> Any:
+    check_result(step.name, step.returns, result, values.encode(result))
+    return result

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from .history import History, OpState
+from .history import History
 from .location import parse, text
+from .op_state import OpState
 
 
 def first_failure(history: History, causes: Collection[str]) -> int | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextvars
 import logging
-import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -21,18 +20,20 @@ from msgspec import Raw
 from plait.kernel.effects import Effect
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
-from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
+from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
 from .async_generators import watch
 from .definition import Workflow, bad_option
 from .deterministic_loop import TurnLoop, TurnTask
+from .divergence import diverged, end_of, spinning
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
-from .history import History, OpState
+from .history import History
 from .host import MAX_CALLBACKS, Settling, Surroundings
 from .location import child_id, parse, text, token_of
 from .op import Op, revoking
+from .op_state import OpState
 from .scope import Scope, current
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
@@ -320,7 +321,7 @@ class Replay:
             held = next(iter(self._held), None)
             asked = "nothing" if held is None else f"{held.kind} `{held.name}`"
             if self.main is not None and self.main.done() and held is None:
-                asked = _ended(self.main)
+                asked = end_of(self.main)
             self._diverge(missing.at, f"{missing.kind} `{missing.at}`", asked, missing, held)
             return
         self.replaying = False
@@ -365,13 +366,7 @@ class Replay:
         return False
 
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
-        name = parse(at)[-1]
-        fix = (
-            f"run {caller_id(self.run_id)}: history has {expected}, the code asked for {found}. "
-            f'Renamed or deleted: `await ctx.removed("{name}", "{state.kind}")`. '
-            f'New code before it: `if await ctx.version("{asked.name if asked else name}", 2) >= 2:`'
-        )
-        self.blocked = RunBlocked("CODE_DIVERGED", at, expected, found, fix)
+        self.blocked = diverged(self.run_id, at, expected, found, state.kind, None if asked is None else asked.name)
 
     # -- small services to operations ----------------------------------------------------------------------------
 
@@ -425,25 +420,6 @@ class Replay:
         except BaseException as error:  # the code in a `finally` may do anything; its run is not here any more
             if "ignored GeneratorExit" in str(error):
                 log.warning("run %s: its code catches the signal to stop; write `except Exception`", self.run_id)
-
-
-def _ended(main: TurnTask) -> str:
-    """How the function ended before all that is recorded was asked for."""
-    error = None if main.cancelled() else main.exception()
-    if error is None:
-        return "the end of the workflow"
-    where = traceback.extract_tb(error.__traceback__)[-1:]
-    line = f" ({where[0].filename}:{where[0].lineno})" if where else ""
-    return f"the end of the workflow, by {type(error).__name__}: {error}{line}"
-
-
-def spinning(what: str) -> WorkflowCodeError:
-    return WorkflowCodeError(
-        "SPINNING",
-        f"{what} goes round without a new operation",
-        why=f"{MAX_CALLBACKS:,} callbacks ran and nothing was recorded",
-        fix="wait with ctx.sleep or ctx.listen",
-    )
 
 
 async def _raise(error: Exception) -> None:

@@ -22,10 +22,11 @@ from .events import (
     RunBlocked,
     RunUnblocked,
 )
-from .history import History, OpState
+from .history import History
 from .host import Surroundings
 from .location import place_of, token_of
 from .op import revoking
+from .op_state import OpState
 from .registry import AnyWorkflow
 from .replay import Replay
 

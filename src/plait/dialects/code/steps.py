@@ -21,9 +21,9 @@ from .definition import Options, Step, is_async, is_step, must_be_found
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
-from .history import INLINE, OpState, Undoable
 from .keyword_arguments import Arguments
 from .op import Op
+from .op_state import INLINE, OpState, Undoable
 from .scope import Scope, current
 
 T = TypeVar("T")
@@ -87,6 +87,11 @@ class StepCall(msgspec.Struct):
     raw: Raw
     path: str
     threaded: bool
+    returns: Any = Any
+
+    def check(self, output: object, raw: Raw) -> None:
+        """A result that could not be read back fails its attempt: once recorded it would block the run."""
+        check_result(self.path, self.returns, output, raw)
 
     def __call__(self) -> Any:
         current.set(None)
@@ -101,6 +106,19 @@ class StepCall(msgspec.Struct):
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             what = f"an argument of step `{self.path}` does not fit `{fn.name}`"
             raise WorkflowCodeError("BAD_OPTION", what, why=str(error)) from None
+
+
+_PLAIN = (str, int, bool, float)
+
+
+def check_result(name: str, returns: Any, output: object, raw: Raw) -> None:
+    if returns is Any or (returns is None and output is None) or (type(output) is returns and returns in _PLAIN):
+        return
+    try:
+        values.decode(raw, returns)
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
+        text = f"the result of step `{name}` does not fit what its function says it returns"
+        raise TypeError(f"{text}, {getattr(returns, '__name__', returns)}: {error}") from None
 
 
 class StepOp(Op[T]):
@@ -168,7 +186,7 @@ class StepOp(Op[T]):
             replay.token(at) if generation else TaskToken(at),
             f"step `{at}`",
             CALL,
-            StepCall(self._fn, self._args, self._raw, at, threaded),
+            StepCall(self._fn, self._args, self._raw, at, threaded, self.returns),
             self._options.policy,
             f"{replay.run_id}:{at}:{generation}",
             at,
@@ -216,6 +234,9 @@ class UndoCall:
         self.record = record
         self.error = error
         self.threaded = handler is not None and not is_async(handler)
+
+    def check(self, output: object, raw: Raw) -> None:
+        """Nobody reads what a handler returns."""
 
     def __call__(self) -> Any:
         handler, record = self.handler, self.record

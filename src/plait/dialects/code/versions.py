@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .events import Kind, OpOpened
-from .history import OpState
 from .op import Op
+from .op_state import OpState
 from .scope import Scope
 from .waits import is_own_timer
 

@@ -11,8 +11,9 @@ from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.machine import TaskFacts
 from plait.kernel.view import Edge, Node, NodeStatus, Reason
 
-from .history import History, OpState
+from .history import History
 from .location import parse, text
+from .op_state import OpState
 from .path_words import path_words
 
 Tasks = Mapping[TaskToken, TaskFacts]

@@ -11,8 +11,8 @@ from plait.kernel.effects import SetTimer
 from plait.kernel.ids import Millis
 
 from .events import Kind, OpOpened
-from .history import OpState
 from .op import Op
+from .op_state import OpState
 from .scope import Scope
 
 MAX_WAIT = 100 * 366 * 86_400.0

@@ -1,0 +1,78 @@
+"""What is known of one operation: how it was opened, and what became of it. Part of a run's history."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.values import ABSENT
+
+from .events import Kind, OpStatus
+from .location import Location, parse
+from .message_queue import QueuedMessage
+
+INLINE = "inline"
+"""Stands for a rollback handler that has no name."""
+
+
+class Branch(msgspec.Struct, omit_defaults=True):
+    status: OpStatus = "open"
+    output: Raw = ABSENT
+    error: ErrorInfo | None = None
+
+
+class OpState(msgspec.Struct, omit_defaults=True, gc=False):
+    at: str
+    kind: Kind
+    opened_seq: int
+    opened_at: Millis
+    status: OpStatus = "open"
+    order: int = 0
+    """Its place among all closings; deliveries go in this order."""
+    closed_seq: int = 0
+    closed_at: Millis | None = None
+    after: str | None = None
+    fn: str | None = None
+    args: Raw = ABSENT
+    undo: str | None = None
+    deadline: Millis | None = None
+    names: list[str] | None = None
+    limit: int | None = None
+    branches: dict[str, Branch] | None = None
+    state: Raw = ABSENT
+    iteration: int = 0
+    starts: dict[int, Raw] = {}
+    run_id: RunId | None = None
+    given: bool = False
+    keep: bool = False
+    detached: bool = False
+    definition: str | None = None
+    value: int | None = None
+    output: Raw = ABSENT
+    error: ErrorInfo | None = None
+    attempts: int = 1
+    tried: int = 0
+    """How many attempts it had before the run was reopened."""
+    received: list[QueuedMessage] | None = None
+    winner: str | None = None
+    queued: Millis = Millis(0)
+    votes: int = 0
+    spare: bool = False
+    """Its result is kept, but the code need not ask for it: a failure that was retried had led to it."""
+
+    @property
+    def location(self) -> Location:
+        return parse(self.at)
+
+
+class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A step that succeeded and has a rollback handler; outlives the step's own entry."""
+
+    at: str
+    handler: str
+    order: int
+    output: Raw = ABSENT
+    args: Raw = ABSENT
+    fn: str | None = None
