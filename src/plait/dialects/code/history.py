@@ -43,7 +43,7 @@ from .events import (
     RunRewound,
     RunUnblocked,
 )
-from .location import child_id, parse, place_of, text
+from .location import child_id, loops_of, parse, place_of, text
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
 from .op_state import INLINE, Branch, OpState, Undoable
 
@@ -359,19 +359,12 @@ class History:
 
     def _note_iterations(self, op: OpState) -> None:
         """Those of loops that an operation is in."""
-        for loop, number in _loops_of(op.at):
+        for loop, number in loops_of(op.at):
             self._iterations.setdefault(loop, {}).setdefault(number, []).append(op.at)
 
     def _remove(self, path: str) -> None:
         self.ops.pop(path, None)
         self._iterations.pop(path, None)
-
-
-def _loops_of(path: str) -> Iterator[tuple[str, int]]:
-    pieces = path.split("/")
-    for index, piece in enumerate(pieces):
-        if index and piece.startswith("~") and piece[1:].isdigit():
-            yield "/".join(pieces[:index]), int(piece[1:])
 
 
 _image = msgspec.json.Decoder(_Image)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from uuid import NAMESPACE_OID, uuid5
 
 from plait.kernel import values
@@ -77,3 +78,10 @@ def place_of(token: TaskToken) -> tuple[str, int]:
     if slash and head.startswith("~") and head[1:].isdigit():
         return rest, int(head[1:])
     return token, 0
+
+
+def loops_of(path: str) -> Iterator[tuple[str, int]]:
+    pieces = path.split("/")
+    for index, piece in enumerate(pieces):
+        if index and piece.startswith("~") and piece[1:].isdigit():
+            yield "/".join(pieces[:index]), int(piece[1:])
