@@ -19,6 +19,7 @@ from plait.extras import MissingExtra
 from plait.kernel.errors import (
     Busy,
     Conflict,
+    Damaged,
     ErrorInfo,
     Forbidden,
     InvalidInput,
@@ -36,6 +37,7 @@ __all__ = [
     "ChildFailedError",
     "Conflict",
     "CriticalError",
+    "Damaged",
     "ErrorInfo",
     "EvictedError",
     "Forbidden",

@@ -6,11 +6,13 @@ import os
 import shutil
 import stat
 from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from plait import __version__
+from plait.engine.deep_check import DeepCheck
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS, Millis, Shard
 from plait.kernel.store import Owner, RunFilter
@@ -26,16 +28,21 @@ from .versions import parts
 
 LOW_SPACE = 200_000_000
 """Bytes; below this a disk counts as nearly full."""
+MOST = 100
+"""Findings of --deep that are printed."""
 LATE = 60_000
 """ms that a timer or an input may wait before something is wrong."""
 _OLDEST_SANE = 1_735_689_600_000  # 2025-01-01: before Plait
 
 
-def doctor(db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
+Deep = Annotated[bool, typer.Option("--deep", help="Read every run and its whole log as well; takes long.")]
+
+
+def doctor(db: Place = DEFAULT_DB, key: Key = None, deep: Deep = False, json: Json = False) -> None:
     """Examine the database and what works on it, or a server. Exit code 1 if something is wrong."""
     report = Report(facts={"plait": __version__, **parts()})
     try:
-        do(_examine(Where(db, key), report))
+        do(_examine(Where(db, key), report, deep=deep))
     except PlaitError as error:
         report.problems.insert(0, error)
     if json:
@@ -51,14 +58,36 @@ def doctor(db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
     raise typer.Exit(exits.FAILED if report.problems else exits.OK)
 
 
-async def _examine(where: Where, report: Report) -> None:
+async def _examine(where: Where, report: Report, *, deep: bool) -> None:
     _clock(report)
     if is_server(where.url):
+        if deep:
+            report.wrong(
+                "doctor.no_deep",
+                "a server can't be examined with --deep",
+                fix="name its database: plait doctor --deep --db …",
+            )
         from .server_doctor import examine_server  # what speaks HTTP is loaded where it is needed
 
         await examine_server(where, report)
     else:
+        if deep:
+            await _examine_deeply(where.url, report)
         await _examine_database(where.url, report)
+
+
+async def _examine_deeply(db: str, report: Report) -> None:
+    """First: whatever else can't be read is explained by it."""
+    async with looking(db) as engine:
+        check, others = DeepCheck(engine.kernel.store), 0
+        async for problem in check.findings():
+            if len(report.problems) < MOST:
+                report.problems.append(problem)
+            else:
+                others += 1
+    report.facts["examined"] = f"{words.counted(check.runs, 'run')}, {words.counted(check.events, 'event')}"
+    if others:
+        report.wrong("doctor.more", f"{words.counted(others, 'more finding')} of the same kind")
 
 
 async def _examine_database(db: str, report: Report) -> None:

@@ -9,6 +9,7 @@
     ├── Busy                429  over a limit of rate or backlog
     ├── RunFailed           409  raised by `handle.result()`: the run ended without an output
     ├── RunBlocked          409  raised by `handle.result()`: the run can't go on with the code that is loaded
+    ├── Damaged             500  rows of the store were changed or lost: what they held is refused
     └── Unavailable         503  the store can't be reached, is full, locked or of another version
         └── LeaseLost       503  another engine owns the shard now; this one stopped writing
 
@@ -90,6 +91,20 @@ class Busy(PlaitError):
     """Too much waits already: try again later."""
 
     status = 429
+
+
+class Damaged(PlaitError):
+    """Rows of the store are not what was written: a disk, a program or a person changed them."""
+
+    status = 500
+
+    def __init__(self, what: str, why: str) -> None:
+        super().__init__(
+            "store.damaged",
+            what,
+            why=why,
+            fix="restore it from a backup; `plait doctor --deep` lists all that is damaged",
+        )
 
 
 class Unavailable(PlaitError):

@@ -69,7 +69,7 @@ class Inbox:
         self._taking.add(place)
         try:
             input = _input.decode(row.body)
-        except msgspec.ValidationError as error:
+        except msgspec.DecodeError as error:
             log.error("an input of run %s can't be read by this engine, and waits for another: %s", row.run_id, error)
             return False
         self._recipient.deliver(row.run_id, input, row.key)

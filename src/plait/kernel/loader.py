@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from typing import Any, Union
 
 import msgspec
@@ -15,6 +15,7 @@ from .errors import Conflict, NotFound
 from .events import Event, KernelEvent, Recorded
 from .ids import Epoch, Ids, Millis, RunId, Seq, caller_id
 from .limits import Limits
+from .log_check import check_places, damaged_log, decode_events
 from .machine import Machine, RunInfo
 from .run import Run
 from .snapshots import SnapshotBody, state_at
@@ -24,6 +25,7 @@ log = logging.getLogger("plait.kernel")
 
 
 _snapshot = msgspec.json.Decoder(SnapshotBody)
+_plain = msgspec.json.Decoder(list[dict[str, Any]])
 _TRIES = 3
 """Of reading a snapshot and the events after it while the run's owner may be compacting them."""
 
@@ -40,7 +42,8 @@ class Loader:
         """The run as it is, or as it was after event number `upto`."""
         run, rows = await self._read(info_of(row), epoch, upto)
         run.adopt(row)
-        for at, seq, event in await self._events(row.dialect, rows):
+        check_places(row.id, run.state.seq, rows)
+        for at, seq, event in await self._events(row.id, row.dialect, rows):
             if seq > run.state.seq and (upto is None or seq <= upto):
                 run.fold(event, at)
         return run
@@ -56,19 +59,19 @@ class Loader:
         raise Conflict(
             "kernel.unreadable_snapshot",
             f"run {caller_id(info.run_id)} can't be read by this engine",
-            why="its old events were compacted into a snapshot that another release wrote",
+            why="its old events were compacted into a snapshot that is damaged, or that another release wrote",
             fix="use the Plait release that wrote it, or a newer one",
         )
 
     def _restored(self, info: RunInfo, epoch: Epoch, snapshot: Snapshot, upto: int | None) -> Run | None:
-        """None if another release wrote it: a snapshot usually only saves time, the events are all there."""
+        """None if it is damaged, or of another release: a snapshot usually only saves time, the events are there."""
         try:
             body = _snapshot.decode(snapshot.body)
             base = state_at(snapshot, body, upto, info)
             if base is None:
                 return None
             run = self.fresh(info, epoch, self.bundle(info.dialect).restore(info, base.machine))
-        except msgspec.ValidationError as error:
+        except msgspec.DecodeError as error:
             log.warning("the snapshot of run %s can't be read, so all its events are: %s", info.run_id, error)
             return None
         run.restore(base, body)
@@ -93,12 +96,12 @@ class Loader:
             found = self._decoders[dialect] = msgspec.json.Decoder(list[Union[events, KernelEvent]])  # noqa: UP007
         return found
 
-    async def _events(self, dialect: str, rows: Iterable[LogRow]) -> list[tuple[Millis, int, Event]]:
+    async def _events(self, run_id: RunId, dialect: str, rows: Iterable[LogRow]) -> list[tuple[Millis, int, Event]]:
         decoder = self._decoder(dialect)
         found: list[tuple[Millis, int, Event]] = []
         for row in rows:
             try:
-                events: list[Any] = decoder.decode(row.events)
+                events: list[Any] = decode_events(run_id, row, decoder.decode)
             except msgspec.ValidationError as error:
                 raise Conflict(
                     "kernel.unreadable_event",
@@ -107,7 +110,7 @@ class Loader:
                     fix="use the Plait release that wrote it, or a newer one",
                 ) from error
             if row.blobs is not None:
-                await self._inflate(events, row.blobs)
+                await _put_back(run_id, row, self._inflate(events, row.blobs))
             found += [(row.at, row.seq + index, event) for index, event in enumerate(events)]
         return found
 
@@ -126,20 +129,44 @@ async def recorded(
 ) -> list[Recorded]:
     """Events as plain data, for readers of any dialect."""
     found: list[Recorded] = []
-    for row in await store.log(run_id, Seq(after), None if upto is None else Seq(upto), limit):
+    rows = await store.log(run_id, Seq(after), None if upto is None else Seq(upto), limit)
+    check_places(run_id, after, rows)
+    for row in rows:
         if row.is_compacted:  # numbered as the last of those that it stands for
             found.append(Recorded(row.seq + row.count - 1, row.at, "log.compacted", {"events": row.count}))
             continue
-        events: list[dict[str, Any]] = msgspec.json.decode(row.events)
+        events = _plain_events(run_id, row)
         if row.blobs is not None:
-            for index, field, key, digest in blob_parts.places(row.blobs):
-                blob_parts.put(events[index], field, key, msgspec.json.decode(await store.blob(digest)))
+            await _put_back(run_id, row, _put_blobs(store, events, row.blobs))
         for index, event in enumerate(events):
             if row.seq + index > after and (upto is None or row.seq + index <= upto):
                 found.append(Recorded(row.seq + index, row.at, event.pop("type"), event))
         if limit is not None and len(found) >= limit:
             return found[:limit]
     return found
+
+
+async def _put_blobs(store: Store, events: list[dict[str, Any]], refs: str) -> None:
+    for index, field, key, digest in blob_parts.places(refs):
+        blob_parts.put(events[index], field, key, msgspec.json.decode(await store.blob(digest)))
+
+
+async def _put_back(run_id: RunId, row: LogRow, putting: Awaitable[None]) -> None:
+    """Puts large values back. One that is gone, or a list of them that can't be read, is damage."""
+    try:
+        await putting
+    except (NotFound, LookupError, ValueError) as error:
+        raise damaged_log(run_id, f"a large value of event {row.seq} can't be read: {error}") from error
+
+
+def _plain_events(run_id: RunId, row: LogRow) -> list[dict[str, Any]]:
+    try:
+        events = decode_events(run_id, row, _plain.decode)
+    except msgspec.ValidationError as error:
+        raise damaged_log(run_id, f"the row of event {row.seq} holds no events: {error}") from error
+    if not all("type" in event for event in events):
+        raise damaged_log(run_id, f"an event of the row of event {row.seq} has no type")
+    return events
 
 
 def info_of(row: RunRow) -> RunInfo:

@@ -401,6 +401,10 @@ class Store(Protocol):
         """Those of recent runs."""
         ...
 
+    async def integrity(self) -> list[str]:
+        """What the database itself finds wrong with its files, a sentence each. May take long; stops nobody."""
+        ...
+
     async def facts(self) -> dict[str, str]:
         """For `plait doctor`: version, durability, size."""
         ...

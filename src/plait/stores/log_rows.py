@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from zlib import crc32
 
+from plait.kernel.ids import RunId
+from plait.kernel.log_check import damaged_log
 from plait.kernel.store import LogRow
 
 from .rows import Row
@@ -20,6 +22,17 @@ def log_columns(number: int | None, row: LogRow) -> Row:
         row.blobs,
         None if number is None else _checksum(number, row),
     )
+
+
+def log_row(run_id: RunId, columns: Row) -> LogRow:
+    """Refuses a row that is not as it was written."""
+    number, seq, count, at, events, blobs, checksum = columns
+    if not (isinstance(events, str) and isinstance(blobs, str | None)):
+        raise damaged_log(run_id, f"the row of event {seq} is not text")
+    row = LogRow(seq, count, at, events.encode(), blobs)
+    if checksum is not None and checksum != _checksum(number, row):
+        raise damaged_log(run_id, f"the row of event {seq} does not fit its checksum")
+    return row
 
 
 def _checksum(number: int, row: LogRow) -> int:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Escalation, Vote
-from plait.kernel.errors import ErrorInfo
-from plait.kernel.ids import Millis
+from plait.kernel.errors import Damaged, ErrorInfo
+from plait.kernel.ids import Millis, caller_id
 from plait.kernel.store import DeadLetter, Line, Past, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
 from plait.kernel.view import Reason
 
 Row = tuple[Any, ...]
+D = TypeVar("D")
 
 _error = msgspec.json.Decoder(ErrorInfo)
 _labels = msgspec.json.Decoder(dict[str, str])
@@ -40,8 +41,16 @@ def json_text(value: object) -> str:
     return values.plain(value).decode()
 
 
-def error_of(column: str | None) -> ErrorInfo | None:
-    return None if column is None else _error.decode(column)
+def decoded(decoder: msgspec.json.Decoder[D], column: str, whose: str) -> D:
+    """What a column holds; refuses one that was changed by hand or by a bad disk."""
+    try:
+        return decoder.decode(column)
+    except (msgspec.DecodeError, TypeError) as error:
+        raise Damaged(f"the row of {whose} is damaged", str(error)) from error
+
+
+def _error_of(column: str | None, whose: str) -> ErrorInfo | None:
+    return None if column is None else decoded(_error, column, whose)
 
 
 def run_columns(row: RunRow) -> Row:
@@ -90,6 +99,7 @@ def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
 
 
 def run_row(row: Row) -> RunRow:
+    whose = f"run {caller_id(row[0])}"
     return RunRow(
         id=row[0],
         namespace=row[1],
@@ -102,18 +112,18 @@ def run_row(row: Row) -> RunRow:
         parent=row[8],
         parent_token=row[9],
         depth=row[10],
-        labels=_labels.decode(row[11]),
+        labels=decoded(_labels, row[11], whose),
         start_hash=row[12],
         created_at=row[13],
         ended_at=row[14],
         deadline=row[15],
         output=None if row[16] is None else Raw(row[16].encode()),
-        error=error_of(row[17]),
-        blocked=error_of(row[18]),
+        error=_error_of(row[17], whose),
+        blocked=_error_of(row[18], whose),
         recoveries=row[19],
         full=bool(row[20]),
-        waiting=_wait_reason(row[22]),
-        past=None if row[23] is None else _past.decode(row[23]),
+        waiting=_wait_reason(row[22], whose),
+        past=None if row[23] is None else decoded(_past, row[23], whose),
         claimed=bool(row[24]),
     )
 
@@ -123,10 +133,10 @@ def _wait_text(reason: Reason | None) -> str | None:
     return None if reason is None else json_text((reason.kind, reason.text, reason.until))
 
 
-def _wait_reason(column: str | None) -> Reason | None:
+def _wait_reason(column: str | None, whose: str) -> Reason | None:
     if column is None:
         return None
-    kind, text, until = _wait.decode(column)
+    kind, text, until = decoded(_wait, column, whose)
     return Reason(kind, text, until=until)
 
 
@@ -155,6 +165,7 @@ def approval_columns(approval: Approval) -> Row:
 
 
 def approval(row: Row) -> Approval:
+    whose = f"approval {row[0]}"
     return Approval(
         id=row[0],
         run_id=row[1],
@@ -167,11 +178,11 @@ def approval(row: Row) -> Approval:
         form=_raw(row[8]),
         evidence=_raw(row[9]),
         required=row[10],
-        approvers=_names.decode(row[11]),
-        escalations=_escalations.decode(row[12]),
+        approvers=decoded(_names, row[11], whose),
+        escalations=decoded(_escalations, row[12], whose),
         level=row[13],
         status=row[14],
-        votes=_votes.decode(row[15]),
+        votes=decoded(_votes, row[15], whose),
         decided_at=row[16],
         decided_by=row[17],
         answer=_raw(row[18]),
@@ -239,7 +250,8 @@ def dead_letter_columns(letter: DeadLetter) -> Row:
 
 def dead_letter(row: Row) -> DeadLetter:
     run_id, namespace, token, label, attempts, error, at, status = row[1:]
-    return DeadLetter(row[0], run_id, namespace, token, label, attempts, _error.decode(error), at, status)
+    cause = decoded(_error, error, f"dead letter {row[0]}")
+    return DeadLetter(row[0], run_id, namespace, token, label, attempts, cause, at, status)
 
 
 def reply_column(taken: Taken) -> str | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from plait.kernel.ids import Millis
+from plait.kernel.ids import Millis, caller_id
 from plait.kernel.queued import ExpiredClaim, HeldTask, QueuedTask, Terms
 from plait.kernel.values import NULL
 
-from .rows import Row, json_text, text
+from .rows import Row, decoded, json_text, text
 
 FORGET_AFTER = Millis(86_400_000)
 """Since a worker last asked for tasks."""
@@ -60,7 +60,7 @@ def held_task(row: Row) -> HeldTask:
         blobs=row[13],
         timeout=row[14],
         heartbeat=row[15],
-        terms=_terms.decode(row[16]),
+        terms=decoded(_terms, row[16], f"queued task {row[3]} of run {caller_id(row[0])}"),
         progress=_progress(row[17]),
         enqueued_at=row[18],
         priority=row[19],

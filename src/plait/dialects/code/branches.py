@@ -227,3 +227,14 @@ def _bad_branch(name: str, why: str, fix: str) -> WorkflowCodeError:
 def _group(kind: str, name: str, errors: dict[str, ErrorInfo]) -> ErrorInfo:
     text = branches_text(kind, name, {key: error.message for key, error in errors.items()})
     return ErrorInfo(f"{kind}.failed", text, kind=kind, attrs={"name": name}, parts=errors)
+
+
+def all_branches(
+    name: str, branches: Mapping[str, Callable[..., Any]] | None, more: dict[str, Callable[..., Any]]
+) -> dict[str, Callable[..., Any]]:
+    """Those given as a mapping, and those given as keywords."""
+    found = dict(branches or {})
+    twice = set(found) & set(more)
+    if twice:
+        raise WorkflowCodeError("BRANCH", f"`{name}` has two branches `{sorted(twice)[0]}`", fix="rename one")
+    return found | more

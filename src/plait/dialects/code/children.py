@@ -13,6 +13,7 @@ from plait.kernel.errors import PlaitError
 from plait.kernel.ids import RunId
 from plait.kernel.values import ABSENT, NULL
 
+from .definition import checked_text
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .op import Op
@@ -143,3 +144,18 @@ class SendOp(Op[None]):
 
     def value(self, state: OpState) -> None:
         return None
+
+
+def reference_of(name: str, definition: Any) -> Reference:
+    """What a parent names as the definition of its child."""
+    if isinstance(definition, str):
+        label = checked_text(f"the definition of child `{name}`", definition)
+        return Reference("", label, label.partition("@")[0])
+    found = getattr(definition, "reference", None)
+    if found is None:
+        raise WorkflowCodeError(
+            "NOT_LOADED",
+            f"child `{name}`: {definition!r} is not something that can be started",
+            fix="pass a workflow, its name, or goals(...)",
+        )
+    return found()

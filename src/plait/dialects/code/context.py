@@ -16,10 +16,9 @@ from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
 from .approvals import ApproveOp, Verdict, request, voting
-from .branches import JoinOp, RaceOp, Results, Won
-from .children import ChildOp, SendOp, StartChildOp
+from .branches import JoinOp, RaceOp, Results, Won, all_branches
+from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
-from .errors import WorkflowCodeError
 from .events import Kind
 from .keyword_arguments import take_keywords
 from .loops import MISSING, Keeping, Loop, LoopOp
@@ -253,7 +252,7 @@ class Context:
     def join(self, name: str, /, **more: Branch[T]) -> Op[Results[T]]: ...
     def join(self, name: str, branches: Mapping[str, Branch[Any]] | None = None, /, **more: Branch[Any]) -> Op[Any]:
         """Runs branches side by side and waits for all of them, also after a failure."""
-        return JoinOp(self._scope, name, _merge(name, branches, more), Context)
+        return JoinOp(self._scope, name, all_branches(name, branches, more), Context)
 
     @overload
     def race(self, name: str, branches: Mapping[str, Branch[T]], /, **more: Branch[T]) -> Op[Won[T]]: ...
@@ -261,7 +260,7 @@ class Context:
     def race(self, name: str, /, **more: Branch[T]) -> Op[Won[T]]: ...
     def race(self, name: str, branches: Mapping[str, Branch[Any]] | None = None, /, **more: Branch[Any]) -> Op[Any]:
         """Runs branches side by side; the first to complete wins and the others are cancelled."""
-        return RaceOp(self._scope, name, _merge(name, branches, more), Context)
+        return RaceOp(self._scope, name, all_branches(name, branches, more), Context)
 
     @overload
     def loop(
@@ -372,7 +371,7 @@ class Context:
             self._replay.around.registry.add(cast("object", definition))  # it is found by its name later
         key = None if id is None else self._run_key(id, name)
         due = None if deadline is None else self._in(deadline, name)
-        return _reference(name, definition), key, due, labels or {}
+        return reference_of(name, definition), key, due, labels or {}
 
     def approve(
         self,
@@ -436,16 +435,6 @@ class Context:
             raise bad_option(f"{error.what} (of `{name}`)", error.fix) from None
 
 
-def _merge(
-    name: str, branches: Mapping[str, Branch[Any]] | None, more: dict[str, Branch[Any]]
-) -> dict[str, Branch[Any]]:
-    found = dict(branches or {})
-    twice = set(found) & set(more)
-    if twice:
-        raise WorkflowCodeError("BRANCH", f"`{name}` has two branches `{sorted(twice)[0]}`", fix="rename one")
-    return found | more
-
-
 def _datetime(at: Millis) -> datetime:
     return datetime.fromtimestamp(at / 1000, UTC)
 
@@ -458,17 +447,3 @@ def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Await
         return definition.fn(Context(root), *arguments)
 
     return enter
-
-
-def _reference(name: str, definition: Any) -> Reference:
-    if isinstance(definition, str):
-        label = checked_text(f"the definition of child `{name}`", definition)
-        return Reference("", label, label.partition("@")[0])
-    found = getattr(definition, "reference", None)
-    if found is None:
-        raise WorkflowCodeError(
-            "NOT_LOADED",
-            f"child `{name}`: {definition!r} is not something that can be started",
-            fix="pass a workflow, its name, or goals(...)",
-        )
-    return found()

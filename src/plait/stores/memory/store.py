@@ -47,6 +47,10 @@ class MemoryStore(SqliteStore):
     async def close(self) -> None:
         """Keeps everything, for the next engine."""
 
+    async def integrity(self) -> list[str]:
+        """There is no file to be damaged."""
+        return []
+
     async def dispose(self) -> None:
         """Really closes: everything is gone."""
         await super().close()

@@ -322,7 +322,7 @@ order by created_at desc, id desc limit $13;
 with found as (
     select number from plait.runs where id = $1
 )
-select seq, count, at, events, blobs from plait.log
+select run, seq, count, at, events, blobs, checksum from plait.log
 where run = (select number from found) and seq + count > $2 and seq <= $3
   and seq >= (select coalesce(max(seq), 0) from plait.log where run = (select number from found) and seq <= $2)
 order by seq limit $4;
@@ -396,3 +396,14 @@ select (select count(*) from plait.inbox where not taken),
 -- namespaces: those of recent runs
 select distinct namespace from (select namespace from plait.runs order by created_at desc, id desc limit 10000) as recent
 order by namespace;
+
+-- index_checks: a statement that checks each of our indexes, if the extension amcheck is installed
+select c.relname, format('select %I.bt_index_check(%L::regclass)', n.nspname, c.oid::regclass::text)
+from pg_extension e
+join pg_namespace n on n.oid = e.extnamespace
+join pg_class c on c.relnamespace = to_regnamespace('plait') and c.relkind = 'i'
+join pg_am a on a.oid = c.relam and a.amname = 'btree'
+where e.extname = 'amcheck' order by c.relname;
+
+-- lost_logs: rows of logs that belong to no run
+select count(*) from plait.log l where not exists (select from plait.runs where number = l.run);

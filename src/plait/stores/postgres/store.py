@@ -38,6 +38,7 @@ from plait.kernel.store import (
     Write,
 )
 from plait.stores import rows
+from plait.stores.log_rows import log_row
 
 from .commit import commit
 from .common import Session
@@ -62,6 +63,10 @@ _WRITING = {
     "enable_mergejoin": "off",
 }
 _READING = {"application_name": "plait reader"}
+
+
+_CHECK_SECONDS = 3_600.0
+"""That a check of one table may take."""
 
 
 class PostgresStore:
@@ -175,7 +180,7 @@ class PostgresStore:
         self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
     ) -> list[LogRow]:
         found = await self._fetch("read_log", run_id, after + 1, _LAST if upto is None else upto, limit)
-        return [LogRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+        return [log_row(run_id, tuple(row)) for row in found]
 
     async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
         found = await self._fetch("heads", list(run_ids))
@@ -233,6 +238,18 @@ class PostgresStore:
 
     async def namespaces(self) -> list[str]:
         return [row[0] for row in await self._fetch("namespaces")]
+
+    async def integrity(self) -> list[str]:
+        """By amcheck, where the server's administrator has installed it."""
+        wrong: list[str] = []
+        async with self._use(self._readers) as connection:
+            for index, check in await connection.fetch(SQL["index_checks"]):
+                try:
+                    await connection.execute(check, timeout=_CHECK_SECONDS)
+                except (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError) as error:
+                    wrong.append(f"index {index}: {error}")
+            lost = await connection.fetchval(SQL["lost_logs"], timeout=_CHECK_SECONDS)
+        return [*wrong, f"{lost:,} rows of logs belong to no run"] if lost else wrong
 
     async def facts(self) -> dict[str, str]:
         [(server, schema, size, fsync, synchronous)] = await self._fetch("facts")

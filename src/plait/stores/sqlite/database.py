@@ -68,6 +68,19 @@ def migrate(db: apsw.Connection, path: str) -> None:
             raise
 
 
+def check_file(path: str) -> list[str]:
+    """What SQLite finds wrong with a file, and logs that belong to no run; on a connection of its own."""
+    with readable_errors(path):
+        db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            found = [str(row[0]) for row in db.execute("pragma integrity_check")]
+            (lost,) = next(db.execute("select count(*) from log where run not in (select number from runs)"))
+        finally:
+            db.close()
+    wrong = [line for line in found if line != "ok"]
+    return [*wrong, f"{lost:,} rows of logs belong to no run"] if lost else wrong
+
+
 @contextmanager
 def atomic(db: apsw.Connection) -> Generator[None]:
     """All or nothing. Within a transaction it is a savepoint; else a transaction that holds the write lock at once,

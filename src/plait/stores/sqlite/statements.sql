@@ -195,7 +195,7 @@ where (?1 is null or namespace = ?1)
 order by created_at desc, id desc limit ?13;
 
 -- read_log: a run's events, in order, from the row that holds number ?2 to the one that holds ?3
-select seq, count, at, events, blobs from log
+select run, seq, count, at, events, blobs, checksum from log
 where run = (select number from runs where id = ?1) and seq + count > ?2 and seq <= ?3
   and seq >= (select coalesce(max(seq), 0) from log where run = (select number from runs where id = ?1) and seq <= ?2)
 order by seq limit ?4;

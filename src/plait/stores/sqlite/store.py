@@ -26,7 +26,7 @@ import apsw
 
 from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.clock import Clock, SystemClock
-from plait.kernel.errors import NotFound, Unavailable
+from plait.kernel.errors import Damaged, NotFound, Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
 from plait.kernel.store import (
     SUSPECT_AFTER,
@@ -48,10 +48,11 @@ from plait.kernel.store import (
     Write,
 )
 from plait.stores import rows
+from plait.stores.log_rows import log_row
 from plait.stores.run_numbers import RunNumbers
 
 from .commit import SQL, commit
-from .database import Synchronous, atomic, connect, migrate, raise_readable, readable_errors
+from .database import Synchronous, atomic, check_file, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
 from .task_queues import SqliteTaskQueues
 
@@ -215,7 +216,7 @@ class SqliteStore:
         self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
     ) -> list[LogRow]:
         found = self._query("read_log", run_id, after + 1, _LAST if upto is None else upto, limit or -1)
-        return [LogRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+        return [log_row(run_id, row) for row in found]
 
     async def heads(self, run_ids: Collection[RunId]) -> dict[RunId, Seq]:
         found = self._query("heads", rows.json_text(list(run_ids)))
@@ -272,6 +273,9 @@ class SqliteStore:
     async def namespaces(self) -> list[str]:
         return [row[0] for row in self._query("namespaces")]
 
+    async def integrity(self) -> list[str]:
+        return await asyncio.to_thread(check_file, self.path)
+
     async def facts(self) -> dict[str, str]:
         [(version, pages, size)] = self._query("file_facts")
         return {
@@ -312,6 +316,8 @@ class SqliteStore:
             return self._reader.execute(sql, args).fetchall()
         except apsw.Error as error:
             raise_readable(error, self.path)
+        except UnicodeDecodeError as error:
+            raise Damaged(f"rows of {self.path} are damaged", f"{_first_name(args)} has text that is none") from error
 
     async def _poll(self, callback: Callable[[], None]) -> None:
         while True:
@@ -324,6 +330,11 @@ class SqliteStore:
             if version != self._seen:
                 self._seen = version
                 callback()
+
+
+def _first_name(args: tuple[object, ...]) -> str:
+    """What was asked for, most often a run's id."""
+    return next((str(arg) for arg in args if isinstance(arg, str)), "one of them")
 
 
 def _data_version(db: apsw.Connection) -> int:

@@ -208,6 +208,9 @@ class Door:
     async def reply(self, run_id: RunId, key: str) -> Taken | None:
         return await self._read(self._store.reply(run_id, key))
 
+    async def integrity(self) -> list[str]:
+        return await self._read(self._store.integrity())
+
     async def approval(self, id: str) -> Approval | None:
         return await self._read(self._store.approval(id))
 

@@ -1,0 +1,75 @@
+"""A look at everything a store holds: what the database says of its files, and every run with its whole log.
+
+It reads page by page, beside whoever works, so a log may grow meanwhile; what was there is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import msgspec
+
+from plait.kernel.errors import Damaged, PlaitError
+from plait.kernel.ids import RunId, caller_id
+from plait.kernel.loader import recorded
+from plait.kernel.store import RunFilter, RunRow, Store
+
+_RUNS = 200
+_EVENTS = 1_000
+_ENDS = {"run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled", "run.reopened": "running"}
+
+
+@dataclass(slots=True)
+class DeepCheck:
+    """Counts what it has read; `findings` yields what is wrong, as it comes upon it."""
+
+    store: Store
+    runs: int = 0
+    events: int = 0
+
+    async def findings(self) -> AsyncIterator[PlaitError]:
+        for line in await self.store.integrity():
+            yield Damaged("the database is damaged", line)
+        after = None
+        while True:
+            try:
+                page = await self.store.runs(RunFilter(after=after, limit=_RUNS))
+            except Damaged as error:  # the others of the list can't be told from it: one damaged row ends the walk
+                yield error
+                return
+            for row in page:
+                self.runs += 1
+                try:
+                    await self._examine(row)
+                except PlaitError as error:
+                    yield error
+            if len(page) < _RUNS:
+                return
+            after = (page[-1].created_at, page[-1].id)
+
+    async def _examine(self, row: RunRow) -> None:
+        status, last = await self._walk(row.id)
+        snapshot = await self.store.snapshot(row.id)
+        if snapshot is not None:
+            try:
+                msgspec.json.decode(snapshot.body)
+            except msgspec.DecodeError as error:
+                raise Damaged(f"the snapshot of run {caller_id(row.id)} is damaged", str(error)) from error
+        missing = snapshot is not None and snapshot.seq > last
+        if missing or status != row.status:
+            now = await self.store.run(row.id)
+            if missing or (now is not None and now.status == row.status):  # else it has moved meanwhile
+                raise Damaged(
+                    f"the log of run {caller_id(row.id)} is damaged", f"its last events are missing: it ends at {last}"
+                )
+
+    async def _walk(self, run_id: RunId) -> tuple[str, int]:
+        """The status that its events say, and the number of the last."""
+        status, last = "running", 0
+        while page := await recorded(self.store, run_id, last, _EVENTS):
+            for event in page:
+                status = _ENDS.get(event.type, status)
+            self.events += len(page)
+            last = page[-1].seq
+        return status, last

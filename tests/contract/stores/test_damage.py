@@ -1,0 +1,135 @@
+"""Rows that were changed behind a store's back: refused by name, and found by a deep look."""
+
+from pathlib import Path
+
+import apsw
+import pytest
+
+from plait.engine.deep_check import DeepCheck
+from plait.kernel import values
+from plait.kernel.errors import Damaged
+from plait.kernel.ids import RunId, Seq
+from plait.kernel.loader import recorded
+from plait.kernel.store import LogRow, RunFilter, Snapshot
+from tests.contract.stores.backends import Backend, PostgreSQL, Sqlite, opened
+from tests.contract.stores.builders import NOW, approval, dead_letter, ended, must, open_approvals, own_all, run_row
+from tests.stores.looking_in import looking_in
+
+RUN = RunId("run")
+
+
+def row(seq: int, *types: str) -> LogRow:
+    return LogRow(Seq(seq), len(types), NOW, values.plain([{"type": kind} for kind in types]))
+
+
+async def change(backend: Backend, statement: str) -> None:
+    """By hand, in the real database."""
+    if isinstance(backend, PostgreSQL):
+        async with looking_in(backend.url) as db:
+            await db.execute(statement.replace(" log", " plait.log").replace("TABLE ", "plait."))
+        return
+    assert isinstance(backend, Sqlite)
+    db = apsw.Connection(str(Path(backend.path)))
+    db.execute(statement.replace("TABLE ", ""))
+    db.close()
+
+
+async def fill(backend: Backend) -> None:
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        rows = [row(1, "run.started"), row(2, "a", "b"), row(4, "run.completed")]
+        first = owner.write(
+            "run",
+            create=run_row(),
+            copies=rows,
+            patch=None,
+            approvals=[approval("run")],
+            dead_letters=[dead_letter("run")],
+        )
+        await must(store, first)
+        await must(
+            store, owner.write("run", patch=ended(), snapshot=Snapshot(Seq(2), NOW, b'{"kernel":{},"machine":1}'))
+        )
+        await must(store, owner.write("well", create=run_row("well"), log=row(1, "run.started")))
+
+
+async def found(backend: Backend) -> list[str]:
+    async with opened(backend) as store:
+        return [str(error) async for error in DeepCheck(store).findings()]
+
+
+async def test_a_deep_look_finds_nothing_wrong_with_what_is_well(shared_backend: Backend):
+    await fill(shared_backend)
+    assert await found(shared_backend) == []
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("update log set events = replace(events, '\"a\"', '\"c\"')", "the row of event 2 does not fit its checksum"),
+        ("update log set at = at + 1 where seq = 2", "the row of event 2 does not fit its checksum"),
+        ("delete from log where seq = 2", "event 2 is missing: what follows is number 4"),
+        ("delete from log where seq = 4", "its last events are missing: it ends at 3"),
+        ("update log set count = 1, checksum = null where seq = 2", "event 3 is missing: what follows is number 4"),
+        ("update log set count = 2, checksum = null where seq = 4", "should hold 2 events, but holds 1"),
+        ("update log set events = '[{', checksum = null where seq = 2", "the row of event 2 is not JSON"),
+        ("update log set events = '{}', checksum = null where seq = 2", "the row of event 2 holds no events"),
+        ("update log set events = '[{},{}]', checksum = null where seq = 2", "has no type"),
+        ('update log set blobs = \'{"0.x":"gone"}\', checksum = null where seq = 2', "a large value of event 2"),
+        ("update log set blobs = 'x', checksum = null where seq = 2", "a large value of event 2"),
+    ],
+)
+async def test_a_damaged_log_is_found_and_named(shared_backend: Backend, statement: str, why: str):
+    await fill(shared_backend)
+    await change(shared_backend, statement)
+    [finding] = await found(shared_backend)
+    assert finding.startswith("the log of run run is damaged: ")
+    assert why in finding
+    assert "[store.damaged]" in finding
+    async with opened(shared_backend) as store:
+        assert [event.type for event in await recorded(store, RunId("well"))] == ["run.started"]
+        if "last events" not in why:
+            with pytest.raises(Damaged, match="run run"):
+                await recorded(store, RUN)
+
+
+async def test_a_snapshot_that_was_cut_is_found(shared_backend: Backend):
+    await fill(shared_backend)
+    await change(shared_backend, "update TABLE snapshots set body = substr(body, 1, 5)")
+    [finding] = await found(shared_backend)
+    assert finding.startswith("the snapshot of run run is damaged")
+
+
+@pytest.mark.parametrize("column", ["error", "blocked"])
+async def test_a_run_whose_row_is_malformed_is_named(shared_backend: Backend, column: str):
+    await fill(shared_backend)
+    await change(shared_backend, f"update TABLE runs set {column} = '{{' where id = 'run'")
+    async with opened(shared_backend) as store:
+        for reading in (store.run(RUN), store.runs(RunFilter())):
+            with pytest.raises(Damaged, match="the row of run run is damaged"):
+                await reading
+    assert (await found(shared_backend))[0].startswith("the row of run run is damaged")
+
+
+@pytest.mark.parametrize("column", ["approvers", "escalations", "votes"])
+async def test_a_malformed_approval_is_named(shared_backend: Backend, column: str):
+    await fill(shared_backend)
+    await change(shared_backend, f"update TABLE approvals set {column} = '['")
+    async with opened(shared_backend) as store:
+        with pytest.raises(Damaged, match="the row of approval run:approve is damaged"):
+            await open_approvals(store)
+
+
+async def test_a_malformed_dead_letter_is_named(shared_backend: Backend):
+    await fill(shared_backend)
+    await change(shared_backend, "update TABLE dead_letters set error = '{'")
+    async with opened(shared_backend) as store:
+        with pytest.raises(Damaged, match="the row of dead letter run:charge is damaged"):
+            await store.dead_letters(None)
+
+
+async def test_logs_of_no_run_are_found(shared_backend: Backend):
+    await fill(shared_backend)
+    await change(shared_backend, "insert into log (run, seq, count, at, events) values (999, 1, 1, 1, '[]')")
+    [finding] = await found(shared_backend)
+    assert finding.startswith("the database is damaged: 1 rows of logs belong to no run")
