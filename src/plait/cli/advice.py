@@ -15,8 +15,8 @@ NO_ENGINE = "no engine is running on this database: nothing moves until one is (
 
 def standing(row: RunRow) -> str:
     match status_of(row):
-        case "running" | "waiting" as phase:
-            return f"is {phase}; it waits for:"
+        case "running" | "waiting":
+            return "is running; it waits for:"
         case "blocked":
             return "is blocked: nothing is lost, and it continues when code that fits is loaded"
         case "failed" if row.error is not None:
