@@ -376,6 +376,22 @@ async def test_a_step_that_will_not_be_stopped_reports_nothing_afterwards():
         assert on.results == []
 
 
+async def test_a_thread_that_is_given_up_leaves_its_place_to_another():
+    gate = threading.Event()
+    async with bench(threads=1) as on:
+        for number in range(3):
+            on.start(lambda _: gate.wait(30), token=f"hangs-{number}", threaded=True, timeout=5.0)
+            while (hanging := on.worker.running[RUN, TaskToken(f"hangs-{number}")]).thread_began is None:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+            await on.clock.advance(6)
+            assert hanging.over
+        assert [each.error is not None for each in on.results] == [True, True, True]
+        on.results.clear()
+        on.came.clear()
+        assert output(await on.result(lambda _: "works", token="next", threaded=True)) == "works"
+        gate.set()
+
+
 async def test_closing_stops_every_step_and_waits_until_they_have_stopped():
     stopped: list[int] = []
 

@@ -49,12 +49,17 @@ class PlaitError(Exception):
             self.flaws = flaws
 
     def __str__(self) -> str:
+        return f"{self.text} [{self.code}]"
+
+    @property
+    def text(self) -> str:
+        """Without the code, for where that is told apart."""
         text = self.what
         if self.why:
             text += f": {self.why}"
         if self.fix:
             text += f". To fix: {self.fix}"
-        return f"{text} [{self.code}]"
+        return text
 
 
 class InvalidInput(PlaitError):

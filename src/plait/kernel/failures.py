@@ -25,7 +25,7 @@ def describe(error: BaseException, *, kind: str = "error", code: str = "", depth
     code = code or (error.code if isinstance(error, PlaitError) else "task.failed")
     return ErrorInfo(
         code=code,
-        message=_clean(_text(error)) or type(error).__name__,
+        message=_clean(error.text if isinstance(error, PlaitError) else _text(error)) or type(error).__name__,
         kind=kind,
         type=f"{type(error).__module__}:{type(error).__qualname__}",
         args=[_clean(item) for item in _arguments(error)],

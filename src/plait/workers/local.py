@@ -1,7 +1,8 @@
 """The local worker: runs Python callables in the engine's own process.
 
 Async functions run on the event loop, plain ones in a pool of threads. Timeouts and heartbeats are
-checked by the kernel's clock. A thread can't be stopped: its result is dropped when it comes too late.
+checked by the kernel's clock. A thread can't be stopped: its result is dropped when it comes too late, and another
+thread takes its place.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from .deadlines import Deadlines
 from .lanes import Lanes
 
 THREADS = 32
+"""That do work somebody waits for."""
+_MAX_THREADS = 1_000
+"""With those that can't be stopped, although nobody waits for them any more."""
 WORTH_TELLING = 10
 """Milliseconds in the queue; less is the ordinary cost of a thread."""
 
@@ -48,7 +52,8 @@ class LocalWorker:
         for executor in executors:
             self.add(executor)
         self.max_payload = max_payload
-        self.threads = ThreadPoolExecutor(threads, thread_name_prefix="plait-step")
+        self.threads = ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="plait-step")
+        self._free_threads = asyncio.Semaphore(threads)
         self.timeouts: Deadlines[Attempt] = Deadlines(clock, self._time_is_up)
         self.heartbeats: Deadlines[Attempt] = Deadlines(clock, self._beat_is_due)
         self.running: dict[tuple[RunId, TaskToken], Attempt] = {}
@@ -146,7 +151,8 @@ class LocalWorker:
             except StopIteration as error:  # which no future can hold
                 raise RuntimeError(f"StopIteration: {error}") from error
 
-        output = await loop.run_in_executor(self.threads, work)
+        async with self._free_threads:  # one whose attempt is given up counts as free, whatever it still does
+            output = await loop.run_in_executor(self.threads, work)
         if not hasattr(output, "__await__"):
             return output
         # A plain function that gave a coroutine: that one must know its step, as the function did

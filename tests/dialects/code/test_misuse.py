@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from plait import Context, Loop, Retry, step, step_info, workflow
-from plait.errors import InvalidInput, JoinError, PlaitError, StepExhaustedError, WorkflowCodeError
+from plait.errors import InvalidInput, JoinError, PlaitError, RunFailed, StepExhaustedError, WorkflowCodeError
 
 from .conftest import Simulate
 from .decided import deciding
@@ -733,3 +733,16 @@ async def test_what_was_caught_does_not_stop_the_run() -> None:
         run = await s.start(w)
         await s.crash()
         assert await s.result(run) == 2
+
+
+async def test_the_code_of_an_error_is_told_once() -> None:
+    @workflow
+    async def w(ctx: Context) -> int:
+        await ctx.step("a", lambda: 1)
+        return await ctx.step("a", lambda: 2)
+
+    async with deciding() as s:
+        with pytest.raises(RunFailed) as failed:
+            await s.result(await s.start(w))
+    assert str(failed.value).count("CODE_DUPLICATE_NAME") == 1
+    assert "CODE_" not in failed.value.error.message
