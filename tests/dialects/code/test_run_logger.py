@@ -1,5 +1,7 @@
 """`ctx.log`: each line once, however often the function is played."""
 
+import asyncio
+import gc
 import logging
 
 import pytest
@@ -76,3 +78,24 @@ async def test_a_function_that_is_only_looked_at_says_nothing(
         live.machine.check(s.clock.now())  # type: ignore[attr-defined]
         live.machine.close()
     assert not [record for record in caplog.records if record.name == "plait.workflow"]
+
+
+@workflow
+async def careless(ctx: Context) -> str:
+    async def background() -> None:
+        raise ValueError("the printer is on fire")
+
+    task = asyncio.create_task(background())
+    await ctx.sleep("nap", 1)
+    del task
+    return "done"
+
+
+async def test_a_task_that_nobody_awaits_does_not_fail_in_silence(
+    simulate: Simulate, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with simulate([careless]) as s:
+        assert await s.run(careless, id="c-1") == "done"
+    gc.collect()
+    found = [record.getMessage() for record in caplog.records if record.name == "plait.workflow"]
+    assert set(found) == {"run c-1: a task that nobody awaits failed: ValueError('the printer is on fire')"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
 import zlib
 from collections import deque
 from collections.abc import Callable, Coroutine
@@ -16,9 +17,13 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from plait.kernel.ids import RunId, caller_id
+
 from .errors import foreign_await
 from .host import MAX_CALLBACKS
 from .scope import current
+
+_log = logging.getLogger("plait.workflow")
 
 _swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_swap_current_task", None)
 
@@ -77,12 +82,13 @@ OpenTimer = Callable[[float, Callable[[], None]], Callable[[], None]]
 
 
 class TurnLoop(asyncio.AbstractEventLoop):
-    def __init__(self, name: str, time: Callable[[], float], open_timer: OpenTimer) -> None:
+    def __init__(self, run_id: RunId, time: Callable[[], float], open_timer: OpenTimer) -> None:
+        self._run_id = run_id
         self._time = time
         self._open_timer = open_timer
         self.ready: deque[Callback] = deque()
         # Tasks of all runs meet in asyncio's own registry: equal hashes there would make it slow
-        self._tasks = zlib.crc32(name.encode())
+        self._tasks = zlib.crc32(run_id.encode())
         self.alive: list[TurnTask] = []
         self.stuck = False
         """Too many callbacks without a new operation."""
@@ -171,7 +177,11 @@ class TurnLoop(asyncio.AbstractEventLoop):
         return False
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Outcomes are looked at by whoever awaits them; a dropped run's are of no interest."""
+        """Outcomes are looked at by whoever awaits them; only a task of the workflow's own that nobody awaited must
+        not fail in silence."""
+        error = context.get("exception")
+        if isinstance(context.get("future"), TurnTask) and isinstance(error, Exception):
+            _log.warning("run %s: a task that nobody awaits failed: %r", caller_id(self._run_id), error, exc_info=error)
 
     def get_exception_handler(self) -> None:
         return None
