@@ -38,6 +38,7 @@ ERRORS = [
     "ChildFailedError",
     "Conflict",
     "CriticalError",
+    "Damaged",
     "ErrorInfo",
     "EvictedError",
     "Forbidden",

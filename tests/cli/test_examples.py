@@ -27,7 +27,7 @@ def shop(desk: Desk) -> Desk:
 
 def test_an_order_is_asked_about_paid_and_shipped(shop: Desk):
     with shop.spawn("run", EXAMPLE, "--id", "o-1", "--input", "@examples/order/tea.json") as process:
-        read_until(process.stderr, "◌ decision/answer/answer")
+        read_until(process.stderr, "◌ decision / answer / answer")
         assert shop.plait("message", "o-1", "yes").code == 0
         out, err = process.communicate()
     assert process.returncode == 0, err
@@ -37,7 +37,7 @@ def test_an_order_is_asked_about_paid_and_shipped(shop: Desk):
 
 def test_a_refused_order_is_undone(shop: Desk):
     with shop.spawn("run", EXAMPLE, "--id", "o-1", "--input", "@examples/order/tea.json") as process:
-        read_until(process.stderr, "◌ decision/answer/answer")
+        read_until(process.stderr, "◌ decision / answer / answer")
         shop.plait("message", "o-1", "no")
         out, err = process.communicate()
     assert (process.returncode, out) == (1, "  released hold:o-1\n")

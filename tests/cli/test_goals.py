@@ -116,7 +116,7 @@ def test_a_failed_run_says_which_step_it_was(desk: Desk):
     register(desk, *[broken if step["id"] == "find" else step for step in ORDER])
     ran = desk.plait("run", "goals:receipt", *INPUT, "--id", "r")
     assert ran.code == 1
-    assert "run r failed: goal step 'receipt' cannot complete: required input 'customer' unavailable" in ran.err
+    assert "run r failed: find failed: line 1: no ann@x.org" in ran.err
     assert "✗ find  script" in desk.plait("show", "r").out
     assert "→ when the cause is gone: plait retry r" in desk.plait("why", "r").out
 

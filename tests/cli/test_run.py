@@ -18,7 +18,7 @@ def test_run_prints_the_output_alone_on_stdout(desk: Desk):
 def test_progress_goes_to_stderr_with_every_operation(desk: Desk):
     ran = desk.run("sums", "--input", "3", "--id", "s-1")
     assert "run s-1 of sums in sqlite:///plait.db" in ran.err
-    assert [line for line in ran.err.splitlines() if "✓ rounds/~2/add" in line]
+    assert [line for line in ran.err.splitlines() if "✓ rounds / loop 3 / add" in line]
 
 
 def test_the_database_is_made_in_the_current_folder(desk: Desk):
@@ -85,7 +85,7 @@ def test_a_failed_run_says_why_and_what_to_do(desk: Desk):
     ran = desk.run("gated", "--id", "g-1")
     assert (ran.code, ran.out) == (1, "")
     last = ran.err.splitlines()[-1]
-    assert last.startswith("error: run g-1 failed: step `gate` failed after 2 attempts: closed is in the way. To fix: ")
+    assert last.startswith("error: run g-1 failed: gate failed after 2 attempts: closed is in the way. To fix: ")
     assert "plait retry g-1" in last
     assert last.endswith("[step.exhausted]")
 

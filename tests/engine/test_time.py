@@ -9,6 +9,7 @@ import pytest
 
 from plait import Engine
 from plait.stores.memory import MemoryStore
+from plait.stores.run_numbers import RunNumbers
 from plait.testing import VirtualClock, sim
 from tests.engine.flows import collector, listener, sleeper
 from tests.engine.places import Place
@@ -38,7 +39,8 @@ async def test_runs_wake_by_timer_whether_they_are_in_memory_or_not(code_cache: 
 
 
 @pytest.mark.costly
-async def test_two_thousand_sleeping_runs_take_no_memory_to_speak_of():
+async def test_two_thousand_sleeping_runs_take_no_memory_to_speak_of(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(RunNumbers.__init__, "__defaults__", (100,))  # what is kept of the last ones is bounded
     store = MemoryStore()
     async with Engine(store=store, definitions=[sleeper], code_cache=100) as engine:
 

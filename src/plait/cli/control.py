@@ -96,7 +96,7 @@ async def _fork(run: str, at: str | None, edits: dict[str, Any], id: str | None,
         dialect = (await source.row()).dialect
         fork = await source.fork(place, extension_of(dialect).fork_edits(edits), id)
         taken = await session.taken(fork, "~fork")
-        await report(fork, f"run {fork.id}: a fork of {source.id}", taken, json=json, forked_from=source.id)
+        await report(fork, f"run {fork.id}: a fork of {source.id}", taken, json=json)
 
 
 def message(

@@ -167,7 +167,8 @@ class Run:
             self._stale = False
             write.patch = self._patch()
         since = state.seq - self._snapshot_seq
-        if since >= _WORTH_A_SNAPSHOT and not unit.ended and self._snapshot_pays(since, unit.at):
+        enough = since >= _WORTH_A_SNAPSHOT or since >= _SNAPSHOT_EVERY
+        if enough and not unit.ended and self._snapshot_pays(since, unit.at):
             self._snapshot_seq, self._snapshot_at = state.seq, unit.at
             base = Base(Seq(state.seq), unit.at, state.dump(), self.machine.snapshot())
             unit.rows.snapshot, unit.write.compaction = self.snapshots.take(

@@ -346,7 +346,11 @@ async def test_a_type_whose_constructor_fails_blocks_instead_of_harming_the_engi
         n: int
 
         def __post_init__(self) -> None:
-            raise KeyError("picky")
+            made.append(self.n)
+            if len(made) > 1:  # the result was checked before it was recorded
+                raise KeyError("picky")
+
+    made: list[int] = []
 
     async def w(ctx: Context) -> str:
         await ctx.step("a", lambda: {"n": 1}, returns=Picky)
@@ -440,6 +444,16 @@ async def test_a_deadline_ends_a_blocked_run(simulate: Simulate) -> None:
 
 async def test_a_step_that_ends_while_the_run_is_blocked_is_recorded(simulate: Simulate) -> None:
     ledger = Ledger()
+    made: list[str] = []
+
+    @dataclass
+    class Picky:
+        text: str
+
+        def __post_init__(self) -> None:
+            made.append(self.text)
+            if len(made) > 1:  # the result was checked before it was recorded
+                raise KeyError("picky")
 
     def with_types(type: Any) -> Any:
         async def w(ctx: Context) -> str:
@@ -449,18 +463,18 @@ async def test_a_step_that_ends_while_the_run_is_blocked_is_recorded(simulate: S
                 return "slow"
 
             task = asyncio.create_task(ctx.step("slow", slow))
-            await ctx.step("typed", lambda: "text", returns=type)
+            await ctx.step("typed", lambda: {"text": "typed"}, returns=type)
             return await task
 
         return code(w)
 
     async with simulate() as s:
-        run = await started(s, with_types(int))
+        run = await started(s, with_types(Picky))
         await blocked(s, run)
         await s.clock.advance(10)
         closed = [event["at"] for event in (await run.history()).of("op.closed")]
         assert closed == ["typed", "slow"]
-        await deploy(s, with_types(str))
+        await deploy(s, with_types(dict))
         assert await s.result(run) == "slow"
     assert ledger == ["slow"]
 

@@ -78,7 +78,7 @@ async def test_a_webhook_with_a_problem_fails_the_work_for_good(service: StepSer
     async with engine_at(service.database) as engine:
         await engine.catalog.register(render(service.work("accept,complain", gives="image")))
         run = await engine.start(goals("render"), {"page": 3})
-        with pytest.raises(RunFailed, match=f"goal step 'render' failed: {REFUSED}"):
+        with pytest.raises(RunFailed, match=f"render failed: {REFUSED}"):
             await run.result()
         assert len(service.ledger.calls()) == 1
 

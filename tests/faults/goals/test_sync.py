@@ -52,7 +52,7 @@ async def test_what_never_passes_is_given_up_after_its_attempts_and_is_a_dead_le
     async with engine_at(service.database) as engine:
         await engine.catalog.register(price(service.work("500")).retries(2, first=0.01))
         run = await engine.start(goals("price"), {"order": 7})
-        with pytest.raises(RunFailed, match="goal step 'price' failed: step returned HTTP error: status 500"):
+        with pytest.raises(RunFailed, match="price failed after 3 attempts: step returned HTTP error: status 500"):
             await run.result()
         assert len(service.ledger.calls()) == 3
         [letter] = await engine.dlq.list()

@@ -170,7 +170,7 @@ class CodeBundle:
                 f"`{path}` has no result at event {upto} that could be another",
                 fix=f"edit a {', '.join(_EDITED)} that ended before the place of the fork",
             )
-        if (above := code.history.closed_above(path)) is not None:
+        if (above := code.history.closed_above(path, upto)) is not None:
             raise InvalidInput(
                 "kernel.bad_edit",
                 f"another result of `{path}` would change nothing",

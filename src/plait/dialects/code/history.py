@@ -288,11 +288,11 @@ class History:
         """Who waits for messages, first come first."""
         return [op for op in self.open_ops() if op.kind == "message"]
 
-    def closed_above(self, path: str) -> OpState | None:
-        """The join, race or loop around an operation that has ended: its body is not entered any more."""
+    def closed_above(self, path: str, upto: int) -> OpState | None:
+        """The join, race or loop around an operation that had ended by event `upto`: its body is not entered again."""
         location = parse(path)
         around = (self.ops.get(text(location[:length])) for length in range(1, len(location)))
-        return next((op for op in around if op is not None and op.status != "open"), None)
+        return next((op for op in around if op is not None and 0 < op.closed_seq <= upto), None)
 
     def open_ops(self) -> Iterator[OpState]:
         return (op for op in self.ops.values() if op.status == "open")
