@@ -132,7 +132,8 @@ class Rig:
         await self.settle()
 
     async def ask(self, run_id: RunId, input: AnyInput, key: str = "asked") -> bytes | None:
-        return (await self.kernel.ask(run_id, input, key)).reply
+        await self.kernel.send(run_id, input, key)
+        return (await self.kernel.reply(run_id, key)).reply
 
     async def end(self, run_id: RunId) -> Outcome:
         """How the run ends; time that nobody uses is skipped."""

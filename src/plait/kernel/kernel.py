@@ -289,13 +289,8 @@ class Kernel:
         row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now())
         await self._queue.append(Write(run_id, row.shard, None, inbox=[row]))
 
-    async def ask(self, run_id: RunId, input: AnyInput, key: str) -> Taken:
-        """Sends an input and waits until its owner, here or elsewhere, has answered it."""
-        await self.send(run_id, input, key)
-        return await self.reply(run_id, key)
-
     async def reply(self, run_id: RunId, key: str) -> Taken:
-        """Waits for the answer to an input that was sent."""
+        """Waits until the owner, here or elsewhere, has answered an input that was sent."""
         self.must_live()
         return await self._callers.replies.reply(run_id, key)
 

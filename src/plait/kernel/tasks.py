@@ -190,12 +190,7 @@ class TaskBook:
     def judge(self, result: TaskResult, now: Millis, ids: Ids) -> Late | Again | Final:
         """What a result means for its task; a final one closes it."""
         found = self._open.get(result.token)
-        if (
-            found is None
-            or found.attempt != result.attempt
-            or found.opening != result.opening
-            or found.retry_at is not None
-        ):
+        if found is None or not self.is_in(result.token, result.attempt, result.opening):
             return Late()
         policy = found.task.policy.retry
         tries = found.attempt - found.lost
@@ -206,9 +201,7 @@ class TaskBook:
                 result.token, found.attempt, due, result.error, result.progress, policy.max_attempts, result.queued
             )
             return Again(scheduled)
-        del self._open[result.token]
-        if found.task.queue is None:
-            self.running -= 1
+        self.close(result.token)
         exhausted = result.error is not None and result.retryable
         return Final(result, found.task, exhausted)
 

@@ -230,7 +230,8 @@ class BenchRun:
         name = f"{'failed' if failed else 'work'}:{token}"
         key = id or kernel.ids.key()
         row = await (await self.handle()).row()
-        taken = await kernel.ask(row.id, Message(key, name, values.encode(body)), key)
+        await kernel.send(row.id, Message(key, name, values.encode(body)), key)
+        taken = await kernel.reply(row.id, key)
         await self.bench.settle()
         return taken.reply
 

@@ -89,7 +89,8 @@ async def test_other_messages_are_refused():
         await accepted(b)
         run = await b.start("render")
         row = await (await run.handle()).row()
-        taken = await b.engine.kernel.ask(row.id, Message("m", "hello"), "m")
+        await b.engine.kernel.send(row.id, Message("m", "hello"), "m")
+        taken = await b.engine.kernel.reply(row.id, "m")
         assert refusal(taken.reply) == "goals.unknown_message"
 
 
