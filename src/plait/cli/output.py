@@ -66,7 +66,7 @@ def _write(body: bytes) -> None:
     text = body.decode()
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
         text = "".join(c if c.isascii() else _escaped(c) for c in text)  # outside ASCII stand only parts of strings
-    print(text)
+    sys.stdout.write(f"{text}\n")  # at once: what another thread prints must not come before the end of the line
 
 
 def _escaped(character: str) -> str:
