@@ -23,7 +23,7 @@ class Definition(Shape, frozen=True, kw_only=True):
     name: str
     dialect: str
     version: str
-    """The newest loaded version; if none is loaded, the newest."""
+    """The one that the plain name means: the newest that is loaded; of what is saved, that of the tag `main`."""
     loaded: bool
     doc: str = ""
     input_schema: Any = None
