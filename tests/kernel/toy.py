@@ -15,7 +15,7 @@ patch replaces the moves that are left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, cast
 
