@@ -50,10 +50,11 @@ def _policy(before: Policy, after: Policy) -> Iterator[Note]:
 
 
 def _more_transitions(before: Policy, after: Policy) -> bool:
+    """What is not listed is not allowed, once there is a list."""
     old, new = before.allowed_transitions, after.allowed_transitions
     if old is None:
         return False
-    return new is None or any(_more(old.get(id), targets) for id, targets in new.items()) or not set(old) <= set(new)
+    return new is None or any(_more(old.get(id, ()), targets) for id, targets in new.items())
 
 
 def _looser_rules(before: Sequence[PolicyRule], after: Sequence[PolicyRule]) -> bool:
