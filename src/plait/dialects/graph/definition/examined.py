@@ -1,0 +1,51 @@
+"""A definition under examination: what the rules of validation look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from plait.definitions.nearest import nearest
+
+from .node_types import NodeTypes
+from .read import Draft
+from .routes import Routing, routings
+from .topology import Topology
+
+_SUGGESTIONS = 100
+"""Looking for a similar name is slow; a definition that is wrong from end to end gets no more of them."""
+
+
+@dataclass(slots=True)
+class Suggestions:
+    left: int = _SUGGESTIONS
+
+    def nearest(self, wanted: str, known: Mapping[str, object]) -> str | None:
+        if self.left == 0:
+            return None
+        self.left -= 1
+        return nearest(wanted, known)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    draft: Draft
+    types: NodeTypes
+    routings: Mapping[str, Routing]
+    topology: Topology
+    suggestions: Suggestions = field(default_factory=Suggestions)
+
+    @classmethod
+    def of(cls, draft: Draft, types: NodeTypes) -> Examined:
+        found = routings(draft)
+        forward = {id: [*routing.forward()] for id, routing in found.items()}
+        return cls(draft, types, found, Topology(forward))
+
+    def loops(self) -> Iterator[tuple[str, str, frozenset[str]]]:
+        """Each loop whose way back exists: its node, where it goes back to, its body."""
+        for id, routing in self.routings.items():
+            if routing.loop is None:
+                continue
+            back_to = routing.loop.loop_back_to or id
+            if back_to in self.routings and back_to in self.topology.upstream(id):
+                yield id, back_to, self.topology.body(id, back_to)
