@@ -63,11 +63,13 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
     attempts: int = 0
     output: Raw = ABSENT
     """Done; where it goes on is being judged."""
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, Judgement] = {}
+    """Of conditions that a task judged, by their pointers."""
     until: Millis | None = None
     message: str = ""
     waiting: bool = False
     """For a time, a message or an approval."""
+    approved: bool = False
 
     @property
     def task(self) -> TaskToken:
@@ -77,12 +79,14 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
         return self.loops.get(self.node, 1)
 
 
-class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Of a condition that was judged outside the decision."""
+class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a condition came to; `code` and `message` if there was a problem."""
 
     value: bool = False
     code: str = ""
     message: str = ""
+    soft: bool = False
+    """Noted, and false all the same: a node that has not run."""
 
 
 class OpenApproval(msgspec.Struct, omit_defaults=True, gc=False):

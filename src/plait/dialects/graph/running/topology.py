@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
-import msgspec
+from msgspec import Raw
 
 from plait.dialects.graph.definition.ir import Compiled, Ir, IrNode
 from plait.kernel.retry import MAX_CAP
@@ -48,10 +48,14 @@ class NodePlan:
 
 
 class Topology:
-    def __init__(self, compiled: Compiled) -> None:
+    def __init__(self, compiled: Compiled, definition: Raw) -> None:
         self.compiled = compiled
+        self.definition = definition
+        """As it stands in the log."""
         self.ir: Ir = compiled.ir
         self.conditions = compiled.conditions
+        self.outside: dict[str, Any] = dict(_judged_outside(self.ir))
+        """Conditions that a task judges, as they are written, by their pointers."""
         self.nodes = {node.id: _plan(node, self.ir) for node in self.ir.nodes.values()}
         self.joins = any(node.joins for node in self.nodes.values())
         self.messages = frozenset(_messages(self.ir))
@@ -83,7 +87,7 @@ class Topology:
 
 
 def _ancestors(ir: Ir, around: frozenset[str]) -> dict[str, int]:
-    found = {node: 1 << place for place, node in enumerate(ir.order)}
+    found = {node.id: 1 << node.order for node in ir.nodes.values()}
     backs = [node for node in ir.nodes.values() if node.loop is not None and node.id not in around]
     grown = True
     while grown:
@@ -111,6 +115,23 @@ def _messages(ir: Ir) -> Iterable[str]:
             yield name
 
 
+def _judged_outside(ir: Ir) -> Iterable[tuple[str, Any]]:
+    for node in ir.nodes.values():
+        loop, rules = node.loop, node.branch.rules if node.branch is not None else ()
+        for each in (*([loop] if loop is not None else ()), *rules):
+            if _holds_sandbox(each.condition):
+                yield each.pointer, each.condition
+
+
+def _holds_sandbox(condition: Any) -> bool:
+    if not isinstance(condition, dict):
+        return False
+    written = cast("dict[str, Any]", condition)
+    parts: Any = written.get("conditions")
+    inner = cast("list[Any]", parts) if isinstance(parts, list) else []
+    return written.get("type") == "python_sandbox" or any(map(_holds_sandbox, inner))
+
+
 # -- nodes -------------------------------------------------------------------------------------------------------------
 
 
@@ -118,7 +139,7 @@ def _plan(node: IrNode, ir: Ir) -> NodePlan:
     return NodePlan(
         id=node.id,
         ir=node,
-        place=ir.order.index(node.id) if node.order >= len(ir.order) or ir.order[node.order] != node.id else node.order,
+        place=node.order,
         joins=node.wait_for_all and len(node.dependencies) > 1,
         loops=frozenset(node.loops),
         work=_work(node),
@@ -166,7 +187,3 @@ def _is_plain(node: IrNode, ir: Ir) -> bool:
     open_policy = policy.allowed_transitions is None and not policy.rules
     return node.loop is None and node.branch is None and free and open_policy
 
-
-def definition_of(source: Any) -> bytes:
-    """A definition as it stands in the log."""
-    return msgspec.json.encode(source, order="deterministic")
