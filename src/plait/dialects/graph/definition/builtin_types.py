@@ -90,25 +90,5 @@ _BUILT_IN: Final = (
     _type("wait", _WAIT, "Wait", "Waits for a time or a message"),
 )
 
-BUILT_IN: Final = (
-    NodeType(type_name="agent", config_schema=_AGENT, display_name="Agent", description="Asks a language model"),
-    NodeType(type_name="decision", config_schema=_object({}), display_name="Decision", description="Chooses a way"),
-    NodeType(type_name="function", config_schema=_HANDLED, display_name="Function", description="Calls a handler"),
-    NodeType(type_name="http", config_schema=_HTTP, display_name="HTTP", description="Sends an HTTP request"),
-    NodeType(type_name="human", display_name="Approval", description="Waits for a person to decide"),
-    NodeType(
-        type_name="migration",
-        config_schema=_MIGRATION,
-        display_name="Migration",
-        description="Moves the run to another version",
-    ),
-    NodeType(type_name="run", config_schema=_RUN, display_name="Run", description="Starts a run of any dialect"),
-    NodeType(type_name="task", config_schema=_HANDLED, display_name="Task", description="Calls a handler"),
-    NodeType(
-        type_name="transform", config_schema=_TRANSFORM, display_name="Transform", description="Computes a new value"
-    ),
-    NodeType(type_name="wait", config_schema=_WAIT, display_name="Wait", description="Waits for a time or a message"),
-)
-
 BUILT_IN: Final = {each.type_name: {each.version: each} for each in _BUILT_IN}
 BUILT_IN_TYPES: Final = NodeTypes(BUILT_IN)

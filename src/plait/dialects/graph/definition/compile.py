@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from plait.definitions.flaws import InvalidDefinition, Note
+from plait.kernel import values
+from plait.kernel.errors import PlaitError
 
 from .build import build
 from .builtin_types import BUILT_IN_TYPES
+from .conditions import Conditions
 from .examined import Examined
 from .ir import Compiled
+from .limits import MAX_BYTES
 from .node_types import NodeTypes
 from .read import read
+from .rules import AFTER_CONDITIONS, BEFORE_CONDITIONS, WARNINGS, FindFlaws, size
+from .templates import parse
 
 INVALID = "graph.invalid"
 
@@ -37,7 +44,34 @@ def check_graph(definition: object, *, types: NodeTypes = BUILT_IN_TYPES, revisi
     """Total: any JSON has an answer."""
     draft = read(definition)
     examined = Examined.of(draft, types)
-    flaws = (*draft.notes,)
+    if oversized := (*_bytes_over(definition), *size.oversized(draft)):
+        return Checked((*draft.notes, *oversized))
+    conditions = Conditions(examined)
+    flaws = (*draft.notes, *_found(BEFORE_CONDITIONS, examined), *conditions.flaws, *_found(AFTER_CONDITIONS, examined))
     if flaws:
         return Checked(flaws)
-    return Checked((), (), Compiled(draft.source, build(examined, revision), {}))
+    warnings = _found(WARNINGS, examined)
+    compiled = Compiled(
+        source=draft.source,
+        ir=build(examined, revision),
+        conditions=conditions.compiled,
+        templates={node.id: parse(node.config) for node in draft.source.nodes},
+        output=parse(draft.source.output),
+        warnings=warnings,
+    )
+    return Checked((), warnings, compiled)
+
+
+def _found(rules: Iterable[FindFlaws], examined: Examined) -> tuple[Note, ...]:
+    return tuple(note for rule in rules for note in rule(examined))
+
+
+def _bytes_over(definition: object) -> Iterator[Note]:
+    try:
+        written = len(bytes(values.encode(definition)))
+    except PlaitError:  # no JSON at all: told by whoever took it in
+        return
+    if written > MAX_BYTES:
+        yield Note(
+            "", f"the workflow has {written:,} bytes, limit {MAX_BYTES:,}", "keep large values as blobs", size.CODE
+        )

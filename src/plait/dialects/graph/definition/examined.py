@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from plait.definitions.nearest import nearest
@@ -20,11 +20,11 @@ _SUGGESTIONS = 100
 class Suggestions:
     left: int = _SUGGESTIONS
 
-    def nearest(self, wanted: str, known: Mapping[str, object]) -> str | None:
+    def nearest(self, wanted: str, known: Iterable[str]) -> str | None:
         if self.left == 0:
             return None
         self.left -= 1
-        return nearest(wanted, known)
+        return nearest(wanted, known, close=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,13 @@ class Examined:
     types: NodeTypes
     routings: Mapping[str, Routing]
     topology: Topology
+    """Without edges from a node to itself, which are a flaw of their own."""
     suggestions: Suggestions = field(default_factory=Suggestions)
 
     @classmethod
     def of(cls, draft: Draft, types: NodeTypes) -> Examined:
         found = routings(draft)
-        forward = {id: [*routing.forward()] for id, routing in found.items()}
+        forward = {id: [each for each in routing.forward() if each != id] for id, routing in found.items()}
         return cls(draft, types, found, Topology(forward))
 
     def loops(self) -> Iterator[tuple[str, str, frozenset[str]]]:

@@ -32,6 +32,7 @@ from .source import (
     Retry,
     Source,
 )
+from .templates import Template
 
 
 class IrPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -126,4 +127,7 @@ class Compiled:
     ir: Ir
     conditions: Mapping[str, Any]
     """Compiled, by pointer: of loops, rules, conditional edges and the rules of the policy."""
+    templates: Mapping[str, Template]
+    """The config of each node, parsed, by its id."""
+    output: Template
     warnings: tuple[Note, ...] = ()

@@ -41,6 +41,10 @@ class NodeTypes:
         name, _, version = written.partition("@")
         return ALIASES.get(name, name), version
 
+    def versions(self, written: str) -> list[str]:
+        """Of the type that this names; empty if there is none."""
+        return [*self._types.get(self.split(written)[0], ())]
+
     def get(self, written: str) -> NodeType | None:
         name, version = self.split(written)
         versions = self._types.get(name)
