@@ -39,9 +39,8 @@ def _completed(builder: DecisionBuilder) -> None:
 
 
 def _output(builder: DecisionBuilder) -> Raw:
-    template = builder.run.plan.ir.output
-    if template is not None:
-        return filled(builder, template)
+    if builder.run.plan.ir.output is not None:
+        return Raw(_encode(filled(builder, builder.run.plan.output)))
     context = builder.run.state.context
     found: dict[str, Any] = {node: record.output for node, record in context.items() if record.ends_path}
     return Raw(_encode(found))

@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 from msgspec import Raw
+
+from plait.conditions import Verdict
 
 from .decision_builder import DecisionBuilder
 from .state import Execution, Judgement
 
 _decode = msgspec.json.Decoder().decode
-
-
-class Problem(Protocol):
-    @property
-    def code(self) -> str: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def soft(self) -> bool: ...
-
-
-class Verdict(Protocol):
-    @property
-    def value(self) -> bool | None: ...
-    @property
-    def error(self) -> Problem | None: ...
-
-
-class Condition(Protocol):
-    """What `plait.conditions` compiles."""
-
-    @property
-    def reads(self) -> frozenset[str]:
-        """Nodes whose outputs it wants."""
-        ...
-
-    def evaluate(self, output: Any, ctx: Mapping[str, Any], input: Any) -> Verdict: ...
 
 
 class OutsideVerdict(Exception):
@@ -61,17 +35,24 @@ class Judge:
 
     def ask(self, pointer: str) -> Judgement:
         """Raises `OutsideVerdict` where a task has to judge first."""
-        plan = self._builder.run.plan
-        if pointer in plan.outside:
+        condition = self._builder.run.plan.conditions[pointer]
+        if condition.needs_task:
             known = self._execution.verdicts.get(pointer)
             if known is None:
                 raise OutsideVerdict(pointer)
             return known
         if not self._decoded:
             self._output, self._decoded = _decode(self._raw), True
-        condition: Condition = plan.conditions[pointer]
-        context = self._builder.records(condition.reads)
-        return judgement(condition.evaluate(self._output, context, self._builder.input()))
+        builder, execution = self._builder, self._execution
+        reads = frozenset(builder.run.state.context) if condition.reads_all else condition.reads
+        found = condition.evaluate(
+            self._output,
+            builder.records(reads),
+            builder.input(),
+            metadata={"iteration": execution.iteration(), "duration_ms": builder.now - execution.started_at},
+            node=execution.node,
+        )
+        return judgement(found)
 
 
 def judgement(verdict: Verdict) -> Judgement:

@@ -11,7 +11,6 @@ from .children import start_child
 from .decision_builder import INLINE_AT_ONCE, DecisionBuilder, error
 from .failure import fail
 from .inline import inline_output
-from .migration import migrate
 from .settle import settle
 from .state import Execution
 from .tasks import work_task
@@ -53,12 +52,7 @@ def start(builder: DecisionBuilder, execution: Execution) -> None:
             ask(builder, plan, execution)
         case "run":
             start_child(builder, plan, execution)
-        case "migration":
-            if (task := work_task(builder, execution)) is not None:
-                builder.effect(task)
-            else:
-                migrate(builder, plan, execution, execution.payload)
-        case "call" | "http" | "agent" | "script":
+        case "call" | "http" | "agent" | "script" | "migration":
             task = work_task(builder, execution)
             assert task is not None
             builder.effect(task)

@@ -46,13 +46,17 @@ START = "start"
 def begun(event: RunStarted, run_id: RunId, at: Millis, topologies: Topologies) -> GraphRun:
     """The run as its start makes it: a token at every entry node."""
     data: Any = event.data
-    start = data if isinstance(data, GraphStart) else msgspec.convert(data, GraphStart)
+    start = data if isinstance(data, GraphStart) else _recorded(data)
     state = GraphState(start.definition, event.input, start.wf_version, at)
     run = GraphRun(state, topologies.of(start.definition))
     for index, node in enumerate(start.entry_nodes):
         run.arrive(Token(token_id(run_id, START, node, index), node, "", event.input, 1, at))
     state.counter = state.emitted = start.counter_after
     return run
+
+
+def _recorded(data: dict[str, Any]) -> GraphStart:
+    return msgspec.convert({**data, "definition": Raw(_encode(data["definition"]))}, GraphStart)
 
 
 class Folding:

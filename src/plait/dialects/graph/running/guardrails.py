@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.conditions import Facts
 from plait.kernel.errors import ErrorInfo
 
 from .conditions import judgement
@@ -43,10 +44,10 @@ def _forbidden(builder: DecisionBuilder, plan: NodePlan, target: str) -> str:
 def _ruled_out(builder: DecisionBuilder, plan: NodePlan, target: str) -> str:
     """Deny wins; where there are rules that allow, one must match. A rule that can't be judged denies."""
     plan_of_run, allowed = builder.run.plan, None
-    facts = {"from_node": plan.id, "to_node": target, "user": builder.context.info.labels.get("user", "")}
+    user = builder.context.info.labels.get("user", "")
+    facts = Facts({"from_node": plan.id, "to_node": target, "user": user, "input": builder.input()}, plan.id)
     for number, rule in enumerate(plan_of_run.ir.policy.rules):
-        condition = plan_of_run.conditions[f"/policy/rules/{number}/condition"]
-        found = judgement(condition.evaluate_policy({**facts, "input": builder.input()}))
+        found = judgement(plan_of_run.conditions[f"/policy/rules/{number}"].judge(facts))
         if found.code and not found.soft:
             return f"rule {number} can't be judged: {found.message}"
         if rule.effect == "deny" and found.value:

@@ -119,7 +119,7 @@ class GraphMachine:
         builder = self._builder(now)
         match input:
             case TaskResult():
-                task_result(builder, input)
+                task_result(builder, input, self._topologies)
             case Start():
                 limit_wall_time(builder)
                 begin_all(builder)

@@ -39,8 +39,9 @@ def _unjudged(builder: DecisionBuilder, execution_id: str) -> list[str]:
     execution = builder.run.state.executions[execution_id]
     node = builder.plan(execution).ir
     places = [*([node.loop] if node.loop is not None else ()), *(node.branch.rules if node.branch is not None else ())]
-    outside = builder.run.plan.outside
-    waited = [each.pointer for each in places if each.pointer in outside and each.pointer not in execution.verdicts]
+    conditions = builder.run.plan.conditions
+    outside = [each.pointer for each in places if conditions[each.pointer].needs_task]
+    waited = [pointer for pointer in outside if pointer not in execution.verdicts]
     return waited[:1]
 
 

@@ -13,6 +13,7 @@ from .judging import is_verdict, judged
 from .migration import migrated
 from .routing import Chosen
 from .settle import settle
+from .topologies import Topologies
 
 ROUTE = "plait.route"
 """The only key of a result that also says where to go on."""
@@ -28,7 +29,7 @@ class RouteResult(msgspec.Struct, frozen=True):
 _routed = msgspec.json.Decoder(dict[str, RouteResult])
 
 
-def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
+def task_result(builder: DecisionBuilder, result: TaskResult, topologies: Topologies) -> None:
     if is_verdict(result.token):
         if (execution := judged(builder, result)) is not None:
             settle(builder, execution, execution.output, attempt=execution.attempts)
@@ -41,7 +42,7 @@ def task_result(builder: DecisionBuilder, result: TaskResult) -> None:
         return
     work = builder.plan(execution).work
     if work == "migration":
-        migrated(builder, execution, result.output)
+        migrated(builder, execution, result.output, topologies, result.attempt)
         return
     output, chosen = result.output, None
     if work in ("call", "agent") and bytes(output).startswith(_MARK):

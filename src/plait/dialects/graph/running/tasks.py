@@ -17,7 +17,7 @@ from .state import Execution
 from .templates import config_of
 from .topology import NodePlan
 
-CALL_HANDLER, CALL_AGENT, JUDGE = "graph.handler", "graph.agent", "graph.condition"
+CALL_HANDLER, CALL_AGENT, JUDGE, MIGRATE = "graph.handler", "graph.agent", "graph.condition", "graph.migrate"
 """The kinds that are the dialect's own."""
 
 _JSON = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -52,6 +52,18 @@ class AgentInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     context: dict[str, Raw] = {}
 
 
+class MigrateInput(msgspec.Struct, frozen=True, gc=False):
+    """Another version of the run's definition, and what the payload is in it."""
+
+    definition: str
+    namespace: str
+    to_version: str
+    transform: str
+    """A handler that maps `{payload, context}`; empty: the payload stays."""
+    payload: Raw
+    context: dict[str, Raw]
+
+
 class JudgeInput(msgspec.Struct, frozen=True, gc=False):
     """A condition that is judged outside the decision."""
 
@@ -74,7 +86,7 @@ def work_task(builder: DecisionBuilder, execution: Execution) -> Task | None:
         case "script":
             return _task(plan, execution, builder, SCRIPT, _script(builder, plan, execution))
         case "migration":
-            return _migration(builder, plan, execution)
+            return _task(plan, execution, builder, MIGRATE, _migration(builder, plan, execution))
         case _:
             return None
 
@@ -129,19 +141,33 @@ def _post(builder: DecisionBuilder, execution: Execution, url: str, config: Raw)
 # -- other kinds -------------------------------------------------------------------------------------------------------
 
 
+class HttpConfig(msgspec.Struct, frozen=True):
+    url: str
+    method: str = "GET"
+    query: dict[str, Any] = {}
+    headers: dict[str, Any] = {}
+    body: Raw = ABSENT
+    expect: str = "2xx"
+
+
+_http_config = msgspec.json.Decoder(HttpConfig)
+
+
 def _request(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> HttpInput:
-    config: dict[str, Any] = msgspec.json.decode(config_of(builder, plan, execution))
-    body = config.get("body")
-    headers = {str(name): str(value) for name, value in (config.get("headers") or {}).items()}
+    config = _http_config.decode(config_of(builder, plan, execution))
     return HttpInput(
-        url=str(config["url"]),
-        method=config.get("method", "GET"),
-        query={str(name): value for name, value in (config.get("query") or {}).items()},
-        headers=(_JSON if body is not None else {}) | headers,
-        body=ABSENT if body is None else Raw(_encode(body)),
+        url=config.url,
+        method=config.method,
+        query=_texts(config.query),
+        headers=(_JSON if config.body else {}) | _texts(config.headers),
+        body=config.body,
         retry_statuses=_RETRIED,
-        expects="any_response" if config.get("expect") == "any" else "response",
+        expects="any_response" if config.expect == "any" else "response",
     )
+
+
+def _texts(given: dict[str, Any]) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else _encode(value).decode() for name, value in given.items()}
 
 
 def _agent(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> AgentInput:
@@ -169,16 +195,16 @@ def _script(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> S
     return ScriptInput(language, text, names, Raw(_encode(document)), seed=execution.id)
 
 
-def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Task | None:
-    """Its transform, if that is a handler."""
-    handler = plan.ir.config.get("transform")
-    if not isinstance(handler, str):
-        return None
-    payload = Raw(_encode({"payload": execution.payload, "context": _context(builder)}))
-    input = HandlerInput(
-        handler, payload, Raw(_encode(plan.ir.config)), caller_id(builder.context.info.run_id), plan.id, execution.id
+def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> MigrateInput:
+    config: dict[str, Any] = plan.ir.config
+    return MigrateInput(
+        definition=builder.context.info.definition,
+        namespace=builder.context.info.namespace,
+        to_version=str(config["to_version"]),
+        transform=str(config.get("transform") or ""),
+        payload=execution.payload,
+        context=_context(builder),
     )
-    return _task(plan, execution, builder, CALL_HANDLER, input)
 
 
 # -- conditions and compensators ---------------------------------------------------------------------------------------
@@ -187,6 +213,6 @@ def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -
 def judge_task(builder: DecisionBuilder, execution: Execution, pointer: str, mark: str) -> Task:
     """One condition at a time: a rule is judged when those before it are false."""
     token = TaskToken(f"{execution.task}{mark}{pointer}")
-    condition = Raw(_encode(builder.run.plan.outside[pointer]))
+    condition = builder.run.plan.conditions[pointer].source
     input = JudgeInput(condition, execution.output, _context(builder), builder.run.state.input)
     return Task(token, f"condition of {execution.node}", JUDGE, input, _JUDGE_POLICY, str(token), execution.node)

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from plait.definitions import json_patch
 from plait.dialects.graph.definition.ir import Compiled
 
 from .topology import Topology
@@ -35,6 +36,10 @@ class Topologies:
         else:
             self._known.move_to_end(text)
         return found
+
+    def patched(self, definition: Raw, operations: list[dict[str, Any]]) -> Topology:
+        """Refuses operations that can't be applied, and what they would make of the graph if that is none."""
+        return self.made(json_patch.apply(msgspec.json.decode(bytes(definition)), operations))
 
     def made(self, definition: Any) -> Topology:
         """Of a definition that somebody has written; refused with all its flaws."""

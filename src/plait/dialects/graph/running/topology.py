@@ -5,16 +5,22 @@ A set of nodes is an integer with a bit for each: whether one of a thousand node
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
+import msgspec
 from msgspec import Raw
 
+from plait.conditions import Condition, compile
 from plait.dialects.graph.definition.ir import Compiled, Ir, IrNode
+from plait.extras import extra
 from plait.kernel.retry import MAX_CAP
 from plait.kernel.retry import Retry as KernelRetry
 from plait.kernel.task import Policy
+
+if TYPE_CHECKING:
+    from .expressions import Computation
 
 Work = Literal["inline", "call", "http", "run", "wait", "human", "agent", "migration", "script"]
 """What a node does when its tokens are there."""
@@ -42,6 +48,8 @@ class NodePlan:
     work: Work
     policy: Policy
     handler: str
+    config: Raw
+    """As it is for every execution, if nothing has to be filled in."""
     compensates: bool
     plain: bool
     """Neither loop nor branch nor guardrail: every settle goes on along its edges."""
@@ -53,10 +61,15 @@ class Topology:
         self.definition = definition
         """As it stands in the log."""
         self.ir: Ir = compiled.ir
-        self.conditions = compiled.conditions
-        self.outside: dict[str, Any] = dict(_judged_outside(self.ir))
-        """Conditions that a task judges, as they are written, by their pointers."""
+        self.conditions: Mapping[str, Condition] = {
+            at: found if isinstance(found, Condition) else compile(found, place="policy" if at.startswith("/policy") else "node")
+            for at, found in compiled.conditions.items()
+        }
+        self.templates = compiled.templates
+        """Of the configs, by node."""
+        self.output = compiled.output
         self.nodes = {node.id: _plan(node, self.ir) for node in self.ir.nodes.values()}
+        self.expressions = _expressions(self.ir)
         self.joins = any(node.joins for node in self.nodes.values())
         self.messages = frozenset(_messages(self.ir))
         self.compensates = any(node.compensates for node in self.nodes.values())
@@ -105,6 +118,15 @@ def _ancestors(ir: Ir, around: frozenset[str]) -> dict[str, int]:
     return found
 
 
+def _expressions(ir: Ir) -> dict[str, Computation]:
+    found = {node.id: node.config["cel"] for node in ir.nodes.values() if node.type == "transform" and "cel" in node.config}
+    if not found:
+        return {}
+    with extra("scripts", "graph"):
+        from .expressions import Computation
+    return {node: Computation(text) for node, text in found.items()}
+
+
 def _targets(node: IrNode) -> list[str]:
     return [*node.dependents, *([node.loop.loop_back_to] if node.loop is not None else ())]
 
@@ -113,23 +135,6 @@ def _messages(ir: Ir) -> Iterable[str]:
     for node in ir.nodes.values():
         if node.type == "wait" and isinstance(name := node.config.get("message"), str):
             yield name
-
-
-def _judged_outside(ir: Ir) -> Iterable[tuple[str, Any]]:
-    for node in ir.nodes.values():
-        loop, rules = node.loop, node.branch.rules if node.branch is not None else ()
-        for each in (*([loop] if loop is not None else ()), *rules):
-            if _holds_sandbox(each.condition):
-                yield each.pointer, each.condition
-
-
-def _holds_sandbox(condition: Any) -> bool:
-    if not isinstance(condition, dict):
-        return False
-    written = cast("dict[str, Any]", condition)
-    parts: Any = written.get("conditions")
-    inner = cast("list[Any]", parts) if isinstance(parts, list) else []
-    return written.get("type") == "python_sandbox" or any(map(_holds_sandbox, inner))
 
 
 # -- nodes -------------------------------------------------------------------------------------------------------------
@@ -145,6 +150,7 @@ def _plan(node: IrNode, ir: Ir) -> NodePlan:
         work=_work(node),
         policy=_policy(node),
         handler=_handler(node),
+        config=Raw(msgspec.json.encode(node.config)),
         compensates=node.compensator is not None,
         plain=_is_plain(node, ir),
     )
