@@ -64,10 +64,14 @@ class GraphBundle:
             found = self.read(found.definition)
         topology = self.topologies.made(found.definition)
         self._check_handlers(topology)
-        ir = topology.ir
-        start = GraphStart(ir.version, ir.entry_nodes, len(ir.entry_nodes), topology.definition, ir.hash)
         raw = values.encode(input, max_bytes=self._max_payload)
-        return Resolved(found.label, ir.version, raw, start, identity=ir.hash.encode())
+        ir = topology.ir
+        return Resolved(found.label, ir.version, raw, self.start_of(topology), identity=ir.hash.encode())
+
+    def start_of(self, topology: Topology) -> GraphStart:
+        """What the run's first event says of its graph."""
+        ir = topology.ir
+        return GraphStart(ir.version, ir.entry_nodes, len(ir.entry_nodes), topology.definition, ir.hash)
 
     def _check_handlers(self, topology: Topology) -> None:
         """Refuses a graph whose functions nobody has, where no queue could bring it to somebody who has."""
