@@ -192,7 +192,8 @@ class _State(msgspec.Struct):
 
 class ToyMachine:
     accepts_late_results = keeps_late_messages = gates_retries = reload_on_takeover = compacts = False
-    stops_at_failed_compensation = True
+    stops_at_failed_compensation = compensates_failures = True
+    adds_dead_letters = False
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
