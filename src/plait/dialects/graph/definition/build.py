@@ -8,10 +8,11 @@ import msgspec
 
 from plait.definitions.hashing import content_hash
 
+from .config_refs import config_ref
 from .examined import Examined
 from .ir import Ir, IrBranch, IrLoop, IrNode, IrRule
 from .routes import Routing
-from .source import ConfigRef, Node
+from .source import ConfigRef
 
 Bodies = Mapping[str, tuple[str, ...]]
 """Of loops, by their nodes."""
@@ -49,8 +50,8 @@ def _node(examined: Examined, routing: Routing, bodies: Bodies, order: int) -> I
         type=type,
         type_version=version,
         name=node.name,
-        config=node.config,
-        config_ref=_config_ref(node),
+        config=examined.config(routing.placed) or {},
+        config_ref=config_ref(node),
         type_url=node.config_ref.type_url if isinstance(node.config_ref, ConfigRef) else "",
         dependencies=tuple(dependencies),
         dependents=tuple(forward),
@@ -73,10 +74,6 @@ def _node(examined: Examined, routing: Routing, bodies: Bodies, order: int) -> I
     )
 
 
-def _config_ref(node: Node) -> str | None:
-    return node.config_ref.cas_ref if isinstance(node.config_ref, ConfigRef) else node.config_ref
-
-
 def _around(id: str, bodies: Bodies) -> tuple[str, ...]:
     """The widest body is the outermost loop."""
     holding = [loop for loop, body in bodies.items() if id in body]
@@ -93,7 +90,7 @@ def _loop(routing: Routing, bodies: Bodies) -> IrLoop | None:
         loop_back_to=loop.loop_back_to or id,
         break_path=None if loop.break_path is None else _once(loop.break_path),
         timeout_path=None if loop.timeout_path is None else _once(loop.timeout_path),
-        pointer=f"{routing.placed.pointer}/loop/condition",
+        pointer=f"{routing.placed.pointer}/loop",
         body=bodies[id],
     )
 
@@ -119,7 +116,7 @@ def _lowered(routing: Routing) -> IrBranch:
     return IrBranch(
         type="conditional",
         rules=tuple(
-            IrRule(condition=placed.edge.condition, next_nodes=(placed.edge.to,), pointer=f"{placed.pointer}/condition")
+            IrRule(condition=placed.edge.condition, next_nodes=(placed.edge.to,), pointer=placed.pointer)
             for placed in routing.conditional
         ),
         default=tuple(route.target for route in routing.edges),

@@ -9,9 +9,10 @@ from plait.definitions.flaws import InvalidDefinition, Note
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
 
+from . import conditions, config_refs
 from .build import build
 from .builtin_types import BUILT_IN_TYPES
-from .conditions import Conditions
+from .config_refs import Blobs
 from .examined import Examined
 from .ir import Compiled
 from .limits import MAX_BYTES
@@ -21,6 +22,7 @@ from .rules import AFTER_CONDITIONS, BEFORE_CONDITIONS, WARNINGS, FindFlaws, siz
 from .templates import parse
 
 INVALID = "graph.invalid"
+NO_BLOBS: Blobs = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,34 +34,46 @@ class Checked:
     compiled: Compiled | None = None
 
 
-def compile_graph(definition: object, *, types: NodeTypes = BUILT_IN_TYPES, revision: int = 1) -> Compiled:
-    """Refuses with `InvalidDefinition`, code `graph.invalid`, and all flaws."""
-    checked = check_graph(definition, types=types, revision=revision)
+def compile_graph(
+    definition: object, *, types: NodeTypes = BUILT_IN_TYPES, blobs: Blobs = NO_BLOBS, revision: int = 1
+) -> Compiled:
+    """`blobs` are the stored texts that it refers to (`references_of`). Refuses with `InvalidDefinition`, code
+    `graph.invalid`, and all flaws."""
+    checked = check_graph(definition, types=types, blobs=blobs, revision=revision)
     if checked.compiled is None:
         raise InvalidDefinition(INVALID, checked.flaws)
     return checked.compiled
 
 
-def check_graph(definition: object, *, types: NodeTypes = BUILT_IN_TYPES, revision: int = 1) -> Checked:
+def check_graph(
+    definition: object, *, types: NodeTypes = BUILT_IN_TYPES, blobs: Blobs = NO_BLOBS, revision: int = 1
+) -> Checked:
     """Total: any JSON has an answer."""
     draft = read(definition)
-    examined = Examined.of(draft, types)
+    examined = Examined.of(draft, types, blobs)
     if oversized := (*_bytes_over(definition), *size.oversized(draft)):
         return Checked((*draft.notes, *oversized))
-    conditions = Conditions(examined)
-    flaws = (*draft.notes, *_found(BEFORE_CONDITIONS, examined), *conditions.flaws, *_found(AFTER_CONDITIONS, examined))
+    found = conditions.compile_all(examined)
+    flaws = (*draft.notes, *_found(BEFORE_CONDITIONS, examined), *found.flaws, *_found(AFTER_CONDITIONS, examined))
     if flaws:
         return Checked(flaws)
     warnings = _found(WARNINGS, examined)
+    ir = build(examined, revision)
     compiled = Compiled(
         source=draft.source,
-        ir=build(examined, revision),
-        conditions=conditions.compiled,
-        templates={node.id: parse(node.config) for node in draft.source.nodes},
+        ir=ir,
+        conditions=found.compiled,
+        templates={node.id: parse(node.config) for node in ir.nodes.values()},
         output=parse(draft.source.output),
         warnings=warnings,
     )
     return Checked((), warnings, compiled)
+
+
+def references_of(definition: object) -> frozenset[str]:
+    """What must be loaded before a definition is compiled."""
+    draft = read(definition)
+    return conditions.references(draft) | config_refs.references(draft)
 
 
 def _found(rules: Iterable[FindFlaws], examined: Examined) -> tuple[Note, ...]:

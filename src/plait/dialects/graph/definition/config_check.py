@@ -11,6 +11,7 @@ from plait.definitions.flaws import Note, escape
 from plait.definitions.nearest import nearest
 from plait.kernel import values
 
+from .config_refs import config_ref
 from .node_types import NodeType
 from .read import Placed
 from .shape import shown
@@ -24,15 +25,19 @@ CODE = "graph.bad_config"
 Schema = dict[str, Any]
 
 
-def config_flaws(placed: Placed, type: NodeType) -> Iterator[Note]:
+def config_flaws(placed: Placed, type: NodeType, config: dict[str, Any] | None) -> Iterator[Note]:
+    """`config` is None if it is stored elsewhere and could not be read."""
     node = placed.node
     if node.config and node.config_ref is not None:
         what = f"`{node.id}`: it has both config and config_ref"
         yield Note(f"{placed.pointer}/config_ref", what, "remove one", CODE)
-    yield from template_flaws(node.config, f"{placed.pointer}/config", f"`{node.id}`: config")
-    if node.config_ref is None:
-        for misfit in config_misfits(type, node.config):
-            yield Note(f"{placed.pointer}/config{misfit.pointer}", f"`{node.id}`: {misfit.message}", "", CODE)
+    if config is None:
+        what = f"`{node.id}`: config_ref {config_ref(node)} is not stored, or no object"
+        yield Note(f"{placed.pointer}/config_ref", what, "upload it", CODE)
+        return
+    yield from template_flaws(config, f"{placed.pointer}/config", f"`{node.id}`: config")
+    for misfit in config_misfits(type, config):
+        yield Note(f"{placed.pointer}/config{misfit.pointer}", f"`{node.id}`: {misfit.message}", "", CODE)
 
 
 def template_flaws(value: Any, pointer: str, label: str) -> Iterator[Note]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from plait.definitions.nearest import nearest
 
+from .config_refs import Blobs, config_ref, stored_config
 from .node_types import NodeTypes
-from .read import Draft
+from .read import Draft, Placed
 from .routes import Routing, routings
 from .topology import Topology
 
@@ -31,16 +33,22 @@ class Suggestions:
 class Examined:
     draft: Draft
     types: NodeTypes
+    blobs: Blobs
     routings: Mapping[str, Routing]
     topology: Topology
     """Without edges from a node to itself, which are a flaw of their own."""
     suggestions: Suggestions = field(default_factory=Suggestions)
 
     @classmethod
-    def of(cls, draft: Draft, types: NodeTypes) -> Examined:
+    def of(cls, draft: Draft, types: NodeTypes, blobs: Blobs) -> Examined:
         found = routings(draft)
         forward = {id: [each for each in routing.forward() if each != id] for id, routing in found.items()}
-        return cls(draft, types, found, Topology(forward))
+        return cls(draft, types, blobs, found, Topology(forward))
+
+    def config(self, placed: Placed) -> dict[str, Any] | None:
+        """Of a node, whether it is written there or stored; None if what is stored is missing or no object."""
+        ref = config_ref(placed.node)
+        return placed.node.config if ref is None else stored_config(self.blobs, ref)
 
     def loops(self) -> Iterator[tuple[str, str, frozenset[str]]]:
         """Each loop whose way back exists: its node, where it goes back to, its body."""

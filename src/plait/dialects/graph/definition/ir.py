@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from plait.conditions import Condition
 from plait.definitions.flaws import Note
 
 from .source import (
@@ -48,7 +49,7 @@ class IrLoop(IrPart, frozen=True, kw_only=True):
     timeout_path: tuple[str, ...] | None = None
     """None: the node fails."""
     pointer: str
-    """Of its condition."""
+    """Its own, by which its condition is found."""
     body: tuple[str, ...]
     """In topological order."""
 
@@ -125,7 +126,7 @@ class Compiled:
 
     source: Source
     ir: Ir
-    conditions: Mapping[str, Any]
+    conditions: Mapping[str, Condition]
     """Compiled, by pointer: of loops, rules, conditional edges and the rules of the policy."""
     templates: Mapping[str, Template]
     """The config of each node, parsed, by its id."""

@@ -34,7 +34,7 @@ def dead_dependency(examined: Examined) -> Iterator[Note]:
     for id, routing in examined.routings.items():
         if not routing.owned:
             continue
-        reached = examined.topology.forward[id]
+        reached = {id, *examined.topology.forward[id]}
         for route in routing.edges:
             if route.target in examined.routings and route.target not in reached:
                 yield _dead(route, routing)

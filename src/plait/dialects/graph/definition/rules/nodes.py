@@ -47,5 +47,5 @@ def bad_config(examined: Examined) -> Iterator[Note]:
     for placed in examined.draft.nodes:
         type = examined.types.get(placed.node.type)
         if type is not None:
-            yield from config_flaws(placed, type)
+            yield from config_flaws(placed, type, examined.config(placed))
     yield from template_flaws(examined.draft.source.output, "/output", "output")

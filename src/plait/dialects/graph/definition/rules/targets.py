@@ -60,7 +60,7 @@ def _unknown_permissions(examined: Examined) -> Iterator[Note]:
 
 def _unknown_in_templates(examined: Examined) -> Iterator[Note]:
     configs = [
-        (routing.placed.node.config, f"{routing.placed.pointer}/config", f"`{id}`.config")
+        (examined.config(routing.placed), f"{routing.placed.pointer}/config", f"`{id}`.config")
         for id, routing in examined.routings.items()
     ]
     for value, pointer, place in (*configs, (examined.draft.source.output, "/output", "output")):
