@@ -76,7 +76,8 @@ def _owned(files: Sequence[str]) -> dict[Extension, list[str]]:
     found: dict[Extension, list[str]] = {each: [] for each in extensions()}
     for name in files:
         recognised = read_definition_file(name)
-        for each in [recognised.extension] if recognised is not None else extensions():
+        others = (each for each in extensions() if name.endswith(each.suffixes))
+        for each in others if recognised is None else (recognised.extension,):
             found[each].append(name)
     return found
 

@@ -13,16 +13,12 @@ from plait.kernel.definitions import Plan
 class GraphExtension(Extension):
     noun = "graph"
     declares = "handlers"
-    suffixes = (".json",)
 
     def recognises(self, content: Mapping[str, Any]) -> bool:
         return "nodes" in content
 
     def definition(self, content: dict[str, Any]) -> Graph:
         return graph(content)
-
-    def read(self, text: str) -> Graph:
-        return graph(text)
 
     def plan_alone(self, definition: Startable, given: Any) -> Plan:
         from plait.dialects.graph.definition.compile import compile_graph
