@@ -115,13 +115,16 @@ def read(source: Source) -> JsonPathTest | None:
 
 
 def _query(source: Source, text: str) -> tuple[jsonpath.Query, bool] | None:
+    if len(text) > jsonpath.MAX_TEXT:
+        what = f"condition is {len(text):,} characters, limit {jsonpath.MAX_TEXT:,}"
+        source.refuse(what, "shorten the query", at="query", code="too_big")
+        return None
     bare = _LENGTH.sub("", text)
     try:
         query = jsonpath.compile(bare)
     except jsonpath.JsonPathError as error:
         where = f"at column {error.column} of `{text:.64}`: " if error.column else ""
-        code = error.code.removeprefix("condition.")
-        source.refuse(f"invalid condition {where}{error.message}", error.fix, at="query", code=code)
+        source.refuse(f"invalid condition {where}{error.message}", error.fix, at="query", code="syntax")
         return None
     if query.compares:
         source.refuse("`query` is a comparison", "give its path, and compare with `operator` and `value`", at="query")

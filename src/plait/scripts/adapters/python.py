@@ -17,6 +17,9 @@ from plait.scripts.python import PythonError, PythonSandbox
 
 _MAX_RESULT = 1024 * 1024
 """Bytes of a value as JSON, as in the other languages."""
+_MAX_PRINTED = 64 * 1024
+"""Characters; what is over is dropped."""
+_MAX_LINES = 1000
 
 
 class Python:
@@ -45,19 +48,37 @@ class Python:
         return bool(await self._run(script, names, document))
 
     async def _run(self, script: str, names: Sequence[str], document: Raw) -> Any:
-        given = values.decode(document)
+        given, printed = values.decode(document), _Printed()
         try:
             parse(script)
-            return await self._sandbox.run(script, {name: given.get(name) for name in names}, printed=_log)
+            return await self._sandbox.run(script, {name: given.get(name) for name in names}, printed=printed.take)
         except BadCode as error:
             where = f"line {error.line}: " if error.line else ""
             raise ScriptError(f"{where}{error.message}", retryable=False) from None
         except PythonError as error:
-            raise ScriptError(error.what, retryable=error.kind in ("crashed", "unavailable")) from None
+            raise ScriptError(_text(error), retryable=error.kind in ("crashed", "unavailable")) from None
+        finally:
+            printed.log()
 
 
-def _log(text: str) -> None:
-    attempt = current_attempt.get()
-    if attempt is not None:
-        for line in text.splitlines():
-            attempt.log(attempt, "info", line)
+def _text(error: PythonError) -> str:
+    return f"line {error.line}: {error.told}" if error.told and error.line else error.what
+
+
+class _Printed:
+    """What a script prints, up to a size; it comes from another thread, and goes to the log of the task at the end."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._left = _MAX_PRINTED
+
+    def take(self, text: str) -> None:
+        if self._left > 0:
+            self._parts.append(text[: self._left])
+            self._left -= len(text)
+
+    def log(self) -> None:
+        attempt = current_attempt.get()
+        if attempt is not None:
+            for line in "".join(self._parts).splitlines()[:_MAX_LINES]:
+                attempt.log(attempt, "info", line)

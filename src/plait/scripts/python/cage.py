@@ -26,6 +26,11 @@ class Cage:
         self._base: dict[int, int] = {}
         """Address space of each worker before it ran anything."""
 
+    @property
+    def pids(self) -> frozenset[int]:
+        """The workers that ran something, the dead among them."""
+        return frozenset(self._base)
+
     def limit(self, pid: int | None, memory: int) -> None:
         """Before a run."""
         if pid is None or sys.platform != "linux":

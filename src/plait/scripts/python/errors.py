@@ -17,10 +17,14 @@ _FIXES: dict[Kind, str] = {
 
 
 class PythonError(InvalidInput):
-    """`message` names the type of an exception and the line, never a value; `line` is 0 where it is not known."""
+    """`message` names the type of an exception, never a value; `line` is 0 where it is not known.
 
-    def __init__(self, kind: Kind, message: str, line: int = 0) -> None:
+    `told` is what the exception itself says. It may hold values: only for who may see what the code was given.
+    """
+
+    def __init__(self, kind: Kind, message: str, line: int = 0, told: str = "") -> None:
         super().__init__(f"python.{kind}", f"line {line}: {message}" if line else message, fix=_FIXES.get(kind, ""))
         self.kind: Kind = kind
         self.message = message
         self.line = line
+        self.told = told

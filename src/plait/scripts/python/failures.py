@@ -37,7 +37,7 @@ def _of_exception(error: MontyRuntimeError, limits: PythonLimits) -> PythonError
     frames = error.traceback()
     source = (frames[-1].source_line or "").strip() if frames else ""
     where = f" in `{source[:_SHOWN]}`" if source else ""
-    return PythonError("runtime", f"{type(cause).__name__}{where}", _line(error))
+    return PythonError("runtime", f"{type(cause).__name__}{where}", _line(error), error.display("type-msg"))
 
 
 def _late(limits: PythonLimits) -> PythonError:

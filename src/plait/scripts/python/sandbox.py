@@ -47,6 +47,12 @@ class PythonSandbox:
         self._runs: set[Run] = set()
         self._stopped = False
 
+    async def __aenter__(self) -> PythonSandbox:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
     async def run(
         self,
         code: str,
@@ -74,6 +80,11 @@ class PythonSandbox:
             self._threads.shutdown(wait=False)  # nothing is under way: a simulation must not wait in real time
         else:
             await asyncio.to_thread(self._shut_down, self._pool)
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """The processes that ran something."""
+        return self._cage.pids
 
     def _shut_down(self, pool: Monty) -> None:
         self._threads.shutdown()
