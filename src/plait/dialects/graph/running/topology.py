@@ -62,7 +62,9 @@ class Topology:
         """As it stands in the log."""
         self.ir: Ir = compiled.ir
         self.conditions: Mapping[str, Condition] = {
-            at: found if isinstance(found, Condition) else compile(found, place="policy" if at.startswith("/policy") else "node")
+            at: found
+            if isinstance(found, Condition)
+            else compile(found, place="policy" if at.startswith("/policy") else "node")
             for at, found in compiled.conditions.items()
         }
         self.templates = compiled.templates
@@ -119,7 +121,9 @@ def _ancestors(ir: Ir, around: frozenset[str]) -> dict[str, int]:
 
 
 def _expressions(ir: Ir) -> dict[str, Computation]:
-    found = {node.id: node.config["cel"] for node in ir.nodes.values() if node.type == "transform" and "cel" in node.config}
+    found = {
+        node.id: node.config["cel"] for node in ir.nodes.values() if node.type == "transform" and "cel" in node.config
+    }
     if not found:
         return {}
     with extra("scripts", "graph"):
@@ -192,4 +196,3 @@ def _is_plain(node: IrNode, ir: Ir) -> bool:
     free = capabilities.can_emit_to is None and capabilities.max_fanout is None
     open_policy = policy.allowed_transitions is None and not policy.rules
     return node.loop is None and node.branch is None and free and open_policy
-
