@@ -23,7 +23,7 @@ class Graphs(Subject):
 
     def dialect(self) -> Bundle:
         known = {"do": self._do, "flaky": self._flaky, "never": _never, "once": self._once, "undo": self._undo}
-        return GraphBundle([Handler(name, function) for name, function in known.items()])
+        return GraphBundle(definitions=[Handler(name, function) for name, function in known.items()])
 
     async def _do(self, payload: Any, ctx: Any) -> dict[str, Any]:
         return {"by": ctx.node_id, "n": sum(each.count("n") for each in [str(payload)])}

@@ -5,14 +5,13 @@ A set of nodes is an integer with a bit for each: whether one of a thousand node
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Raw
 
-from plait.conditions import Condition, compile
 from plait.dialects.graph.definition.ir import Compiled, Ir, IrNode
 from plait.extras import extra
 from plait.kernel.retry import MAX_CAP
@@ -61,12 +60,7 @@ class Topology:
         self.definition = definition
         """As it stands in the log."""
         self.ir: Ir = compiled.ir
-        self.conditions: Mapping[str, Condition] = {
-            at: found
-            if isinstance(found, Condition)
-            else compile(found, place="policy" if at.startswith("/policy") else "node")
-            for at, found in compiled.conditions.items()
-        }
+        self.conditions = compiled.conditions
         self.templates = compiled.templates
         """Of the configs, by node."""
         self.output = compiled.output
