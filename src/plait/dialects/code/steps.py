@@ -172,7 +172,7 @@ class StepOp(Op[T]):
     def call(self) -> Any:
         """A @step gets copies of what was recorded."""
         named = self._named
-        if named is None:
+        if named is None or not self._raw:  # nothing is recorded of a function that was no @step when it was asked for
             return self._fn(*self._args)
         try:
             arguments = named.arguments(self._raw)
