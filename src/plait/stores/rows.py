@@ -63,6 +63,10 @@ def run_columns(row: RunRow) -> Row:
     )
 
 
+def label_columns(row: RunRow) -> list[Row]:
+    return [(row.namespace, key, value, row.created_at, row.id) for key, value in row.labels.items()]
+
+
 def patch_columns(run_id: str, patch: RunPatch) -> Row:
     return (
         run_id,
@@ -174,6 +178,22 @@ def approval_query(query: ApprovalFilter) -> Row:
         return ("list_all_approvals", query.namespace, at, id)
     name = "list_newest_approvals" if query.newest_first else "list_approvals"
     return (name, query.namespace, query.status, at, id)
+
+
+def dead_letter_query(namespace: str | None, run_id: str | None, status: str | None) -> Row:
+    """The statement that lists them, and what it takes."""
+    if run_id is not None:
+        return ("list_dead_letters_of_run", namespace, status, run_id)
+    name = "list_all_dead_letters" if namespace is None or status is None else "list_dead_letters"
+    return (name, namespace, status)
+
+
+def record_query(kind: str, namespace: str | None, after: str | None, *, newest: bool) -> Row:
+    """The statement that lists documents, and what it takes before the limit."""
+    order = "_newest" if newest else ""
+    if namespace is None:
+        return (f"list_records{order}", kind, after)
+    return (f"list_records_of_namespace{order}", kind, after, namespace)
 
 
 def _given(value: Raw) -> str | None:

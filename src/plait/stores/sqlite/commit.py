@@ -16,13 +16,16 @@ import apsw
 
 from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.ids import RunId
-from plait.kernel.store import InboxRow, NewChild, RecordChange, Verdict, Write
+from plait.kernel.run_text import about, of_error
+from plait.kernel.store import InboxRow, NewChild, RecordChange, RunPatch, RunRow, Verdict, Write
 from plait.stores import statements
 from plait.stores.rows import (
     Row,
     approval_change_columns,
     approval_columns,
     dead_letter_columns,
+    json_text,
+    label_columns,
     line_columns,
     patch_columns,
     record_columns,
@@ -31,6 +34,7 @@ from plait.stores.rows import (
 )
 
 from .database import atomic, undo
+from .run_texts import namespace_mark
 from .task_queues import ClaimLost, has_results, write_queues
 
 SQL = statements.load("plait.stores.sqlite", "statements.sql")
@@ -82,26 +86,56 @@ def _apply_one(db: apsw.Connection, write: Write) -> Verdict:
 
 
 def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
-    runs: list[Row] = []
+    runs: list[RunRow] = []
     logs: list[Row] = []
     patches: list[Row] = []
+    failures: list[tuple[RunId, RunPatch]] = []
     for write in writes:
         if write.create is not None:
-            runs.append(run_columns(write.create))
+            runs.append(write.create)
         if write.log is not None:
             row = write.log
             logs.append((write.run_id, row.seq, row.count, row.at, row.events.decode(), row.blobs))
         if write.patch is not None:
             patches.append(patch_columns(write.run_id, write.patch))
+            if write.patch.error is not None or write.patch.blocked is not None:
+                failures.append((write.run_id, write.patch))
     if runs:
-        db.executemany(SQL["insert_run"], runs)
+        db.executemany(SQL["insert_run"], map(run_columns, runs))
+        _index_runs(db, runs)
     if logs:
         db.executemany(SQL["insert_log"], logs)
+    if failures:
+        _index_errors(db, failures)
     if patches:
         db.executemany(SQL["patch_run"], patches)
     for write in writes:
         if not write.plain:
             _apply_rest(db, write)
+
+
+def _index_runs(db: apsw.Connection, runs: Sequence[RunRow]) -> None:
+    """What lists find new runs by, besides their rows."""
+    labels = [columns for row in runs if row.labels for columns in label_columns(row)]
+    if labels:
+        db.executemany(SQL["insert_label"], labels)
+    texts = [text for row in runs for text in _texts(row)]
+    if texts:
+        db.executemany(SQL["insert_text"], texts)
+
+
+def _texts(row: RunRow) -> list[Row]:
+    error = row.error or row.blocked
+    found = (about(row.id, row.labels), "" if error is None else of_error(error))
+    return [(row.created_at, namespace_mark(row.namespace), text, row.id) for text in found if text]
+
+
+def _index_errors(db: apsw.Connection, failures: Sequence[tuple[RunId, RunPatch]]) -> None:
+    """Before the rows have them: one that a run has already is in the index."""
+    for run_id, patch in failures:
+        error = patch.error or patch.blocked
+        if error is not None:
+            db.execute(SQL["insert_error_text"], (run_id, json_text(error), of_error(error)))
 
 
 def _apply_rest(db: apsw.Connection, write: Write) -> None:
@@ -174,6 +208,7 @@ def _insert_child(db: apsw.Connection, child: NewChild) -> None:
     row = child.row
     db.execute(SQL["insert_child"], run_columns(row))
     if db.changes():
+        _index_runs(db, [row])
         _insert_inbox(db, child.start)
         return
     found = db.execute(SQL["child_of"], (row.id,)).fetchone()

@@ -218,3 +218,44 @@ create table queue_workers (
     seen_at   integer not null,
     primary key (namespace, queue, worker)
 ) without rowid;
+
+-- v6: indexes for every list of runs, and a text search
+
+-- The places of a list are (created_at, id), newest first; each index begins with a namespace and ends with them.
+drop index runs_newest;
+create index runs_status on runs (namespace, dialect, status, created_at, id);
+create index runs_definition on runs (namespace, definition, created_at, id);
+create index runs_blocked on runs (namespace, created_at, id) where blocked is not null;
+drop index runs_parent;
+create index runs_parent on runs (parent, created_at, id) where parent is not null;
+
+create table run_labels (
+    namespace  text not null,
+    key        text not null,
+    value      text not null,
+    created_at integer not null,
+    run_id     text not null,
+    primary key (namespace, key, value, created_at, run_id)
+) without rowid;
+insert into run_labels (namespace, key, value, created_at, run_id)
+select r.namespace, l.key, l.value, r.created_at, r.id from runs r, json_each(r.labels) l where r.labels <> '{}';
+
+-- What a text search finds, in lower case, by groups of three characters: a row for a run's id and labels, and one for
+-- each error it had. `rowid` is created_at * 2^20 and a number, so that the newest are found first. Rows are never
+-- changed: whether a run still has that error, its own row says.
+create virtual table run_texts using fts5 (
+    space, text, run_id unindexed, tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
+);
+insert into run_texts (rowid, space, text, run_id)
+select (created_at << 20) + row_number() over (partition by created_at), space, text, id
+from (select created_at, id, text_space(namespace) as space, text_about(id, labels) as text from runs
+      union all
+      select created_at, id, text_space(namespace), text_of_error(coalesce(error, blocked)) from runs
+      where error is not null or blocked is not null)
+where text <> '';
+
+-- Dead letters and documents of one namespace, whatever others have.
+drop index dead_letters_run;
+create index dead_letters_run on dead_letters (run_id, at, id);
+create index dead_letters_status on dead_letters (namespace, status, at, id);
+create index records_namespace on records (kind, namespace, id);

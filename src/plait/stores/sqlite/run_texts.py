@@ -1,0 +1,73 @@
+"""The text search on SQLite: the functions that its statements call, and what is asked of the full-text index."""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+
+import apsw
+import msgspec
+
+from plait.kernel.run_matching import mentions
+from plait.kernel.run_text import about, fold, groups, of_error
+from plait.kernel.store import RunRow
+from plait.stores.rows import error_of
+
+_labels = msgspec.json.Decoder(dict[str, str])
+_MARK_BITS = 10
+_FIRST_MARK = 0xE000
+"""Where Unicode leaves room for private use."""
+
+
+def add_functions(db: apsw.Connection) -> None:
+    """Statements that find or keep texts call these."""
+    db.create_scalar_function("text_space", namespace_mark, 1, deterministic=True)
+    db.create_scalar_function("text_about", _about, 2, deterministic=True)
+    db.create_scalar_function("text_of_error", _of_error, 1, deterministic=True)
+    db.create_scalar_function("mentions", _mentions, 7, deterministic=True)
+
+
+@lru_cache(1024)
+def namespace_mark(namespace: str) -> str:
+    """Three characters that stand for a namespace: one group of the index, so that a search leaves out other
+    namespaces' runs before it looks at any. Two namespaces may share one; the rows tell them apart."""
+    number = zlib.crc32(namespace.encode())
+    mask = (1 << _MARK_BITS) - 1
+    return "".join(chr(_FIRST_MARK + (number >> shift & mask)) for shift in range(0, 3 * _MARK_BITS, _MARK_BITS))
+
+
+def search_expression(namespace: str, folded: str) -> str:
+    """What FTS5 is asked for: every group of the text, quoted, so that nothing in it is syntax."""
+    wanted = (namespace_mark(namespace), *groups(folded))
+    return " AND ".join('"' + group.replace('"', '""') + '"' for group in wanted)
+
+
+def _about(run_id: str, labels: str) -> str:
+    return about(run_id, _labels.decode(labels))
+
+
+def _of_error(error: str) -> str:
+    found = error_of(error)
+    return "" if found is None else of_error(found)
+
+
+def _mentions(
+    run_id: str, namespace: str, definition: str, labels: str, error: str | None, blocked: str | None, text: str
+) -> bool:
+    # The cheap half first: most rows that are looked at have it there, or nowhere
+    if fold(text) in fold(definition):
+        return True
+    row = RunRow(
+        id=run_id,  # pyright: ignore[reportArgumentType]
+        namespace=namespace,
+        dialect="",
+        definition=definition,
+        shard=0,  # pyright: ignore[reportArgumentType]
+        labels=_labels.decode(labels),
+        error=error_of(error),
+        blocked=error_of(blocked),
+    )
+    return mentions(row, text)
