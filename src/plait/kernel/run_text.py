@@ -55,7 +55,7 @@ def _words(error: ErrorInfo, depth: int) -> Iterator[str]:
 def beginnings(namespace: str, text: str) -> set[str]:
     """How the key of a run begins whose id begins with a text, as it was typed or in lower case."""
     home = "" if namespace == DEFAULT_NAMESPACE else f"{namespace}/"
-    return {home + text, home + fold(text)}
+    return {home + start for start in (text, fold(text)) if "\0" not in start}
 
 
 def groups(folded: str) -> list[str]:

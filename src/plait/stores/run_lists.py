@@ -160,7 +160,7 @@ def _rarest(choice: list[Sources]) -> Generator[Step, Any, tuple[Sources, int]]:
     for sources in choice:
         places = 0
         for part in sources:
-            places += yield Count(part)
+            places += yield from _count(part)
         # Ids that begin alike are in no order of time: too many of them can't be sorted
         if places < fewest or (best is choice[-1] and fewest > FEW and sources[0].index != "of_prefix"):
             best, fewest = sources, places
@@ -184,7 +184,7 @@ def _search(query: RunFilter, text: TextMatch, best: Sources, pairs: list[Pair],
     spaces = _namespaces(pairs)
     starts = [start for space in spaces for start in sorted(beginnings(space, text.text))]
     beginning = source("of_prefix", [(start, _past(start)) for start in starts])
-    begun: int = yield Count(beginning)
+    begun = yield from _count(beginning)
     if begun > FEW or len(text.definitions) > _MANY_NAMES:
         return (yield from _merged(query, [Rows(part, text) for part in best]))
     named = source("of_definition", [(space, name) for space in spaces for name in text.definitions])
@@ -212,6 +212,10 @@ def _is_storable(text: str) -> bool:
 
 
 # -- together ----------------------------------------------------------------------------------------------------------
+
+
+def _count(part: Source) -> Generator[Step, Any, int]:
+    return (yield Count(part)) if part.keys else 0
 
 
 def _merged(query: RunFilter, asked: Iterable[Rows], known: Iterable[RunRow] = ()) -> Steps:

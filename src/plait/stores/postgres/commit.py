@@ -17,13 +17,15 @@ from msgspec.structs import replace
 
 from plait.kernel.ids import RunId
 from plait.kernel.store import RunRow, TimerRow, Verdict, Write
-from plait.stores.rows import Row, patch_columns, reply_column, run_columns
+from plait.stores.rows import Row, label_columns, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
 from .rare import columns, is_rare, sends_late, timer_columns, times_late, withdrawal, write_rare
+from .run_texts import error_columns, text_columns
 from .task_queues import ClaimLost, has_results
 
 _RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 21, 6, 9, 3, 5, 2, 2, 4
+_LABEL, _TEXT, _FAILURE = 5, 5, 2
 """How many columns each kind of row has."""
 
 
@@ -106,7 +108,8 @@ def _proof(writes: Sequence[Write]) -> tuple[Sequence[int], Sequence[int]]:
 async def _write_common(
     connection: Connection, writes: Sequence[Write], proof: tuple[Sequence[int], Sequence[int]], origin: str
 ) -> bool:
-    runs: list[Row] = []
+    runs: list[RunRow] = []
+    failures: list[Row] = []
     logs: list[Row] = []
     patches: list[Row] = []
     taken: list[Row] = []
@@ -119,9 +122,10 @@ async def _write_common(
     for write in writes:
         run_id = write.run_id
         if write.create is not None:
-            runs.append(run_columns(_first_row(write.create, write)))
+            runs.append(_first_row(write.create, write))
         elif write.patch is not None:
             patches.append(patch_columns(run_id, write.patch))
+            failures += error_columns(run_id, write.patch)
         if write.copies:
             logs += [(run_id, c.seq, c.count, c.at, c.events.decode(), c.blobs) for c in write.copies]
         if write.log is not None:
@@ -142,7 +146,7 @@ async def _write_common(
     return await connection.fetchval(
         SQL["commit"],
         *proof,
-        *columns(runs, _RUN),
+        *columns([run_columns(row) for row in runs], _RUN),
         *columns(logs, _LOG),
         *columns(patches, _PATCH),
         *columns(taken, _TAKEN),
@@ -152,6 +156,9 @@ async def _write_common(
         *columns(cleared, _CLEARED),
         *columns(timer_columns(timers), _TIMER),
         origin if news else None,
+        *columns([label for row in runs for label in label_columns(row)], _LABEL),
+        *columns([text for row in runs for text in text_columns(row)], _TEXT),
+        *columns(failures, _FAILURE),
     )
 
 

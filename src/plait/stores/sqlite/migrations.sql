@@ -258,4 +258,5 @@ where text <> '';
 drop index dead_letters_run;
 create index dead_letters_run on dead_letters (run_id, at, id);
 create index dead_letters_status on dead_letters (namespace, status, at, id);
+create index dead_letters_pending on dead_letters (id) where status = 'pending';
 create index records_namespace on records (kind, namespace, id);

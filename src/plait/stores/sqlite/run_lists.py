@@ -1,4 +1,4 @@
-"""Lists of runs on SQLite. The statements are in `run_lists.sql`; which are asked is decided in `stores/run_lists`."""
+"""Lists of runs on SQLite. The statements are in `run_lists.sql`; `stores/run_lists` decides which are asked."""
 
 # apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false

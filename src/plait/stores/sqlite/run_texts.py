@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import zlib
 from functools import lru_cache
+from typing import Any
 
 import apsw
 import msgspec
 
+from plait.kernel.ids import Shard
 from plait.kernel.run_matching import mentions
-from plait.kernel.run_text import about, fold, groups, of_error
+from plait.kernel.run_text import about, groups, of_error
 from plait.kernel.store import RunRow
 from plait.stores.rows import error_of
 
@@ -24,7 +26,7 @@ _FIRST_MARK = 0xE000
 
 def add_functions(db: apsw.Connection) -> None:
     """Statements that find or keep texts call these."""
-    db.create_scalar_function("text_space", namespace_mark, 1, deterministic=True)
+    db.create_scalar_function("text_space", _namespace_mark, 1, deterministic=True)
     db.create_scalar_function("text_about", _about, 2, deterministic=True)
     db.create_scalar_function("text_of_error", _of_error, 1, deterministic=True)
     db.create_scalar_function("mentions", _mentions, 7, deterministic=True)
@@ -45,27 +47,31 @@ def search_expression(namespace: str, folded: str) -> str:
     return " AND ".join('"' + group.replace('"', '""') + '"' for group in wanted)
 
 
-def _about(run_id: str, labels: str) -> str:
+# SQLite calls these with the values of columns.
+
+
+def _namespace_mark(*columns: Any) -> str:
+    return namespace_mark(columns[0])
+
+
+def _about(*columns: Any) -> str:
+    run_id, labels = columns
     return about(run_id, _labels.decode(labels))
 
 
-def _of_error(error: str) -> str:
-    found = error_of(error)
+def _of_error(*columns: Any) -> str:
+    found = error_of(columns[0])
     return "" if found is None else of_error(found)
 
 
-def _mentions(
-    run_id: str, namespace: str, definition: str, labels: str, error: str | None, blocked: str | None, text: str
-) -> bool:
-    # The cheap half first: most rows that are looked at have it there, or nowhere
-    if fold(text) in fold(definition):
-        return True
+def _mentions(*columns: Any) -> bool:
+    run_id, namespace, definition, labels, error, blocked, text = columns
     row = RunRow(
-        id=run_id,  # pyright: ignore[reportArgumentType]
+        id=run_id,
         namespace=namespace,
         dialect="",
         definition=definition,
-        shard=0,  # pyright: ignore[reportArgumentType]
+        shard=Shard(0),
         labels=_labels.decode(labels),
         error=error_of(error),
         blocked=error_of(blocked),

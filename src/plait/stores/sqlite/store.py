@@ -301,7 +301,11 @@ class SqliteStore:
 
     async def _list(self, name: str, *args: object) -> list[Any]:
         """What may be long is read beside the loop."""
-        return await self._read(lambda db: db.execute(SQL[name], args).fetchall())
+
+        def fetch(db: apsw.Connection) -> list[Any]:
+            return db.execute(SQL[name], args).fetchall()
+
+        return await self._read(fetch)
 
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
         if self._reader is None:
