@@ -52,10 +52,14 @@ def _words(error: ErrorInfo, depth: int) -> Iterator[str]:
                 yield from _words(cause, depth - 1)
 
 
+def home(namespace: str) -> str:
+    """What the keys of all runs of a namespace begin with."""
+    return "" if namespace == DEFAULT_NAMESPACE else f"{namespace}/"
+
+
 def beginnings(namespace: str, text: str) -> set[str]:
     """How the key of a run begins whose id begins with a text, as it was typed or in lower case."""
-    home = "" if namespace == DEFAULT_NAMESPACE else f"{namespace}/"
-    return {home + start for start in (text, fold(text)) if "\0" not in start}
+    return {home(namespace) + start for start in (text, fold(text)) if "\0" not in start}
 
 
 def groups(folded: str) -> list[str]:

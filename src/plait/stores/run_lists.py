@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from plait.kernel.run_text import SHORTEST, beginnings, fold
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.run_text import SHORTEST, beginnings, fold, home
 from plait.kernel.store import RunFilter, RunRow
 
 Index = Literal[
@@ -25,8 +26,10 @@ Index = Literal[
 ]
 Key: TypeAlias = tuple[str, ...]
 
-FEW = 20_000
-"""Places that may all be looked at, and sorted: within some tens of milliseconds."""
+FEW = 2_000
+"""Places that may all be looked at, and sorted."""
+_SOME = 20_000
+"""As far as is counted where several indexes have more than a few."""
 _MANY_NAMES = 50
 """Definitions that a text search looks at one by one."""
 STATUSES = ("running", "completed", "failed", "cancelled")
@@ -44,9 +47,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many places a source has between the list's bounds; nobody needs to know beyond `FEW`."""
+    """How many places a source has between the list's bounds; of each part as many as this at most."""
 
     source: Source
+    most: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +77,13 @@ Steps: TypeAlias = Generator[Step, Any, list[RunRow]]
 class TextMatch:
     """What a text search looks for, as a store can check it on a row."""
 
-    text: str
     folded: str
+    starts: tuple[str, ...]
+    """How ids may begin that are found by it."""
     definitions: tuple[str, ...]
     """Those whose names have it."""
-
-    @property
-    def anywhere(self) -> bool:
-        """Long enough to be looked for in labels, ids and errors."""
-        return len(self.folded) >= SHORTEST
+    anywhere: bool
+    """Look for it in labels, ids and errors too."""
 
 
 def list_steps(query: RunFilter, *, sorts_texts: bool) -> Steps:
@@ -92,11 +94,10 @@ def list_steps(query: RunFilter, *, sorts_texts: bool) -> Steps:
     text = yield from _text_match(query)
     if query.text and text is None:
         return []
-    everything = _by_status(query, pairs)
-    best, places = yield from _rarest([*_narrow(query, pairs), everything])
+    best, places = yield from _rarest(_choice(query, pairs))
     if text is None or places <= FEW:
         return (yield from _merged(query, [Rows(part, text) for part in best]))
-    return (yield from _search(query, text, best, pairs, sorts_texts))
+    return (yield from _search(query, text, best, _namespaces(pairs), sorts_texts))
 
 
 def bounds(query: RunFilter) -> tuple[tuple[int, str], int]:
@@ -137,8 +138,8 @@ def _by_status(query: RunFilter, pairs: list[Pair]) -> Sources:
     return tuple(found)
 
 
-def _narrow(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
-    """What holds less, as a rule."""
+def _choice(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
+    """Any of these has all runs of the list. The first have less, as a rule, than those of all statuses."""
     found: list[Source] = []
     spaces = _namespaces(pairs)
     if query.parent is not None:
@@ -149,22 +150,27 @@ def _narrow(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
         found.append(source("of_definition", [(space, query.definition) for space in spaces]))
     if query.id_prefix:
         found.append(source("of_prefix", [(query.id_prefix, _past(query.id_prefix))]))
-    return [(part,) for part in found]
+    choice: list[Sources] = [(part,) for part in found]
+    ordered = any(part.index != "of_prefix" for part in found)
+    if not ordered or query.statuses is not None or query.dialect is not None:
+        choice.append(_by_status(query, pairs))
+    return choice
 
 
 def _rarest(choice: list[Sources]) -> Generator[Step, Any, tuple[Sources, int]]:
     """The sources with the fewest places, and how many they have."""
-    best, fewest = choice[-1], FEW + 1
     if len(choice) == 1:
-        return best, fewest
-    for sources in choice:
-        places = 0
-        for part in sources:
-            places += yield from _count(part)
-        # Ids that begin alike are in no order of time: too many of them can't be sorted
-        if places < fewest or (best is choice[-1] and fewest > FEW and sources[0].index != "of_prefix"):
-            best, fewest = sources, places
-    return best, fewest
+        return choice[0], _SOME
+    # Ids that begin alike are in no order of time: more than a few can't be sorted
+    ordered = [sources for sources in choice if sources[0].index != "of_prefix"]
+    for most, candidates in ((FEW, choice), (_SOME, ordered)):
+        counted: list[int] = []
+        for sources in candidates:
+            counted.append((yield from _count(sources, most + 1)))
+        fewest = min(counted)
+        if fewest <= most:
+            return candidates[counted.index(fewest)], fewest
+    return ordered[0], _SOME
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -176,25 +182,31 @@ def _text_match(query: RunFilter) -> Generator[Step, Any, TextMatch | None]:
     folded = fold(query.text)
     pairs: list[Pair] = yield Names("definitions", query.namespace)
     names = dict.fromkeys(name for _, name in pairs if folded in fold(name))
-    return TextMatch(query.text, folded, tuple(names))
+    starts = sorted(beginnings(DEFAULT_NAMESPACE, query.text))
+    return TextMatch(folded, tuple(starts), tuple(names), len(folded) >= SHORTEST)
 
 
-def _search(query: RunFilter, text: TextMatch, best: Sources, pairs: list[Pair], sorts_texts: bool) -> Steps:
+def _search(query: RunFilter, text: TextMatch, best: Sources, spaces: list[str], sorts_texts: bool) -> Steps:
     """By the text: what else is asked for leaves too many."""
-    spaces = _namespaces(pairs)
-    starts = [start for space in spaces for start in sorted(beginnings(space, text.text))]
-    beginning = source("of_prefix", [(start, _past(start)) for start in starts])
-    begun = yield from _count(beginning)
-    if begun > FEW or len(text.definitions) > _MANY_NAMES:
-        return (yield from _merged(query, [Rows(part, text) for part in best]))
-    named = source("of_definition", [(space, name) for space in spaces for name in text.definitions])
+    asked = yield from _named(text, best, spaces)
     found: list[RunRow] = []
     if text.anywhere and sorts_texts and len(spaces) == 1:
         found = yield Rows(source("of_newest_text", [(spaces[0],)]), text)
-    sources = [beginning, named]
     if text.anywhere and len(found) < query.limit:
-        sources.append(source("of_text", [(space,) for space in spaces]))
-    return (yield from _merged(query, [Rows(part, text) for part in sources], found))
+        asked.append(Rows(source("of_text", [(space,) for space in spaces]), text))
+    return (yield from _merged(query, asked, found))
+
+
+def _named(text: TextMatch, best: Sources, spaces: list[str]) -> Generator[Step, Any, list[Rows]]:
+    """Runs whose ids begin with it, or whose definitions' names have it."""
+    only_named = replace(text, anywhere=False)
+    starts = [home(space) + start for space in spaces for start in text.starts]
+    beginning = source("of_prefix", [(start, _past(start)) for start in starts])
+    begun = yield from _count((beginning,), FEW + 1)
+    if begun > FEW or len(text.definitions) > _MANY_NAMES:
+        return [Rows(part, only_named) for part in best]
+    named = source("of_definition", [(space, name) for space in spaces for name in text.definitions])
+    return [Rows(part, only_named) for part in (beginning, named)]
 
 
 def _namespaces(pairs: list[Pair]) -> list[str]:
@@ -214,8 +226,12 @@ def _is_storable(text: str) -> bool:
 # -- together ----------------------------------------------------------------------------------------------------------
 
 
-def _count(part: Source) -> Generator[Step, Any, int]:
-    return (yield Count(part)) if part.keys else 0
+def _count(sources: Sources, most: int) -> Generator[Step, Any, int]:
+    places = 0
+    for part in sources:
+        if part.keys:
+            places += yield Count(part, most)
+    return places
 
 
 def _merged(query: RunFilter, asked: Iterable[Rows], known: Iterable[RunRow] = ()) -> Steps:

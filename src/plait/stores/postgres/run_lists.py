@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, assert_never, get_args
 
-from plait.kernel.ids import DEFAULT_NAMESPACE
-from plait.kernel.run_text import beginnings, groups
+from plait.kernel.run_text import groups
 from plait.kernel.store import RunFilter, RunRow
 from plait.stores import rows
-from plait.stores.run_lists import FEW, Count, Index, Names, Rows, Source, Step, TextMatch, bounds, list_steps
+from plait.stores.run_lists import Count, Index, Names, Rows, Source, Step, TextMatch, bounds, list_steps
 
 from .database import Connection
 from .run_texts import SQL
@@ -35,7 +34,7 @@ async def namespaces(connection: Connection) -> list[str]:
 async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
     match step:
         case Count():
-            arguments = (*_keys(step.source), *_bounds(query), FEW + 1)
+            arguments = (*_keys(step.source), *_bounds(query), step.most)
             return await connection.fetchval(COUNTS[step.source.index], *arguments)
         case Rows():
             arguments = row_arguments(query, step)
@@ -74,5 +73,5 @@ def _bounds(query: RunFilter) -> tuple[int, str, int]:
 def _text(text: TextMatch | None) -> tuple[list[str] | None, list[str], list[str], str]:
     if text is None:
         return None, [], [], ""
-    starts = sorted(beginnings(DEFAULT_NAMESPACE, text.text))
-    return starts, list(text.definitions), groups(text.folded) if text.anywhere else [], text.folded
+    wanted = groups(text.folded) if text.anywhere else []
+    return list(text.starts), list(text.definitions), wanted, text.folded

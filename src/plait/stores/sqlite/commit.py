@@ -15,9 +15,10 @@ from collections.abc import Sequence
 import apsw
 
 from plait.kernel.approval import Approval, ApprovalChange
+from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import RunId
-from plait.kernel.run_text import about, of_error
-from plait.kernel.store import InboxRow, NewChild, RecordChange, RunPatch, RunRow, Verdict, Write
+from plait.kernel.run_text import of_error
+from plait.kernel.store import InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
 from plait.stores import statements
 from plait.stores.rows import (
     Row,
@@ -34,7 +35,7 @@ from plait.stores.rows import (
 )
 
 from .database import atomic, undo
-from .run_texts import namespace_mark
+from .run_texts import ERROR, text_columns
 from .task_queues import ClaimLost, has_results, write_queues
 
 SQL = statements.load("plait.stores.sqlite", "statements.sql")
@@ -89,7 +90,7 @@ def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
     runs: list[RunRow] = []
     logs: list[Row] = []
     patches: list[Row] = []
-    failures: list[tuple[RunId, RunPatch]] = []
+    failures: list[tuple[RunId, ErrorInfo]] = []
     for write in writes:
         if write.create is not None:
             runs.append(write.create)
@@ -98,11 +99,12 @@ def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
             logs.append((write.run_id, row.seq, row.count, row.at, row.events.decode(), row.blobs))
         if write.patch is not None:
             patches.append(patch_columns(write.run_id, write.patch))
-            if write.patch.error is not None or write.patch.blocked is not None:
-                failures.append((write.run_id, write.patch))
+            error = write.patch.error or write.patch.blocked
+            if error is not None:
+                failures.append((write.run_id, error))
     if runs:
         db.executemany(SQL["insert_run"], map(run_columns, runs))
-        _index_runs(db, runs)
+        index_runs(db, runs)
     if logs:
         db.executemany(SQL["insert_log"], logs)
     if failures:
@@ -114,28 +116,28 @@ def _apply(db: apsw.Connection, writes: Sequence[Write]) -> None:
             _apply_rest(db, write)
 
 
-def _index_runs(db: apsw.Connection, runs: Sequence[RunRow]) -> None:
+def index_runs(db: apsw.Connection, runs: Sequence[RunRow]) -> None:
     """What lists find new runs by, besides their rows."""
     labels = [columns for row in runs if row.labels for columns in label_columns(row)]
     if labels:
         db.executemany(SQL["insert_label"], labels)
-    texts = [text for row in runs for text in _texts(row)]
+    texts = [columns for row in runs for columns in text_columns(row)]
     if texts:
-        db.executemany(SQL["insert_text"], texts)
+        db.executemany(SQL["index_text"], list(db.executemany(SQL["insert_text"], texts)))
 
 
-def _texts(row: RunRow) -> list[Row]:
-    error = row.error or row.blocked
-    found = (about(row.id, row.labels), "" if error is None else of_error(error))
-    return [(row.created_at, namespace_mark(row.namespace), text, row.id) for text in found if text]
-
-
-def _index_errors(db: apsw.Connection, failures: Sequence[tuple[RunId, RunPatch]]) -> None:
-    """Before the rows have them: one that a run has already is in the index."""
-    for run_id, patch in failures:
-        error = patch.error or patch.blocked
-        if error is not None:
-            db.execute(SQL["insert_error_text"], (run_id, json_text(error), of_error(error)))
+def _index_errors(db: apsw.Connection, failures: Sequence[tuple[RunId, ErrorInfo]]) -> None:
+    """Before the rows have them: those that rows have already are in the index."""
+    for run_id, error in failures:
+        known: Row | None = db.execute(SQL["old_error"], (run_id, json_text(error))).fetchone()
+        if known is None:
+            continue
+        at, space, *old = known
+        if old[0] is not None:
+            db.execute(SQL["unindex_text"], old)
+            db.execute(SQL["delete_text"], old[:1])
+        [new] = db.execute(SQL["insert_text"], (at, run_id, ERROR, space, of_error(error)))
+        db.execute(SQL["index_text"], new)
 
 
 def _apply_rest(db: apsw.Connection, write: Write) -> None:
@@ -208,7 +210,7 @@ def _insert_child(db: apsw.Connection, child: NewChild) -> None:
     row = child.row
     db.execute(SQL["insert_child"], run_columns(row))
     if db.changes():
-        _index_runs(db, [row])
+        index_runs(db, [row])
         _insert_inbox(db, child.start)
         return
     found = db.execute(SQL["child_of"], (row.id,)).fetchone()

@@ -240,19 +240,28 @@ create table run_labels (
 insert into run_labels (namespace, key, value, created_at, run_id)
 select r.namespace, l.key, l.value, r.created_at, r.id from runs r, json_each(r.labels) l where r.labels <> '{}';
 
--- What a text search finds, in lower case, by groups of three characters: a row for a run's id and labels, and one for
--- each error it had. `rowid` is created_at * 2^20 and a number, so that the newest are found first. Rows are never
--- changed: whether a run still has that error, its own row says.
-create virtual table run_texts using fts5 (
-    space, text, run_id unindexed, tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
+-- What a text search finds, in lower case: a row (part 0) for a run's id and labels, and one (part 1) for the error it
+-- had last; whether it still has one, its own row says. `place` is created_at * 2^20 and a number, so that the index
+-- finds the newest first. `space` stands for the namespace: one group of characters, as the index keeps them.
+create table run_texts (
+    place  integer primary key,
+    run_id text not null,
+    part   integer not null,
+    space  text not null,
+    text   text not null
 );
-insert into run_texts (rowid, space, text, run_id)
-select (created_at << 20) + row_number() over (partition by created_at), space, text, id
-from (select created_at, id, text_space(namespace) as space, text_about(id, labels) as text from runs
+create virtual table run_text_groups using fts5 (
+    space, text, content = 'run_texts', content_rowid = 'place',
+    tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
+);
+insert into run_texts (place, run_id, part, space, text)
+select (created_at << 20) + row_number() over (partition by created_at), id, part, space, text
+from (select created_at, id, 0 as part, text_space(namespace) as space, text_about(id, labels) as text from runs
       union all
-      select created_at, id, text_space(namespace), text_of_error(coalesce(error, blocked)) from runs
+      select created_at, id, 1, text_space(namespace), text_of_error(coalesce(error, blocked)) from runs
       where error is not null or blocked is not null)
 where text <> '';
+insert into run_text_groups (run_text_groups) values ('rebuild');
 
 -- Dead letters and documents of one namespace, whatever others have.
 drop index dead_letters_run;

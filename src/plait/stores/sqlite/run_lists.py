@@ -11,7 +11,7 @@ import apsw
 
 from plait.kernel.store import RunFilter, RunRow
 from plait.stores import rows, statements
-from plait.stores.run_lists import FEW, Count, Index, Key, Names, Rows, Step, bounds, list_steps
+from plait.stores.run_lists import Count, Index, Key, Names, Rows, Step, TextMatch, bounds, list_steps
 
 from .run_texts import search_expression
 
@@ -65,17 +65,15 @@ class _Reading:
                 assert_never(step)
 
     def _count(self, step: Count, key: Key) -> int:
-        found = self._db.execute(COUNTS[step.source.index], {**self._bindings, **_key(key), "limit": FEW + 1})
+        found = self._db.execute(COUNTS[step.source.index], {**self._bindings, **_key(key), "limit": step.most})
         return next(found)[0]
 
     def _rows(self, step: Rows, key: Key) -> list[RunRow]:
         """As many as the list is long, and all of the last one's moment: those the index of texts has in any order."""
-        text = step.text
-        match = "" if text is None or step.source.index != "of_text" else search_expression(key[0], text.folded)
-        given = {"match": match, "text": None if text is None else text.text}
+        given = {**self._bindings, **_key(key), **_text(step.text, key[0])}
         found: dict[str, RunRow] = {}
         last = None
-        for columns in self._db.execute(ROWS[step.source.index], {**self._bindings, **_key(key), **given}):
+        for columns in self._db.execute(ROWS[step.source.index], given):
             row = rows.run_row(columns)
             if len(found) >= self._query.limit and row.created_at != last:
                 break
@@ -117,6 +115,18 @@ def bindings(query: RunFilter) -> dict[str, Any]:
         "parent": query.parent,
         "labels": rows.json_text(query.labels) if query.labels else None,
         "id_prefix": query.id_prefix,
+    }
+
+
+def _text(text: TextMatch | None, namespace: str) -> dict[str, Any]:
+    if text is None:
+        return {"text": None, "definitions": None, "starts": None, "anywhere": False, "match": None}
+    return {
+        "text": text.folded,
+        "definitions": rows.json_text(text.definitions),
+        "starts": rows.json_text(text.starts),
+        "anywhere": text.anywhere,
+        "match": search_expression(namespace, text.folded),
     }
 
 

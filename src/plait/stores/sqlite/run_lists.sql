@@ -26,8 +26,8 @@ where parent = :a and (created_at, id) < (:before_at, :before_id) and created_at
 select created_at, id from runs where id >= :a and id < :b
 
 -- of_text: of runs that have groups of characters, newest first but for those of one moment
-select rowid as place, run_id as id from run_texts
-where run_texts match :match and rowid >= :oldest_text and rowid < :newest_text
+select g.rowid as place, t.run_id as id from run_text_groups g cross join run_texts t on t.place = g.rowid
+where run_text_groups match :match and g.rowid >= :oldest_text and g.rowid < :newest_text
 
 -- count: places of an index, as far as anybody wants to know
 select count(*) from (select 1 from ({index}) limit :limit)
@@ -46,7 +46,15 @@ where (:namespace is null or r.namespace = :namespace)
         where json_extract(r.labels, '$.' || json_quote(wanted.key)) is not wanted.value))
   and (:id_prefix is null or substr(r.id, 1, length(:id_prefix)) = :id_prefix)
   and (r.created_at, r.id) < (:before_at, :before_id) and r.created_at >= :since
-  and (:text is null or mentions(r.id, r.namespace, r.definition, r.labels, r.error, r.blocked, :text))
+  and (:text is null
+       or r.definition in (select value from json_each(:definitions))
+       or exists (select 1 from json_each(:starts) as start
+                  where substr(r.id, length(r.namespace) * (r.namespace <> 'default') + (r.namespace <> 'default') + 1,
+                               length(start.value)) = start.value)
+       or (:anywhere and exists (
+             select 1 from run_texts t
+             where t.place > r.created_at << 20 and t.place < (r.created_at + 1) << 20 and t.run_id = r.id
+               and (t.part = 0 or r.error is not null or r.blocked is not null) and instr(t.text, :text) > 0)))
 order by {order}
 
 -- next_namespace: the next one that has runs

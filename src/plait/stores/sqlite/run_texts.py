@@ -12,24 +12,30 @@ from typing import Any
 import apsw
 import msgspec
 
-from plait.kernel.ids import Shard
-from plait.kernel.run_matching import mentions
 from plait.kernel.run_text import about, groups, of_error
 from plait.kernel.store import RunRow
-from plait.stores.rows import error_of
+from plait.stores.rows import Row, error_of
 
+ABOUT, ERROR = 0, 1
+"""The parts of a run that have a text."""
 _labels = msgspec.json.Decoder(dict[str, str])
 _MARK_BITS = 10
 _FIRST_MARK = 0xE000
 """Where Unicode leaves room for private use."""
 
 
+def text_columns(row: RunRow) -> list[Row]:
+    """Of a new run."""
+    error = row.error or row.blocked
+    texts = ((ABOUT, about(row.id, row.labels)), (ERROR, "" if error is None else of_error(error)))
+    return [(row.created_at, row.id, part, namespace_mark(row.namespace), text) for part, text in texts if text]
+
+
 def add_functions(db: apsw.Connection) -> None:
-    """Statements that find or keep texts call these."""
+    """Statements that keep texts call these."""
     db.create_scalar_function("text_space", _namespace_mark, 1, deterministic=True)
     db.create_scalar_function("text_about", _about, 2, deterministic=True)
     db.create_scalar_function("text_of_error", _of_error, 1, deterministic=True)
-    db.create_scalar_function("mentions", _mentions, 7, deterministic=True)
 
 
 @lru_cache(1024)
@@ -62,18 +68,3 @@ def _about(*columns: Any) -> str:
 def _of_error(*columns: Any) -> str:
     found = error_of(columns[0])
     return "" if found is None else of_error(found)
-
-
-def _mentions(*columns: Any) -> bool:
-    run_id, namespace, definition, labels, error, blocked, text = columns
-    row = RunRow(
-        id=run_id,
-        namespace=namespace,
-        dialect="",
-        definition=definition,
-        shard=Shard(0),
-        labels=_labels.decode(labels),
-        error=error_of(error),
-        blocked=error_of(blocked),
-    )
-    return mentions(row, text)
