@@ -54,6 +54,15 @@ def problems(desk: Desk) -> dict[str, dict[str, str]]:
     return {problem["code"]: problem for problem in ran.json["problems"]}
 
 
+def test_a_database_that_every_user_can_read_is_a_problem(desk: Desk):
+    desk.run("nothing")
+    path = desk.folder / "plait.db"
+    assert desk.plait("doctor").code == 0
+    path.chmod(0o644)
+    found = problems(desk)["doctor.permissions"]
+    assert ("-rw-r--r--" in found["detail"], found["fix"]) == (True, "chmod 600 plait.db*")
+
+
 def test_a_missing_database_is_a_problem(desk: Desk):
     assert list(problems(desk)) == ["cli.no_database"]
     assert "✗ there is no database at plait.db" in desk.plait("doctor").out

@@ -1,12 +1,13 @@
 """JSONPath: RFC 9535, the comparison at the top, errors with their place, and limits that hold."""
 
 import time
+from itertools import count
 from typing import Any
 
 import pytest
 
 from plait.conditions import jsonpath
-from plait.conditions.jsonpath import JsonPathBudget, JsonPathSyntaxError
+from plait.conditions.jsonpath import JsonPathBudget, JsonPathSyntaxError, JsonPathTimeout, evaluation
 
 STORE = {
     "store": {
@@ -167,6 +168,33 @@ def test_comparing_large_values_counts_too() -> None:
     document = {"a": list(range(1000)), "b": list(range(1000))}
     with pytest.raises(JsonPathBudget):
         jsonpath.compile("$.a == $.b").holds(document, steps=500)
+
+
+def test_a_query_has_only_so_much_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = count(0, 2)  # each look at the clock comes two seconds after the one before
+    monkeypatch.setattr(evaluation, "monotonic", lambda: next(ticks))
+    document = {"rows": [[index] * 50 for index in range(200)]}
+    with pytest.raises(JsonPathTimeout) as caught:
+        jsonpath.compile("$..[?count(@..*) > 3]..*").find(document, steps=1_000_000)
+    assert (caught.value.code, caught.value.message) == ("condition.time_limit", "the query takes longer than 5 s")
+    assert next(ticks) < 10  # it was looked at often enough
+
+
+@pytest.mark.parametrize(
+    ("query", "document"),
+    [
+        ("$[?search(@, $[0])]", ["(a|b){1,900}"] * 300),
+        ("$[?@ == $[0]]", ["x" * 1_000_000] * 300),
+        ("$[?@ <= $[0]]", ["x" * 1_000_000] * 300),
+        (
+            "$[?@ == $[0]]",
+            [{str(key): 0 for key in range(1_000)} | {"x": 1}] + [{str(k): 0 for k in range(1_001)}] * 300,
+        ),
+    ],
+)
+def test_what_takes_long_counts_as_many_steps(query: str, document: Any) -> None:
+    with pytest.raises(JsonPathBudget):
+        jsonpath.compile(query).find(document, steps=100_000)
 
 
 def test_deep_documents_are_no_problem() -> None:

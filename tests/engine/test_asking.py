@@ -53,6 +53,16 @@ async def test_an_answer_waits_for_who_stopped_waiting_and_asks_another_engine(p
             await run.ask("wonder", id="too late")
 
 
+async def test_who_gives_up_at_once_has_still_sent_the_message(place: Place):
+    async with place.engine(ToyBundle()) as engine:
+        run = await engine.start(PROGRAM, id="t")  # type: ignore[arg-type]
+        with pytest.raises(TimeoutError):
+            await run.ask("wonder", id="q", wait=0)
+        await soon(lambda: wondering(engine, "t"))
+        await run.message("add", 1)
+        assert await run.ask("wonder", id="q") == {"why": "because"}
+
+
 async def test_an_engine_that_closes_lets_nobody_wait(place: Place):
     async with place.engine(ToyBundle()) as engine:
         run = await engine.start(PROGRAM, id="t")  # type: ignore[arg-type]

@@ -30,13 +30,13 @@ def vote(by: str, decision: str = "approve", data: Any = None) -> Decided:
 
 
 def change(draft: UnitOfWork, index: int = 0) -> ApprovalChange:
-    found = (draft.approvals or [])[index]
+    found = (draft.write.approvals or [])[index]
     assert isinstance(found, ApprovalChange)
     return found
 
 
 def refusal(draft: UnitOfWork) -> tuple[int, str]:
-    [taken] = draft.taken or []
+    [taken] = draft.write.taken or []
     assert taken.reply is not None
     found = values.decode(taken.reply)
     return found["status"], found["error"]["code"]
@@ -64,7 +64,7 @@ def test_a_decision_that_nobody_waits_for_changes_no_record():
     run = started(task("a"))
     draft = give(run, Decided(TaskToken("move:9"), "approve", "ann"), key="k")
     assert refusal(draft) == (409, "toy.decided")
-    assert draft.approvals is None
+    assert not draft.write.approvals
 
 
 # -- several votes ---------------------------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ def test_the_same_vote_twice_is_one():
     run = started(two(), task("a"))
     give(run, vote("ada"))
     draft = give(run, vote("ada"), key="again")
-    assert (draft.events, draft.approvals) == ([], None)
-    assert (draft.taken or [])[0].reply is None
+    assert (draft.events, draft.write.approvals) == ([], ())
+    assert (draft.write.taken or [])[0].reply is None
 
 
 def test_a_vote_can_not_be_changed():
@@ -128,7 +128,7 @@ def test_all_votes_of_one_round_count_in_their_order():
 
 
 def refusal_of_last(draft: UnitOfWork) -> str:
-    reply = (draft.taken or [])[-1].reply
+    reply = (draft.write.taken or [])[-1].reply
     assert reply is not None
     return values.decode(reply)["error"]["code"]
 
@@ -139,14 +139,14 @@ def refusal_of_last(draft: UnitOfWork) -> str:
 def test_an_escalation_adds_people_and_leaves_it_open():
     run = fresh()
     draft = give(run, start(two(CLEO, BOSS), task("a")))
-    assert [(timer.token, timer.due) for timer in draft.timers or ()] == [(ESCALATE + TOKEN, NOW + 1_000)]
+    assert [(timer.token, timer.due) for timer in draft.write.timers] == [(ESCALATE + TOKEN, NOW + 1_000)]
     draft = escalated(run)
     assert types(draft.events) == ["approval.escalated"]
     assert (change(draft).status, change(draft).approvers, change(draft).level) == ("open", ("ada", "bob", "cleo"), 1)
-    assert [timer.due for timer in draft.timers or ()] == [LATER + 5_000]
+    assert [timer.due for timer in draft.write.timers] == [LATER + 5_000]
     draft = escalated(run, LATER + 5_000)
     assert change(draft).approvers == ("ada", "bob", "cleo", "boss")
-    assert not draft.timers
+    assert not draft.write.timers
     give(run, vote("cleo"))
     assert change(give(run, vote("boss"))).status == "approved"
 
@@ -155,9 +155,9 @@ def test_an_escalation_that_comes_after_the_decision_changes_nothing():
     run = started(two(CLEO), task("a"))
     give(run, vote("ada"))
     draft = give(run, vote("bob"))
-    assert ESCALATE + TOKEN in (draft.cleared or ())
+    assert ESCALATE + TOKEN in draft.write.cleared
     draft = escalated(run)
-    assert (draft.events, draft.approvals) == ([], None)
+    assert (draft.events, draft.write.approvals) == ([], ())
 
 
 def test_where_anyone_may_decide_an_escalation_keeps_nobody_out():
@@ -179,8 +179,8 @@ def test_a_run_that_is_cancelled_withdraws_what_is_open():
     run = started(two(CLEO), task("a"))
     give(run, vote("ada"))
     draft = give(run, Cancel("enough"))
-    assert (draft.approvals or [])[-1] == ApprovalChange("withdrawn", draft.at)
-    assert draft.clears_all
+    assert (draft.write.approvals or [])[-1] == ApprovalChange("withdrawn", draft.at)
+    assert draft.write.clear_all
     assert run.state.approvals == {}
 
 
@@ -188,7 +188,7 @@ def test_a_decision_that_ends_its_run_is_not_withdrawn_by_the_end():
     run = started(ask("boss"))
     draft = give(run, vote("ann"), Loaded("wake"))
     assert run.state.status == "completed"
-    assert [each.status for each in draft.approvals or ()] == ["approved", "withdrawn"]
+    assert [each.status for each in draft.write.approvals] == ["approved", "withdrawn"]
 
 
 def test_what_is_requested_and_withdrawn_in_one_decision_is_not_open():
@@ -198,7 +198,7 @@ def test_what_is_requested_and_withdrawn_in_one_decision_is_not_open():
 
     run = fresh(Hasty(fresh().info))
     draft = give(run, start())
-    assert [each.status for each in draft.approvals or ()] == ["open", "withdrawn"]
+    assert [each.status for each in draft.write.approvals] == ["open", "withdrawn"]
     assert run.state.approvals == {}
     assert types(draft.events) == ["run.started", "approval.requested", "approval.closed"]
 
@@ -212,7 +212,7 @@ def test_a_run_that_has_ended_asks_nobody(required: int):
     run = fresh(Talkative(fresh().info))
     draft = give(run, start())
     assert run.state.status == "completed"
-    assert not draft.approvals
+    assert not draft.write.approvals
 
 
 def test_one_that_expired_says_so():
@@ -236,7 +236,7 @@ def test_what_is_under_way_is_not_requested_again_when_the_run_is_loaded():
     run = started(two(CLEO), task("a"))
     give(run, vote("ada"))
     draft = give(run, Loaded("recover"))
-    assert (draft.events, draft.approvals, draft.timers) == ([], None, None)
+    assert (draft.events, draft.write.approvals, draft.write.timers) == ([], (), ())
     assert len(run.state.approvals[TOKEN].votes) == 1
 
 

@@ -76,7 +76,7 @@ def test_work_that_fails_after_the_outcome_is_not_tried_again():
     give(run, done("a"))
     draft = give(run, failed("b"))
     assert types(draft.events) == ["counted"]
-    assert not draft.timers
+    assert not draft.write.timers
     assert machine.heard[-1].error is not None
 
 
@@ -95,14 +95,14 @@ def test_messages_and_timers_reach_an_ended_run_that_lingers():
 def test_a_timer_that_is_set_with_the_end_outlives_it():
     machine = Told([SetTimer(TaskToken("old"), Millis(NOW)), FAIL, SetTimer(TaskToken("look"), Millis(NOW + 5))])
     draft = give(fresh(machine), start())
-    assert [timer.token for timer in draft.timers or ()] == ["look"]
+    assert [timer.token for timer in draft.write.timers] == ["look"]
 
 
 def test_other_inputs_are_refused_as_ever():
     run, machine = told([Finish("completed")])
     run.mailbox.append((Patch([]), "p-1"))
     draft = decide.advance(run, NOW)
-    assert b"RUN_FINISHED" in (draft.taken or [])[0].reply  # pyright: ignore[reportOperatorIssue]
+    assert b"RUN_FINISHED" in (draft.write.taken or [])[0].reply  # pyright: ignore[reportOperatorIssue]
     assert len(machine.heard) == 1
 
 
@@ -145,10 +145,10 @@ def test_timers_of_work_that_goes_on_outlive_the_rollback():
     run, machine = told([work("a")], [FAIL, SetTimer(TaskToken("callback"), Millis(NOW + 5))])
     machine.undoable = [work("undo:a")]
     draft = give(run, done("a"))
-    assert [timer.token for timer in draft.timers or ()] == ["callback"]
+    assert [timer.token for timer in draft.write.timers] == ["callback"]
     draft = give(run, done("undo:a"))
     assert draft.ended
-    assert not draft.clears_all
+    assert not draft.write.clear_all
 
 
 def test_undoing_what_came_late_stops_no_other_work_and_no_timer():
@@ -159,7 +159,7 @@ def test_undoing_what_came_late_stops_no_other_work_and_no_timer():
     machine.undoable = [work("undo:pay")]
     draft = give(run, done("pay"))
     assert not draft.revoked
-    assert not draft.clears_all
+    assert not draft.write.clear_all
     give(run, done("undo:pay"))
     assert types(give(run, done("slow")).events) == ["counted"]
 
@@ -223,7 +223,7 @@ def test_after_a_recovery_it_is_asked_again_even_if_the_time_has_passed():
     copy.fold(scheduled, NOW)
     draft = give(copy, Loaded("recover"), now=NOW + 60_000)
     assert tokens(draft) == []
-    assert [timer.token for timer in draft.timers or ()] == [RETRY + "a"]
+    assert [timer.token for timer in draft.write.timers] == [RETRY + "a"]
 
 
 # -- a task that failed after all --------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def test_a_task_that_ended_well_may_turn_out_to_have_failed(error: ErrorInfo):
     give(run, done("a"))
     draft = give(run, TimerFired(TaskToken("patience")))
     assert types(draft.events) == ["counted", "task.retry_scheduled", "counted"]
-    assert [timer.token for timer in draft.timers or ()] == [RETRY + "a"]
+    assert [timer.token for timer in draft.write.timers] == [RETRY + "a"]
 
 
 def test_the_last_attempt_that_turns_out_to_have_failed_is_a_dead_letter(error: ErrorInfo):
@@ -258,9 +258,9 @@ def test_the_last_attempt_that_turns_out_to_have_failed_is_a_dead_letter(error: 
 
 def test_a_vigilant_run_is_loaded_by_its_next_owner():
     run, machine = told([])
-    assert (patch := give(run, done("nothing")).patch) is None or not patch.awake
+    assert (patch := give(run, done("nothing")).write.patch) is None or not patch.awake
     machine.reload_on_takeover = True
-    patch = give(run, add(1)).patch
+    patch = give(run, add(1)).write.patch
     assert patch is not None
     assert patch.awake
 
@@ -268,6 +268,6 @@ def test_a_vigilant_run_is_loaded_by_its_next_owner():
 def test_an_ended_run_is_not_vigilant():
     run, machine = told([], [Finish("completed")])
     machine.reload_on_takeover = True
-    patch = give(run, add(1)).patch
+    patch = give(run, add(1)).write.patch
     assert patch is not None
     assert not patch.awake

@@ -27,7 +27,7 @@ def undoing(*more: Any, machine: type[ToyMachine] = ToyMachine) -> Run:
 
 
 def inbox(draft: UnitOfWork) -> list[tuple[str, Any]]:
-    return [(row.run_id, values.decode(row.body)) for row in draft.inbox or ()]
+    return [(row.run_id, values.decode(row.body)) for row in draft.write.inbox]
 
 
 # -- cancelling ------------------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def test_a_cancelled_run_stops_its_tasks_and_timers_and_says_why():
 
 
 def test_a_run_that_has_timers_leaves_none_behind():
-    assert give(started(nap(1_000)), Cancel()).clears_all
+    assert give(started(nap(1_000)), Cancel()).write.clear_all
 
 
 def test_cancelling_twice_is_cancelling_once():
@@ -80,9 +80,9 @@ def test_a_child_that_did_not_complete_says_that_too(input: Any, status: str, co
 
 def test_a_child_that_ends_a_second_time_is_heard_again():
     run = started(task("a"), run_id="kid", parent=RunId("mum"), parent_token=TaskToken("move:3"))
-    first = give(run, failed("move:0")).inbox or []
+    first = give(run, failed("move:0")).write.inbox
     give(run, Resume("retry"))
-    second = advance(run, done("move:0")).inbox or []
+    second = advance(run, done("move:0")).write.inbox
     assert first[0].key != second[0].key
 
 
@@ -95,7 +95,7 @@ def test_a_parents_end_reaches_its_children():
 def test_a_cancel_by_a_parent_does_not_end_a_run_that_is_not_its_child():
     """Its id was taken by someone else's run; the parent was cancelled before it heard of that."""
     parent = started(child(count(1), id="taken"))
-    [row] = give(parent, Cancel()).inbox or []
+    [row] = give(parent, Cancel()).write.inbox
     stranger = started(count(1), run_id="taken")
     give(stranger, values.decode(row.body, Cancel))
     assert stranger.state.status == "running"
@@ -112,8 +112,8 @@ def test_a_run_whose_deadline_passes_fails():
     advance(run, start(task("a"), deadline=Millis(NOW + 5)))
     draft = give(run, TimerFired(DEADLINE), now=NOW + 5)
     assert run.state.status == "failed"
-    assert draft.patch is not None
-    assert draft.patch.error == ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
+    assert draft.write.patch is not None
+    assert draft.write.patch.error == ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
     assert draft.revoked == ["move:0"]
 
 
@@ -121,7 +121,7 @@ def test_a_deadline_after_the_end_changes_nothing_but_its_timer():
     run = fresh()
     advance(run, start(deadline=Millis(NOW + 5)))
     draft = give(run, TimerFired(DEADLINE), now=NOW + 5)
-    assert (draft.events, draft.cleared) == ([], [DEADLINE])
+    assert (draft.events, draft.write.cleared) == ([], [DEADLINE])
 
 
 # -- undoing ---------------------------------------------------------------------------------------------------------
@@ -137,9 +137,9 @@ def test_a_failed_run_undoes_its_work_newest_first_and_then_fails():
     assert tokens(draft) == ["undo:0"]
     draft = give(run, done("undo:0"))
     assert types(draft.events) == ["rollback.step", "rollback.ended", "run.failed"]
-    assert draft.patch is not None
-    assert draft.patch.error is not None
-    assert draft.patch.error.message == "sold out"
+    assert draft.write.patch is not None
+    assert draft.write.patch.error is not None
+    assert draft.write.patch.error.message == "sold out"
 
 
 def test_a_run_with_nothing_to_undo_fails_at_once():
@@ -169,13 +169,13 @@ def test_an_ended_run_can_be_compensated_and_ends_again_as_it_had():
     assert run.state.status == "completed"
     draft = give(run, Resume("compensate"))
     assert types(draft.events) == ["run.reopened", "rollback.started"]
-    assert draft.patch is not None
-    assert draft.patch.status == "running"
+    assert draft.write.patch is not None
+    assert draft.write.patch.status == "running"
     give(run, done("undo:1"))
     draft = give(run, done("undo:0"))
     assert isinstance(draft.events[-1], RunCompleted)
-    assert draft.patch is not None
-    assert values.decode(draft.patch.output or b"")["outputs"] == ["paid", "shipped"]
+    assert draft.write.patch is not None
+    assert values.decode(draft.write.patch.output or b"")["outputs"] == ["paid", "shipped"]
 
 
 def test_what_was_undone_is_not_undone_again():
@@ -189,7 +189,7 @@ def test_what_was_undone_is_not_undone_again():
 
 def test_a_running_run_is_not_compensated_behind_its_back():
     draft = give(undoing(count(1)), Resume("compensate"), key="k")
-    assert b"kernel.still_running" in ((draft.taken or [])[0].reply or b"")
+    assert b"kernel.still_running" in ((draft.write.taken or [])[0].reply or b"")
 
 
 def stuck() -> Run:
@@ -204,7 +204,7 @@ def test_a_compensator_that_fails_stops_the_rollback_as_a_dead_letter():
     give(run, Cancel("enough", compensate=True))
     draft = give(run, failed("undo:1"))
     assert types(draft.events) == ["task.dead_lettered", "rollback.step", "rollback.ended", "run.cancelled"]
-    assert [letter.id for letter in draft.dead_letters or ()] == ["run:undo:1"]
+    assert [letter.id for letter in draft.write.dead_letters] == ["run:undo:1"]
     assert (run.state.status, tokens(draft)) == ("cancelled", [])
 
 
@@ -235,14 +235,14 @@ def test_a_rollback_that_stopped_goes_on_when_a_person_says_so(resume: Resume):
 
 
 def test_a_dead_letter_that_is_retried_by_retrying_the_run_is_settled():
-    assert give(stuck(), Resume("retry")).settled == [Settled("run:undo:1", "retried")]
+    assert give(stuck(), Resume("retry")).write.settled == [Settled("run:undo:1", "retried")]
 
 
 def test_a_discarded_compensator_is_passed_over():
     run = stuck()
     draft = give(run, Resume("settle", token=TaskToken("undo:1"), verdict="discard"))
     assert tokens(draft) == ["undo:0"]
-    assert draft.settled == [Settled("run:undo:1", "discarded")]
+    assert draft.write.settled == [Settled("run:undo:1", "discarded")]
     give(run, done("undo:0"))
     assert run.state.final == RunCancelled("enough")
 
@@ -328,22 +328,22 @@ def test_a_failed_run_that_is_retried_reopens_and_settles_its_dead_letter():
     give(run, failed("move:0"))
     draft = give(run, Resume("retry"))
     assert types(draft.events) == ["run.reopened", "again"]
-    assert draft.settled == [Settled("run:move:0", "retried")]
+    assert draft.write.settled == [Settled("run:move:0", "retried")]
     assert draft.tasks[0].attempt == 1
-    assert draft.patch is not None
-    assert (draft.patch.status, draft.patch.error, draft.patch.ended_at) == ("running", None, None)
+    assert draft.write.patch is not None
+    assert (draft.write.patch.status, draft.write.patch.error, draft.write.patch.ended_at) == ("running", None, None)
 
 
 def test_a_dead_letter_is_settled_by_its_token_and_a_verdict():
     run = started(task("a"))
     give(run, failed("move:0"))
     draft = give(run, Resume("settle"), key="k")
-    assert b"kernel.bad_resume" in ((draft.taken or [])[0].reply or b"")
+    assert b"kernel.bad_resume" in ((draft.write.taken or [])[0].reply or b"")
 
 
 def test_a_dead_letter_that_is_discarded_leaves_the_run_as_it_is():
     run = started(task("a"))
     give(run, failed("move:0"))
     draft = give(run, Resume("settle", token=TaskToken("move:0"), verdict="discard"))
-    assert (draft.events, draft.settled) == ([], [Settled("run:move:0", "discarded")])
+    assert (draft.events, draft.write.settled) == ([], [Settled("run:move:0", "discarded")])
     assert run.state.status == "failed"

@@ -52,13 +52,13 @@ def test_a_retry_that_is_to_come_is_waited_for_again():
     give(run, failed("move:0"))
     draft = give(recovered(run), Loaded("wake"), now=NOW)
     assert draft.tasks == []
-    assert [(timer.token, timer.due) for timer in draft.timers or ()] == [("~retry:move:0", NOW + 1_000)]
+    assert [(timer.token, timer.due) for timer in draft.write.timers] == [("~retry:move:0", NOW + 1_000)]
 
 
 @pytest.mark.parametrize("move", [nap(5_000), ask("boss"), child(count(1))], ids=["timer", "approval", "child"])
 def test_what_must_be_under_way_is_asked_for_again_and_written(move: Move):
     draft = give(recovered(started(move)), Loaded("wake"))
-    assert draft.timers or draft.approvals or draft.unresolved
+    assert draft.write.timers or draft.write.approvals or draft.unresolved
 
 
 def test_a_run_that_has_ended_takes_nothing_up():
@@ -70,8 +70,8 @@ def test_a_run_that_makes_progress_is_not_suspect_any_more():
     run = recovered(started(task("a"), task("b")), recoveries=3)
     give(run, Loaded("wake"))
     draft = give(run, done("move:0"))
-    assert draft.patch is not None
-    assert draft.patch.recoveries == 0
+    assert draft.write.patch is not None
+    assert draft.write.patch.recoveries == 0
 
 
 def test_a_task_that_was_there_at_every_crash_is_not_started_again():
@@ -79,7 +79,7 @@ def test_a_task_that_was_there_at_every_crash_is_not_started_again():
     draft = give(run, Loaded("wake"))
     assert tokens(draft) == []
     assert types(draft.events) == ["task.dead_lettered", "run.failed"]
-    [letter] = draft.dead_letters or []
+    [letter] = draft.write.dead_letters or []
     assert letter.error.code == "kernel.task_interrupted"
     assert "6 times" in letter.error.message
 

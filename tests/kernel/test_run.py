@@ -63,24 +63,24 @@ def test_a_start_after_the_run_was_cancelled_does_not_wake_it():
 
 def test_a_deadline_is_a_timer():
     draft = give(fresh(), start(task("a"), deadline=Millis(NOW + 5)))
-    assert [(timer.token, timer.due) for timer in draft.timers or ()] == [(DEADLINE, NOW + 5)]
+    assert [(timer.token, timer.due) for timer in draft.write.timers] == [(DEADLINE, NOW + 5)]
 
 
 def test_the_first_draft_makes_the_runs_row():
     run = fresh()
     run.create = row(run)
     draft = give(run, start(count(1)))
-    assert draft.create is not None
-    assert not draft.create.awake
-    assert draft.patch is None
+    assert draft.write.create is not None
+    assert not draft.write.create.awake
+    assert draft.write.patch is None
 
 
 def test_a_run_that_has_work_at_once_is_made_awake():
     run = fresh()
     run.create = row(run)
     draft = give(run, start(task("a")))
-    assert draft.create is not None
-    assert draft.create.awake
+    assert draft.write.create is not None
+    assert draft.write.create.awake
 
 
 # -- the order of things ---------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def test_more_is_kept_if_a_later_input_of_the_round_has_nothing_more():
 def test_an_input_from_the_inbox_is_taken_and_answered_in_the_same_write():
     run = started(count(10))
     draft = give(run, add(4), key="k-1")
-    [taken] = draft.taken or []
+    [taken] = draft.write.taken or []
     assert (taken.key, reply(taken)) == ("k-1", 4)
 
 
@@ -133,7 +133,7 @@ def test_a_refused_input_is_answered_with_the_reason_and_records_nothing():
     run = started(count(10))
     draft = give(run, Message("m", "subtract"), key="k-1")
     assert draft.events == []
-    [taken] = draft.taken or []
+    [taken] = draft.write.taken or []
     assert reply(taken)["status"] == 422
     assert reply(taken)["error"]["code"] == "toy.unknown_message"
 
@@ -142,7 +142,7 @@ def test_one_refused_input_does_not_harm_its_neighbours():
     run = started(count(10))
     draft = give(run, add(1, "a"), Message("m", "subtract"), add(2, "b"), key="k")
     assert types(draft.events) == ["counted", "counted"]
-    assert len(draft.taken or []) == 3
+    assert len(draft.write.taken or []) == 3
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_one_refused_input_does_not_harm_its_neighbours():
 def test_an_ended_run_refuses_what_would_change_it(input: Any):
     run = started()
     draft = give(run, input, key="k")
-    [taken] = draft.taken or []
+    [taken] = draft.write.taken or []
     assert reply(taken)["error"]["code"] == "RUN_FINISHED"
     assert reply(taken)["status"] == 409
 
@@ -181,7 +181,7 @@ def test_a_failure_schedules_a_retry_and_the_machine_hears_nothing():
     run = started(task("a", attempts=3))
     draft = give(run, failed("move:0"))
     assert types(draft.events) == ["task.retry_scheduled"]
-    assert [(timer.token, timer.due) for timer in draft.timers or ()] == [("~retry:move:0", NOW + 1_000)]
+    assert [(timer.token, timer.due) for timer in draft.write.timers] == [("~retry:move:0", NOW + 1_000)]
 
 
 def test_a_retry_is_started_when_its_time_has_come_and_its_timer_cleared():
@@ -189,7 +189,7 @@ def test_a_retry_is_started_when_its_time_has_come_and_its_timer_cleared():
     give(run, failed("move:0"))
     draft = give(run, TimerFired(TaskToken("~retry:move:0")), now=NOW + 1_000)
     assert draft.tasks[0].attempt == 2
-    assert draft.cleared == ["~retry:move:0"]
+    assert draft.write.cleared == ["~retry:move:0"]
 
 
 def test_a_retry_timer_that_fires_twice_starts_one_attempt():
@@ -236,14 +236,14 @@ def test_a_task_that_used_up_its_attempts_becomes_a_dead_letter():
     run = started(task("a"))
     draft = give(run, failed("move:0", text="card declined"))
     assert types(draft.events) == ["task.dead_lettered", "run.failed"]
-    [letter] = draft.dead_letters or []
+    [letter] = draft.write.dead_letters or []
     assert (letter.id, letter.attempts, letter.error.message) == ("run:move:0", 1, "card declined")
 
 
 def test_an_error_that_must_not_be_tried_again_is_no_dead_letter():
     draft = give(started(task("a", attempts=3)), failed("move:0", retryable=False))
     assert types(draft.events) == ["run.failed"]
-    assert draft.dead_letters is None
+    assert not draft.write.dead_letters
 
 
 def test_a_task_whose_result_is_not_wanted_any_more_is_revoked_with_its_retry():
@@ -251,7 +251,7 @@ def test_a_task_whose_result_is_not_wanted_any_more_is_revoked_with_its_retry():
     give(run, failed("move:0"))
     draft = give(run, Cancel())
     assert draft.revoked == ["move:0"]
-    assert "~retry:move:0" in (draft.cleared or [])
+    assert "~retry:move:0" in (draft.write.cleared or [])
 
 
 # -- a machine with a bug --------------------------------------------------------------------------------------------
@@ -304,8 +304,8 @@ def test_a_blocked_run_is_cancelled_before_it_is_asked_to_go_on():
     run.mailbox.append((Loaded("wake"), None))
     draft = give(run, Cancel("give up"), key="k")
     assert run.state.status == "cancelled"
-    assert draft.patch is not None
-    assert draft.patch.blocked is None
+    assert draft.write.patch is not None
+    assert draft.write.patch.blocked is None
 
 
 def test_a_machine_that_raises_when_it_is_cancelled_is_cancelled_all_the_same(caplog: pytest.LogCaptureFixture):
@@ -329,8 +329,8 @@ def test_a_run_that_is_blocked_from_its_first_moment_is_stored_so():
     run = fresh(machine)
     run.create = row(run)
     draft = give(run, start())
-    assert draft.patch is not None
-    assert draft.patch.blocked == machine.reason
+    assert draft.write.patch is not None
+    assert draft.write.patch.blocked == machine.reason
 
 
 class Refusing(ToyMachine):
@@ -346,9 +346,9 @@ def test_a_machine_that_refuses_to_start_fails_its_run():
     run = fresh(Refusing(fresh().info))
     draft = give(run, start(task("a")))
     assert types(draft.events) == ["run.started", "run.failed"]
-    assert draft.patch is not None
-    assert draft.patch.error is not None
-    assert draft.patch.error.code == "toy.no"
+    assert draft.write.patch is not None
+    assert draft.write.patch.error is not None
+    assert draft.write.patch.error.code == "toy.no"
 
 
 # -- limits ----------------------------------------------------------------------------------------------------------
@@ -382,7 +382,7 @@ def test_too_many_effects_of_one_decision_end_the_run():
     advance(run, start(count(1)))
     draft = give(run, add(11))
     assert "11 effects in one decision; the limit is 10" in failure(run).message
-    assert not draft.timers
+    assert not draft.write.timers
 
 
 def test_many_small_decisions_that_are_written_together_break_no_limit():
@@ -400,14 +400,14 @@ def test_children_of_children_have_a_floor():
 def test_a_run_that_breaks_a_limit_starts_no_child_and_cancels_none():
     run = fresh(depth=3, limits=Limits(max_depth=3))
     draft = give(run, start(child(task("a"))))
-    assert (draft.children, draft.inbox) == (None, None)
+    assert (draft.write.children, list(draft.write.inbox)) == ((), [])
 
 
 def test_a_message_that_was_decided_before_the_limit_broke_is_still_sent():
     run = started(count(1), tell("other", 1), count(99), limits=Limits(max_events=6))
     draft = give(run, add(1, "a"), Loaded("wake"), add(1, "b"), add(1, "c"))
     assert run.state.status == "failed"
-    assert [row.run_id for row in draft.inbox or ()] == ["other"]
+    assert [row.run_id for row in draft.write.inbox] == ["other"]
 
 
 # -- the row ---------------------------------------------------------------------------------------------------------
@@ -415,27 +415,31 @@ def test_a_message_that_was_decided_before_the_limit_broke_is_still_sent():
 
 def test_the_row_is_written_only_when_something_in_it_changes():
     run = started(task("a"), count(2), task("b"))
-    assert give(run, done("move:0")).patch is None  # `more` keeps it awake
-    assert (patch := give(run, Loaded("wake")).patch) is not None
+    assert give(run, done("move:0")).write.patch is None  # `more` keeps it awake
+    assert (patch := give(run, Loaded("wake")).write.patch) is not None
     assert not patch.awake
-    assert give(run, add(1, "x")).patch is None
-    assert (patch := give(run, add(1, "y")).patch) is not None
+    assert give(run, add(1, "x")).write.patch is None
+    assert (patch := give(run, add(1, "y")).write.patch) is not None
     assert patch.awake
 
 
 def test_the_end_is_in_the_row():
     run = started(task("a"))
     draft = advance(run, done("move:0", "ok"), now=NOW + 5)
-    assert draft.patch is not None
-    assert (draft.patch.status, draft.patch.awake, draft.patch.ended_at) == ("completed", False, NOW + 5)
-    assert values.decode(draft.patch.output or b"") == {"counter": 0, "outputs": ["ok"]}
+    assert draft.write.patch is not None
+    assert (draft.write.patch.status, draft.write.patch.awake, draft.write.patch.ended_at) == (
+        "completed",
+        False,
+        NOW + 5,
+    )
+    assert values.decode(draft.write.patch.output or b"") == {"counter": 0, "outputs": ["ok"]}
 
 
 def test_a_large_output_is_not_in_the_row_too():
     run = started(task("a"), limits=Limits(blob_threshold=20))
     draft = advance(run, done("move:0", "x" * 100))
-    assert draft.patch is not None
-    assert draft.patch.output is None
+    assert draft.write.patch is not None
+    assert draft.write.patch.output is None
 
 
 def test_a_run_with_too_many_messages_says_that_it_is_full_and_that_it_is_not_any_more():
@@ -449,10 +453,10 @@ def test_a_run_with_too_many_messages_says_that_it_is_full_and_that_it_is_not_an
     run = fresh(machine, limits=Limits(max_queued_messages=3))
     advance(run, start(count(99)))
     machine.waiting_for = 3
-    assert (patch := give(run, add(1, "a"), key="a").patch) is not None
+    assert (patch := give(run, add(1, "a"), key="a").write.patch) is not None
     assert patch.full
     machine.waiting_for = 2
-    assert (patch := give(run, add(1, "b"), key="b").patch) is not None
+    assert (patch := give(run, add(1, "b"), key="b").write.patch) is not None
     assert not patch.full
 
 
@@ -460,9 +464,9 @@ def test_a_snapshot_is_taken_when_it_pays():
     run = started(count(100_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
     draft = decide.advance(run, NOW)
-    assert draft.snapshot is not None
-    assert draft.snapshot.seq == run.state.seq
-    assert give(run, add(1, "last")).snapshot is None
+    assert draft.write.snapshot is not None
+    assert draft.write.snapshot.seq == run.state.seq
+    assert give(run, add(1, "last")).write.snapshot is None
 
 
 def test_a_snapshot_that_would_be_larger_than_what_it_saves_is_not_taken():
@@ -473,15 +477,15 @@ def test_a_snapshot_that_would_be_larger_than_what_it_saves_is_not_taken():
     run = fresh(Heavy(fresh().info))
     advance(run, start(count(100_000)))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
-    assert decide.advance(run, NOW).snapshot is None
+    assert decide.advance(run, NOW).write.snapshot is None
 
 
 def test_a_run_that_ends_needs_no_snapshot():
     run = started(count(1_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
     draft = decide.advance(run, NOW)
-    assert draft.snapshot is not None or draft.more
-    assert advance(run, Loaded("wake")).snapshot is None
+    assert draft.write.snapshot is not None or draft.more
+    assert advance(run, Loaded("wake")).write.snapshot is None
 
 
 # -- blocking --------------------------------------------------------------------------------------------------------
@@ -506,8 +510,8 @@ def test_a_run_that_is_loaded_again_is_blocked_only_if_its_machine_says_so_again
     run.adopt(stored)
     draft = give(run, Loaded("wake"))
     assert run.blocked is None
-    assert draft.patch is not None
-    assert draft.patch.blocked is None
+    assert draft.write.patch is not None
+    assert draft.write.patch.blocked is None
 
 
 def test_a_run_that_is_still_blocked_when_it_is_loaded_again_stays_so():
@@ -520,7 +524,7 @@ def test_a_run_that_is_still_blocked_when_it_is_loaded_again_stays_so():
     run.adopt(stored)
     draft = give(run, Loaded("wake"))
     assert run.blocked == machine.reason
-    assert draft.patch is None or draft.patch.blocked == machine.reason
+    assert draft.write.patch is None or draft.write.patch.blocked == machine.reason
 
 
 def test_finish_is_the_last_word_of_a_decision():
@@ -536,13 +540,13 @@ def test_finish_is_the_last_word_of_a_decision():
 def test_an_approval_and_its_decision():
     run = fresh()
     draft = give(run, start(ask("boss")))
-    [approval] = draft.approvals or []
+    [approval] = draft.write.approvals or []
     assert isinstance(approval, Approval)
     assert (approval.id, approval.by, approval.token) == ("run:move:0", "boss", "move:0")
     draft = give(run, Decided(TaskToken("move:0"), "approve", "ann"))
-    [decided] = draft.approvals or []
+    [decided] = draft.write.approvals or []
     assert isinstance(decided, ApprovalChange)
     assert (decided.token, decided.status, decided.by) == ("move:0", "approved", "ann")
     draft = give(run, Decided(TaskToken("move:0"), "reject", "bob"), key="k")
-    assert draft.approvals is None
-    assert reply((draft.taken or [])[0])["status"] == 409
+    assert not draft.write.approvals
+    assert reply((draft.write.taken or [])[0])["status"] == 409

@@ -191,7 +191,7 @@ class _State(msgspec.Struct):
 
 
 class ToyMachine:
-    accepts_late_results = gates_retries = reload_on_takeover = False
+    accepts_late_results = gates_retries = reload_on_takeover = compacts = False
     stops_at_failed_compensation = True
 
     def __init__(self, info: RunInfo) -> None:

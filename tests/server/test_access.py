@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from typing import Any, cast
 
 import pytest
 
+from plait.server import access, readiness
+from plait.server.auth import ttl_cache
 from plait.server.site import Settings
+from plait.stores.sqlite import SqliteStore
+from plait.testing import VirtualClock
 from tests.server.serving import API, Served, problem, serving, soon, watching
 
 LOCKED = Settings(open=False)
@@ -171,8 +176,38 @@ async def test_it_is_not_ready_while_the_store_is_away(monkeypatch: pytest.Monke
         raise Unavailable("store.unavailable", "no connection")
 
     async with serving() as served:
-        monkeypatch.setattr(served.engine.kernel.store, "run", away)
+        monkeypatch.setattr(served.engine.kernel.store, "commit", away)
         problem(await served.client.get("/ready"), 503, "server.not_ready")
+
+
+async def test_it_is_not_ready_while_the_database_can_only_be_read(db: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(readiness, "_EVERY", 0.0)
+    async with serving(db) as served:
+        assert (await served.client.get("/ready")).status_code == 200
+        store = cast("SqliteStore", served.engine.kernel.store)
+        await store._write(lambda database: database.execute("pragma query_only = on"))
+        found = problem(await served.client.get("/ready"), 503, "server.not_ready")
+        assert "can't be written" in found["why"]
+        assert (await served.get("/runs")).status_code == 200
+        await store._write(lambda database: database.execute("pragma query_only = off"))
+        assert (await served.client.get("/ready")).status_code == 200
+
+
+async def test_however_many_ask_whether_it_is_ready_there_is_one_write_a_second():
+    clock = VirtualClock()
+    async with serving(clock=clock) as served:
+
+        async def written() -> float:
+            await asyncio.gather(*(served.site.readiness.check() for _ in range(20)))
+            found = await served.engine.records.get("server.ready", "", "write")
+            assert found is not None
+            return found.at
+
+        first = await written()
+        await clock.advance(0.9)
+        assert await written() == first
+        await clock.advance(0.1)
+        assert await written() == first + 1000
 
 
 async def test_metrics_count_requests_by_route():
@@ -215,3 +250,50 @@ async def test_a_stream_ends_when_its_key_is_revoked(db: str):
             await anext(stream)
             await served.site.auth.keys.revoke(key.id)
             assert [frame.event async for frame in stream if frame.event == "end"] == []
+
+
+def test_what_a_revoked_key_has_open_ends_within_a_second():
+    assert ttl_cache.SECONDS + access.EVERY < 1
+
+
+async def test_a_quiet_stream_ends_soon_after_its_key_was_revoked_in_another_process(db: str):
+    async with serving(db, settings=LOCKED) as served, serving(db, settings=LOCKED) as other:
+        key, text = await served.site.auth.keys.create("ann", "operator", "*")
+        headers = {"authorization": f"Bearer {text}"}
+        body = {"definition": "order", "input": TEA}
+        id = (await served.post("/runs", body, headers=headers)).json()["id"]
+        for path in (f"/runs/{id}/events", "/runs"):
+            async with asyncio.timeout(10):  # its heart beats every fifteen seconds
+                async with watching(served, path, headers) as stream:
+                    await anext(stream)
+                    await other.site.auth.keys.revoke(key.id)
+                    assert [frame.event async for frame in stream if frame.event == "end"] == []
+            key, text = await served.site.auth.keys.create("ann", "operator", "*")
+            headers = {"authorization": f"Bearer {text}"}
+
+
+async def test_the_stream_of_a_browser_ends_when_it_is_signed_out(db: str):
+    async with serving(db, settings=LOCKED) as served:
+        _, text = await served.site.auth.keys.create("ann", "operator", "*")
+        assert (await served.post("/session", {"key": text})).status_code == 200
+        csrf = {"x-plait-csrf": served.client.cookies["plait_csrf"]}
+        async with asyncio.timeout(10), watching(served, "/runs") as stream:
+            await anext(stream)
+            assert (await served.client.delete(f"{API}/session", headers=csrf)).status_code < 300
+            assert [frame async for frame in stream] == []
+
+
+async def test_a_worker_whose_key_is_revoked_while_it_waits_gets_no_task():
+    async with serving(settings=LOCKED) as served:
+        key, text = await served.site.auth.keys.create("w", "worker", "*")
+        headers = {"authorization": f"Bearer {text}"}
+        body = {"worker": "w", "queues": ["gpu"], "wait_ms": 20_000}
+        waiting = asyncio.ensure_future(served.post("/tasks/claim", body, headers=headers))
+        await soon(lambda: _under_way(served))
+        await served.site.auth.keys.revoke(key.id)
+        async with asyncio.timeout(10):
+            problem(await waiting, 401, "auth.bad_key")
+
+
+async def _under_way(served: Served) -> bool:
+    return served.site.in_flight > 0

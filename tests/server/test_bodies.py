@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
 
 import pytest
 
+from plait.kernel import json_text
 from plait.kernel.values import pointer
 from plait.server.site import Settings
 from tests.server.serving import API, problem, serving
@@ -70,6 +72,34 @@ async def test_a_large_body_within_the_limit_is_taken(db: str):
         text = "x" * 3_000_000
         id = await served.start("echo", text)
         assert (await served.ended(id))["output"] == text
+
+
+@pytest.mark.parametrize(
+    ("item", "status", "code"),
+    [
+        ("{}", 413, "value.too_many"),
+        ("null", 413, "value.too_many"),
+        ("[]", 413, "value.too_many"),
+        ("1.5", 413, "value.too_many"),
+        ("7" * 4000, 400, "http.malformed_json"),
+    ],
+)
+async def test_a_large_body_that_would_stop_the_loop_is_refused_in_a_thread(
+    item: str, status: int, code: str, monkeypatch: pytest.MonkeyPatch
+):
+    readers: list[threading.Thread] = []
+    read = json_text.read
+
+    def seen(text: str, *, max_depth: int) -> object:
+        readers.append(threading.current_thread())
+        return read(text, max_depth=max_depth)
+
+    monkeypatch.setattr(json_text, "read", seen)
+    many = ",".join([item] * ((4_000_000) // (len(item) + 1)))
+    async with serving() as served:
+        body = f'{{"definition": "echo", "input": [{many}]}}'.encode()
+        problem(await served.client.post(RUNS, content=body, headers=JSON), status, code)
+        assert [reader is threading.main_thread() for reader in readers] == [False]
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read():

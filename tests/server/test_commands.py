@@ -170,6 +170,7 @@ async def test_a_port_that_is_taken_is_said(folder: Path):
         (("dev", "--db", "sqlite:////nowhere/at/all.db"), "store."),
         (("dev", "--port", "70000"), "cli.usage"),
         (("serve", "--public-url", "plait.example"), "cli.bad_url"),
+        (("dev", "--argyll-origins", "https://tea.example,tea"), "cli.bad_url"),
         (("serve", "--host", "not a host"), "server.bad_host"),
         (("serve", "--db", "http://x"), "cli.needs_database"),
     ],

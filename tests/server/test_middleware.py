@@ -95,6 +95,19 @@ async def test_pages_of_others_can_change_nothing_in_an_open_server():
         assert (await served.post("/runs", body, headers={"origin": served.url})).status_code == 201
 
 
+async def test_pages_of_others_can_read_nothing_and_watch_nothing_in_an_open_server():
+    async with serving() as served:
+        for headers in (
+            {"origin": "https://evil.example"},
+            {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        ):
+            for path in (f"{API}/runs", "/metrics", "/health", "/ready", "/", f"{API}/openapi.json"):
+                problem(await served.client.get(path, headers=headers), 403, "http.foreign_origin")
+            live = headers | {"accept": "text/event-stream"}
+            problem(await served.get("/runs", headers=live), 403, "http.foreign_origin")
+            problem(await served.client.options(f"{API}/runs", headers=headers), 403, "http.foreign_origin")
+
+
 async def test_behind_tls_cookies_are_for_tls_only():
     async with serving(settings=Settings(open=False, public_url="https://plait.example.org")) as served:
         _, text = await served.site.auth.keys.create("ann", "viewer", "*")

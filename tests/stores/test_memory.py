@@ -124,4 +124,7 @@ class HandClock:
     def call_later(self, seconds: float, callback: object) -> "HandClock":
         return self
 
+    def call_at(self, due: Millis, callback: object) -> "HandClock":
+        return self
+
     def cancel(self) -> None: ...

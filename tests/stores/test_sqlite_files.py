@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -69,6 +70,35 @@ async def test_a_file_that_is_no_database_is_refused_and_untouched(path: Path):
 async def test_an_empty_file_becomes_a_database(path: Path):
     path.touch()
     await make(path)
+
+
+async def test_a_new_database_and_all_files_beside_it_are_for_their_owner_only(path: Path):
+    umask = os.umask(0)
+    try:
+        store = SqliteStore(str(path))
+        await store.open()
+        await own_all(store)
+        await create(store, "run")
+        modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+        await store.close()
+    finally:
+        os.umask(umask)
+    assert modes == dict.fromkeys(("plait.db", "plait.db-wal", "plait.db-shm", "plait.db-owner"), 0o600)
+
+
+async def test_a_database_that_others_were_given_stays_theirs(path: Path):
+    path.touch()
+    path.chmod(0o660)
+    umask = os.umask(0)
+    try:
+        store = SqliteStore(str(path))
+        await store.open()
+        await own_all(store)
+        modes = {stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
+        await store.close()
+    finally:
+        os.umask(umask)
+    assert modes == {0o660}
 
 
 async def test_a_folder_that_is_missing_is_named(path: Path):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec import Raw
 
 from plait.egress import EgressSettings, Headers, Request, Response
 from plait.kernel import values
@@ -25,16 +26,22 @@ async def done(executor: Executor, kind: str, input: Any) -> Any:
     """What becomes of a task, tried once."""
     task = Task(TaskToken("t-1"), "a task", kind, input, Policy(), "a-key", node="a-node")
     attempt = Attempt(RunId("run"), task, 1, values.NULL, lambda *_: None, lambda *_: None)
-    attempt.in_thread = _in_thread
+    attempt.worker = Beside()
     return await executor.execute(task, attempt)
 
 
-async def _in_thread(function: Callable[[], Any]) -> Any:
-    found: list[Any] = []
-    thread = threading.Thread(target=lambda: found.append(function()), name="beside")
-    thread.start()
-    thread.join()
-    return found[0]
+class Beside:
+    """A worker with a thread for each call."""
+
+    def beat(self, attempt: Attempt, progress: Raw) -> None:
+        raise NotImplementedError
+
+    async def in_thread(self, attempt: Attempt, function: Callable[[], Any]) -> Any:
+        found: list[Any] = []
+        thread = threading.Thread(target=lambda: found.append(function()), name="beside")
+        thread.start()
+        thread.join()
+        return found[0]
 
 
 # -- python ------------------------------------------------------------------------------------------------------------
@@ -139,6 +146,26 @@ async def test_some_statuses_are_tried_again(status: int, retryable: bool):
     with pytest.raises(TaskError, match=f"status {status}") as caught:
         await Service(status=status).ask(retry_statuses=(429,))
     assert caught.value.retryable is retryable
+
+
+async def test_a_large_response_is_read_in_a_thread(monkeypatch: pytest.MonkeyPatch):
+    readers: list[threading.Thread] = []
+    parse = values.parse
+
+    def seen(text: str | bytes) -> Any:
+        readers.append(threading.current_thread())
+        return parse(text)
+
+    monkeypatch.setattr(values, "parse", seen)
+    text = "x" * 100_000
+    assert await Service(f'["{text}"]'.encode()).ask() == [text]
+    with pytest.raises(TaskError, match="more than 100,000 values") as caught:
+        await Service(b"[" + b"{}," * 300_000 + b"{}]").ask()
+    assert not caught.value.retryable
+    with pytest.raises(TaskError, match="status 500"):
+        await Service(b"[" + b"{}," * 300_000 + b"{}]", 500).ask()
+    assert len(readers) == 3
+    assert threading.main_thread() not in readers
 
 
 async def test_a_result_may_come_later():

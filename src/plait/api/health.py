@@ -12,7 +12,7 @@ class Health(Shape, frozen=True, kw_only=True):
 
     service: Literal["plait"]
     status: Literal["healthy"]
-    details: str
+    details: dict[str, str]
     version: str
 
 

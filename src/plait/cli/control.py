@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
@@ -138,8 +137,7 @@ async def _ask(run: str, name: str, body: Any, message_id: str, wait: float, whe
     async with connect(where) as session:
         handle = await session.engine.get(run, session.namespace)
         try:
-            async with asyncio.timeout(wait):
-                answer = await handle.ask(name, body, message_id)
+            answer = await handle.ask(name, body, message_id, wait=wait)
         except TimeoutError:
             raise Conflict(
                 "cli.no_answer",

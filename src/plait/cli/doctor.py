@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 from pathlib import Path
 
 import typer
@@ -61,6 +63,7 @@ async def _examine(where: Where, report: Report) -> None:
 
 async def _examine_database(db: str, report: Report) -> None:
     _disk(db, report)
+    _permissions(db, report)
     async with looking(db) as engine:
         report.facts |= await engine.kernel.store.facts()
         now = words.now()
@@ -98,6 +101,20 @@ def _disk(db: str, report: Report) -> None:
             f"only {words.size(free)} are left on the disk of {path}",
             why="when it is full, nothing more can be recorded, and runs stop",
             fix="free some space; nothing that was recorded is lost",
+        )
+
+
+def _permissions(db: str, report: Report) -> None:
+    path = sqlite_file(db)
+    if os.name == "nt" or path is None or not path.is_file():
+        return
+    mode = path.stat().st_mode
+    if mode & (stat.S_IROTH | stat.S_IWOTH):
+        report.wrong(
+            "doctor.permissions",
+            f"every user of this machine can read {path}",
+            why=f"its permissions are {stat.filemode(mode)}; inputs and results of runs are in it",
+            fix=f"chmod 600 {path}*",
         )
 
 

@@ -20,8 +20,10 @@ from plait.observe import logs
 from plait.observe.observability import Observability
 from plait.registry.engine import Engine
 from plait.server.app import make_app
+from plait.server.argyll.cors import ANY
 from plait.server.argyll.webhooks import WebhookUrls
 from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secret_of
+from plait.server.auth.origins import origin_of
 from plait.server.process import Process, Signals, listen, local_url
 from plait.server.site import Argyll, Settings, site_of
 
@@ -43,6 +45,15 @@ Modules = Annotated[
     list[str] | None, typer.Argument(metavar="[MODULE]…", help="Modules or files with workflows.", show_default=False)
 ]
 Port = Annotated[int, typer.Option(metavar="PORT", min=0, max=65535, help="0: any that is free.")]
+ArgyllOrigins = Annotated[
+    str,
+    typer.Option(
+        metavar="URL,…",
+        envvar="PLAIT_ARGYLL_ORIGINS",
+        help="Sites whose pages may call it; *: all.",
+        show_default=False,
+    ),
+]
 LogLevel = Annotated[Level, typer.Option(help="What is logged to stderr: lines of JSON, unless it is a terminal.")]
 
 Seed = Callable[[Engine], Awaitable[None]]
@@ -86,6 +97,7 @@ def serve(
     argyll_open: Annotated[
         bool, typer.Option("--argyll-open", envvar="PLAIT_ARGYLL_OPEN", help="The same, to whoever reaches HOST.")
     ] = False,
+    argyll_origins: ArgyllOrigins = "",
     open: Annotated[bool, typer.Option("--open", help="Ask nobody for a key; on this machine only.")] = False,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
@@ -102,6 +114,7 @@ def serve(
     settings = Settings(
         open=open,
         argyll=_argyll(host, on=argyll, open=argyll_open),
+        argyll_origins=_origins(argyll_origins),
         public_url=_public(public_url),
         trusted_proxies=trust_proxy,
         drain_seconds=drain,
@@ -123,7 +136,12 @@ def serve(
 
 
 def dev(
-    modules: Modules = None, db: Db = DEV_DB, port: Port = PORT, log_level: LogLevel = "warning", json: Json = False
+    modules: Modules = None,
+    db: Db = DEV_DB,
+    port: Port = PORT,
+    argyll_origins: ArgyllOrigins = "",
+    log_level: LogLevel = "warning",
+    json: Json = False,
 ) -> None:
     """Serve on this machine only, open to whoever uses it. Without MODULE, with a tea shop and a few runs in it."""
     refuse_server(db)
@@ -137,7 +155,9 @@ def dev(
             definitions=definitions,
             host=HOST,
             port=port,
-            settings=Settings(open=True, argyll="local", unsigned_webhooks=True),
+            settings=Settings(
+                open=True, argyll="local", argyll_origins=_origins(argyll_origins), unsigned_webhooks=True
+            ),
             options=AuthOptions.from_environment(os.environ),
             egress=egress_of(os.environ, private=True),
             seed=seed,
@@ -155,11 +175,28 @@ def _argyll(host: str, *, on: bool, open: bool) -> Argyll:
     return "local" if on else "off"
 
 
+def _origins(text: str) -> tuple[str, ...]:
+    """The sites in a list divided by commas, as browsers name them."""
+    return tuple(_origin(part.strip()) for part in text.split(",") if part.strip())
+
+
+def _origin(text: str) -> str:
+    if text == ANY:
+        return text
+    if not _is_site(text):
+        raise InvalidInput("cli.bad_url", f"--argyll-origins {text!r}", fix="write https://tea.example.org, or *")
+    return origin_of(text)
+
+
 def _public(url: str) -> str:
-    parts = urlsplit(url)
-    if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/")):
+    if url and not _is_site(url):
         raise InvalidInput("cli.bad_url", f"--public-url {url!r}", fix="write https://plait.example.org")
     return url.rstrip("/")
+
+
+def _is_site(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and bool(parts.netloc) and not parts.path.strip("/")
 
 
 def _run(plan: Plan) -> None:

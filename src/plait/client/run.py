@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -150,16 +151,21 @@ class RemoteRun:
         content = {"name": name, "body": body, "id": key}
         return (await self._message(content)).id
 
-    async def ask(self, name: str, body: Any = None, id: str | None = None) -> Any:
+    async def ask(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
         """Sends a message and waits for the run's answer, which may take long; None if its dialect gives none. The same
-        `id` twice is one message, and gets the same answer."""
-        key = self._ids.key() if id is None else id
-        wait_ms = min(_WAIT_MS, round(self._transport.timeout * 500))  # the reply must come before the timeout
-        content = {"name": name, "body": body, "id": key, "wait_ms": wait_ms}
+        `id` twice is one message, and gets the same answer. Raises TimeoutError if there is none `wait` seconds after
+        the message is durable."""
+        content = {"name": name, "body": body, "id": self._ids.key() if id is None else id}
+        left = math.inf if wait is None else max(1, round(wait * 1000))
+        longest = min(_WAIT_MS, round(self._transport.timeout * 500))  # the reply must come before the timeout
         while True:
-            found = await self._message(content)
+            wait_ms = min(longest, left)
+            found = await self._message(content | {"wait_ms": wait_ms})
             if found.answered:
                 return found.answer
+            left -= wait_ms
+            if left <= 0:
+                raise TimeoutError
 
     async def _message(self, content: Mapping[str, Any]) -> MessageReceipt:
         return await self._transport.post(

@@ -29,9 +29,11 @@ class _Refusal(msgspec.Struct):
 
 async def ask(kernel: Kernel, run_id: RunId, input: AnyInput) -> Raw | None:
     """Gives the owner an input and raises what it refuses. None if no engine answers: it is taken when one runs."""
-    asking = kernel.ask(run_id, input, kernel.ids.key())
+    key = kernel.ids.key()
+    await kernel.send(run_id, input, key)
+    replying = kernel.reply(run_id, key)
     try:
-        taken = await (asking if kernel.owns(run_id) else asyncio.wait_for(asking, _PATIENCE))
+        taken = await (replying if kernel.owns(run_id) else asyncio.wait_for(replying, _PATIENCE))
     except TimeoutError:
         return None
     if (refusal := refusal_of(taken)) is not None:
@@ -39,13 +41,16 @@ async def ask(kernel: Kernel, run_id: RunId, input: AnyInput) -> Raw | None:
     return None if taken.reply is None else Raw(taken.reply)
 
 
-async def ask_message(kernel: Kernel, run_id: RunId, message: Message) -> Any:
-    """Sends a message, and waits for the answer as long as the run goes on."""
+async def ask_message(kernel: Kernel, run_id: RunId, message: Message, wait: float | None = None) -> Any:
+    """Sends a message, and waits for the answer as long as the run goes on, or `wait` seconds from when it is
+    durable."""
     await kernel.send(run_id, message, message.id)
     replying = asyncio.ensure_future(kernel.reply(run_id, message.id))
     ending = asyncio.ensure_future(kernel.outcome(run_id))
     try:
-        await asyncio.wait((replying, ending), return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait((replying, ending), timeout=wait, return_when=asyncio.FIRST_COMPLETED)
+        if not done:
+            raise TimeoutError
         if replying.done():
             return answer_of(replying.result())
         return await _last_answer(kernel, run_id, message.id, ending.result())

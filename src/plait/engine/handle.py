@@ -149,17 +149,18 @@ class Handle(Generic[T]):
         await self._kernel.send(self._run_id, message, message.id)
         return message.id
 
-    async def ask(self, name: str, body: Any = None, id: str | None = None) -> Any:
+    async def ask(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
         """Sends a message and waits for the run's answer, which may take long; None if its dialect gives none. The same
         `id` twice is one message, and gets the same answer: to wait no longer is no loss. Raises what the run has
-        against the message, or that it ended without an answer."""
+        against the message, that it ended without an answer, or TimeoutError if there is none `wait` seconds after the
+        message is durable."""
         row = await self.row()
         if row.status != "running":
             taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
             if taken is None:
                 raise unanswered(self._run_id, row.status)
             return answer_of(taken)
-        return await ask_message(self._kernel, self._run_id, self._message(row, name, body, id, asks=True))
+        return await ask_message(self._kernel, self._run_id, self._message(row, name, body, id, asks=True), wait)
 
     def _message(self, row: RunRow, name: str, body: Any, id: str | None, *, asks: bool = False) -> Message:
         kernel = self._kernel
@@ -227,7 +228,8 @@ class Handle(Generic[T]):
         events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]
         event = LogRow(Seq(plan.upto + 1), len(events), kernel.clock.now(), values.plain(events))
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
-        write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake])
+        begins = past.snapshots.beginning()
+        write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake], snapshot=begins)
         if await kernel.append(write) != "ok":
             raise Conflict("kernel.run_exists", f"run {caller_id(new.id)} exists", fix="give the fork another id")
         return Handle(kernel, new.id, row.namespace, self._returns)

@@ -1,6 +1,6 @@
 """What the effects of a decision come to: rows in the write, and work to start after the commit.
 
-Two effects are not for here, because the run's own life follows from them: `Finish` and `FailTask`.
+Three effects are not for here, because the run's own life follows from them: `Finish`, `FailTask`, `Compensate`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .effects import (
     CancelChild,
     CancelTask,
     ClearTimer,
+    Compensate,
     Effect,
     FailTask,
     Finish,
@@ -63,10 +64,10 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case WithdrawApproval():
             approvals.withdraw(effect, run, unit)
         case Answer():
-            unit.taken = [*(unit.taken or ()), Taken(effect.key, answer_reply(effect.body))]
+            unit.take(Taken(effect.key, answer_reply(effect.body)))
         case Block():
             run.block(effect.error)
-        case Finish() | FailTask():
+        case Finish() | FailTask() | Compensate():
             raise AssertionError(f"{type(effect).__name__} is for whoever asked the machine")
         case _:
             assert_never(effect)
@@ -77,7 +78,11 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     opened = run.state.tasks.open(task, unit.at)
-    if opened is not None:
+    if opened is None:
+        return
+    if task.queue is None:
+        unit.tasks.append(opened)
+    else:
         begin(opened, run, unit)
 
 
@@ -148,7 +153,7 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels)
+    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels, announces=child.announces)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )
@@ -157,23 +162,23 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         InboxRow(child.run_id, shard, "~start", values.plain(start), unit.at),
         _refusal(child, taken, run, unit),
     )
-    unit.children = [*(unit.children or ()), new]
+    unit.add_child(new)
 
 
 def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork) -> None:
     """It could not be resolved: the parent gets that as the child's failure."""
-    unit.inbox = [*(unit.inbox or ()), _refusal(child, describe(error), run, unit)]
+    unit.post(_refusal(child, describe(error), run, unit))
 
 
 def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) -> InboxRow:
     refusal = ChildFinished(child.token, child.run_id, "refused", error=error)
-    # Numbered, because the same child may be refused again after a retry
-    key = f"~child:{child.run_id}:refused:{run.state.seq}"
+    # Numbered, because the same child may be refused again after a retry; and several may want one id at once
+    key = f"~child:{child.run_id}:refused:{run.state.seq}:{child.token}"
     return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
 
 
 def drop_children(unit: UnitOfWork) -> set[RunId]:
     """Takes back children that a limit forbids; returns their ids."""
-    dropped = {child.row.id for child in unit.children or ()} | {child.run_id for child in unit.unresolved or ()}
-    unit.children = unit.unresolved = None
+    dropped = {child.row.id for child in unit.write.children} | {child.run_id for child in unit.unresolved or ()}
+    unit.write.children, unit.unresolved = (), None
     return dropped

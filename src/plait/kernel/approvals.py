@@ -45,7 +45,7 @@ def request(effect: RequestApproval, run: Run, unit: UnitOfWork) -> None:
         effect.approvers,
         effect.escalations,
     )
-    unit.approvals = [*(unit.approvals or ()), record]
+    unit.request_approval(record)
 
 
 def withdraw(effect: WithdrawApproval, run: Run, unit: UnitOfWork) -> None:

@@ -17,16 +17,21 @@ from . import values
 SEPARATOR = "/"
 """Between the place of a value and the key of its part, in a row's list of blobs."""
 
+_MOST = 1000
+"""Parts that are looked at one by one."""
+
 _list = msgspec.json.Decoder(list[Raw])
 _object = msgspec.json.Decoder(dict[str, Raw])
 _refs = msgspec.json.Decoder(dict[str, str])
 
 
 def split(body: bytes) -> dict[str, Raw]:
-    """By index or name; empty if it has no parts."""
+    """By index or name; empty if it has no parts, or so many that they are no arguments."""
     if body.startswith(b"["):
-        return {str(index): part for index, part in enumerate(_list.decode(body))}
-    return _object.decode(body) if body.startswith(b"{") else {}
+        listed = _list.decode(body)
+        return {str(index): part for index, part in enumerate(listed)} if len(listed) <= _MOST else {}
+    named = _object.decode(body) if body.startswith(b"{") else {}
+    return named if len(named) <= _MOST else {}
 
 
 def join(like: bytes, parts: dict[str, Raw]) -> Raw:

@@ -59,7 +59,9 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
         names = f"{dialect}\0{self.definition}\0{self.version}\0".encode()
         return hashlib.blake2b(names + bytes(self.input) + self.identity, digest_size=16).hexdigest()
 
-    def start(self, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str]) -> Start:
+    def start(
+        self, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str], *, announces: bool = False
+    ) -> Start:
         return Start(
             dialect=dialect,
             definition=self.definition,
@@ -69,6 +71,7 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
             deadline=deadline,
             labels=labels,
             data=self.data,
+            announces=announces,
         )
 
 

@@ -24,12 +24,16 @@ class Clock(Protocol):
         ...
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Alarm:
-        """A hint to look again: whoever is woken compares with `now()` before acting."""
+        """A hint to look again, once so many seconds have passed."""
+        ...
+
+    def call_at(self, due: Millis, callback: Callable[[], object]) -> Alarm:
+        """A hint to look again, at a wall time, or earlier: whoever is woken compares with `now()` before acting."""
         ...
 
 
-_LONGEST = 10.0
-"""Seconds between looks at the clock: wall time may be set forward while we wait."""
+_LONGEST = 0.5
+"""Seconds between looks at the wall clock: it may be set forward while we wait, as it is when a machine wakes up."""
 
 
 class SystemClock:
@@ -39,7 +43,11 @@ class SystemClock:
     monotonic = staticmethod(time.monotonic)
 
     def call_later(self, seconds: float, callback: Callable[[], object]) -> Alarm:
-        return asyncio.get_running_loop().call_later(min(seconds, _LONGEST), callback)
+        return asyncio.get_running_loop().call_later(seconds, callback)
+
+    def call_at(self, due: Millis, callback: Callable[[], object]) -> Alarm:
+        wait = max(0.0, (due - self.now()) / 1000)
+        return self.call_later(min(wait, _LONGEST), callback)
 
 
 async def sleep(clock: Clock, seconds: float) -> None:

@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from . import approvals, lifecycle, values
 from .apply_effects import RETRY, apply, drop_children, open_task, revoke, try_again
-from .effects import FailTask, Finish
+from .effects import Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
@@ -24,6 +24,7 @@ from .inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ChildStarted,
     ClaimExpired,
     Continue,
     Decided,
@@ -40,7 +41,7 @@ from .limits import exceeded
 from .recovery import expired, start_again
 from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
-from .store import Settled, Taken
+from .store import Settled, Taken, Write
 from .task import Task
 from .tasks import Again, Final, Late
 from .unit_of_work import UnitOfWork
@@ -48,30 +49,33 @@ from .unit_of_work import UnitOfWork
 log = logging.getLogger("plait.kernel")
 
 DEADLINE = TaskToken("~deadline")
-_INPUTS_AT_ONCE = 1000
+_INPUTS_AT_ONCE = range(1000)
 
 
 def advance(run: Run, now: Millis) -> UnitOfWork:
     """All inputs that wait in the mailbox, decided one after the other."""
-    state = run.state
-    state.at = now = max(now, state.at)
+    state, mailbox = run.state, run.mailbox
+    now = state.at = now if now > state.at else state.at
     run.was = state.status
     if run.asked:
         run.asked = []
-    unit = UnitOfWork(run.id, run.shard, run.epoch, state.seq + 1, now)
-    unit.create, run.create = run.create, None
-    mailbox = run.mailbox
+    unit = UnitOfWork(Write(run.id, run.shard, run.epoch, run.create, plain=True), state.seq + 1, now)
+    run.create = None
     if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
-    for _ in range(min(len(mailbox), _INPUTS_AT_ONCE)):
+    for _ in _INPUTS_AT_ONCE:
         input, key = mailbox.popleft()
-        if key is None and type(input) is TaskResult:  # by far the most common; these two are never refused
+        if key is not None:
+            _handle(input, key, run, unit)
+        elif type(input) is TaskResult:  # by far the most common; these two are never refused
             _task_result(input, run, unit)
-        elif key is None and type(input) is Start:
+        elif type(input) is Start:
             _start(input, run, unit)
         else:
             _handle(input, key, run, unit)
-    if state.seq > run.limits.max_events or unit.breach is not None or unit.children or unit.unresolved:
+        if not mailbox:
+            break
+    if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
         _check_limits(run, unit)
     run.close(unit)
     return unit
@@ -89,7 +93,7 @@ def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> Non
         if key is not None:
             taken = Taken(key, None if answer is None else answer_reply(answer), later=answer is _LATER)
     if key is not None and taken is not None:
-        unit.taken = [*(unit.taken or ()), taken]
+        unit.take(taken)
 
 
 _LATER = Raw(b"")
@@ -123,7 +127,7 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             if not run.machine.accepts_late_results:
                 _must_run(run)
             return _hear(input, run, unit)
-        case ChildFinished():
+        case ChildStarted() | ChildFinished():
             # One that outlived its parent is heard for when that is reopened
             if run.machine.accepts_late_results or not run.state.rolling_back:
                 _hear(input, run, unit)
@@ -141,26 +145,28 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
     if decision.reopen is not None:
         lifecycle.reopen(decision.reopen, run, unit)
         unit.settle([Settled(letter_id(run.id, token), "retried") for token in decision.retried])
-    unit.events += decision.events
-    run.state.seq += len(decision.events)
+    events = decision.events
+    run.state.seq += len(events)
+    if unit.events:
+        unit.events += events
+    else:
+        unit.events = events
     if type(input) is Patch:  # before the effects: they may end the run
         run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
-    effects = decision.effects
-    if len(effects) > run.limits.max_effects:
-        unit.breach = exceeded("effects in one decision", len(effects), run.limits.max_effects)
+    if len(decision.effects) > run.limits.max_effects:
+        unit.breach = exceeded("effects in one decision", len(decision.effects), run.limits.max_effects)
         return decision.reply
-    for effect in effects:
-        if type(effect) is Task and effect.queue is None:  # by far the most common
-            if (opened := run.state.tasks.open(effect, unit.at)) is not None:
-                unit.tasks.append(opened)
-        elif type(effect) is Task:
+    for effect in decision.effects:
+        if type(effect) is Task:  # by far the most common
             open_task(effect, run, unit)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is FailTask:
             _fail_task(effect, run, unit)
+        elif type(effect) is Compensate:
+            lifecycle.compensate_again(effect.token, run, unit)
         else:
             apply(effect, run, unit)
     return _LATER if decision.replies_later else decision.reply
@@ -173,7 +179,7 @@ def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
 
 
 def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
-    before, counted = unit.approvals, cast.token in run.state.approvals
+    before, counted = unit.write.approvals, cast.token in run.state.approvals
     decided = approvals.vote(cast, run, unit)
     if decided is None:
         return None
@@ -181,7 +187,7 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
         return _hear(decided, run, unit)
     except PlaitError:
         if not counted:  # the machine does not wait for it, so it was not open
-            unit.approvals = before
+            unit.write.approvals = before
         raise
 
 
@@ -232,6 +238,8 @@ def _start(start: Start, run: Run, unit: UnitOfWork) -> None:
     run.emit(event, unit)
     if start.deadline is not None:
         unit.set_timer(DEADLINE, start.deadline)
+    if start.announces and run.info.parent is not None and run.info.parent_token is not None:
+        unit.send(run.info.parent, f"~child:{run.id}:started", ChildStarted(run.info.parent_token, run.id))
     try:
         _ask(start, run, unit)
     except PlaitError as refusal:  # it is recorded as started, so it must also be seen to end
@@ -318,7 +326,13 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
 
 def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     state = run.state
-    undoing = state.rollback is not None and state.rolling_back
+    if result.error is None and state.rollback is None and state.status == "running":  # by far the most common
+        if state.tasks.completes(result):
+            _ask(result, run, unit)
+        else:
+            _late(result, run, unit)
+        return
+    undoing = state.rolling_back
     if state.status != "running" or (undoing and not lifecycle.is_compensator(result.token, run)):
         _outlived(result, run, unit)
         return
@@ -369,7 +383,7 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
     """A task failed for good, or a compensator ended."""
     result = verdict.result
-    if result.error is not None and (verdict.exhausted or run.state.rolling_back):
+    if result.error is not None and (verdict.exhausted or lifecycle.is_compensator(result.token, run)):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
@@ -425,13 +439,13 @@ def _check_limits(run: Run, unit: UnitOfWork) -> None:
     unborn: set[RunId] = set()
     if unit.breach is not None:
         breach = unit.breach
-    elif state.seq > limits.max_events:
-        breach = exceeded("events", state.seq, limits.max_events)
-    elif (unit.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
+    elif (events := state.seq - run.snapshots.compacted) > limits.max_events:
+        breach = exceeded("events", events, limits.max_events)
+    elif (unit.write.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
         breach = exceeded("levels of children", run.info.depth + 1, limits.max_depth)
         unborn = drop_children(unit)
     else:
         return
     _cancel(Cancel(cause="limit", error=breach), run, unit)
     if unborn:  # nor are they told that their parent ended
-        unit.inbox = [row for row in unit.inbox or () if row.run_id not in unborn] or None
+        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unborn]

@@ -67,13 +67,14 @@ class Dispatcher:
 
     # -- when a write is on disk ---------------------------------------------------------------------------------
 
-    def committed(self, run: Run, unit: UnitOfWork, write: Write) -> None:
-        if unit.create is not None:
+    def committed(self, run: Run, unit: UnitOfWork) -> None:
+        write = unit.write
+        if write.create is not None:
             self._callers.starts.came(run.id, "ok")
         if not write.plain:
             self._note_rows(write)
         if self._subscriptions.any:
-            self._subscriptions.moved(run.id, listed=unit.create is not None or unit.patch is not None)
+            self._subscriptions.moved(run.id, listed=write.create is not None or write.patch is not None)
         if unit.events and self._observers.any:
             self._observers.committed(run.info, unit.events, unit.at)
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
@@ -110,6 +111,8 @@ class Dispatcher:
         for child in write.children:
             if self._leases.owns(child.row.id):
                 self._inbox.came(child.start)
+        if write.children:  # the id of one may have been taken: then its parent has a refusal instead
+            self._inbox.look_soon()
         for row in write.inbox:
             if row.fallback is not None:  # it may have become a dead letter
                 self._inbox.look_soon()
@@ -137,7 +140,7 @@ class Dispatcher:
             self._ownership.forget(run.shard, run.epoch)
             self._callers.starts.failed(run.id, LeaseLost())
             return
-        if unit.create is None:
+        if unit.write.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self._look_again(run.id)
         self._callers.starts.came(run.id, verdict)

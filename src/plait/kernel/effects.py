@@ -59,6 +59,8 @@ class StartChild(msgspec.Struct, frozen=True, gc=False):
     labels: dict[str, str] = {}
     resolved: Resolution | None = None
     """Where the parent knows already what resolving would give."""
+    announces: bool = False
+    """The parent is to hear that it has started, as `ChildStarted`."""
 
 
 class Resolution(msgspec.Struct, frozen=True, gc=False):
@@ -120,6 +122,12 @@ class Block(msgspec.Struct, frozen=True, gc=False):
     error: ErrorInfo | None
 
 
+class Compensate(msgspec.Struct, frozen=True, gc=False):
+    """A compensator of an ended run that failed for good while the run went on is tried again."""
+
+    token: TaskToken
+
+
 class Finish(msgspec.Struct, frozen=True, gc=False):
     status: Literal["completed", "failed"]
     output: Raw = NULL
@@ -142,6 +150,7 @@ Effect = (
     | WithdrawApproval
     | Answer
     | Block
+    | Compensate
     | Finish
 )
 

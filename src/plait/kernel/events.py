@@ -105,6 +105,8 @@ class RollbackStarted(Event, frozen=True, tag="rollback.started"):
     error: ErrorInfo | None = None
     reason: str = ""
     data: Any = None
+    only: list[TaskToken] = []
+    """The compensators that are meant; empty: all."""
 
 
 class RollbackStep(Event, frozen=True, tag="rollback.step"):

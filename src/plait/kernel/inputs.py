@@ -26,6 +26,8 @@ class Start(Input, frozen=True, tag="start"):
     deadline: Millis | None = None
     labels: dict[str, str] = {}
     data: Any = None
+    announces: bool = False
+    """Its parent waits to hear that it has started."""
 
 
 class TaskResult(Input, frozen=True, tag="task_result"):
@@ -73,6 +75,13 @@ class Message(Input, frozen=True, tag="message"):
     sent_at: Millis = Millis(0)
     asks: bool = False
     """Its sender waits for an answer: `Decision.reply`, or an `Answer` in a later decision."""
+
+
+class ChildStarted(Input, frozen=True, tag="child_started"):
+    """The first decision of a child whose parent asked to be told."""
+
+    token: TaskToken
+    run_id: RunId
 
 
 class ChildFinished(Input, frozen=True, tag="child_finished"):
@@ -147,6 +156,7 @@ AnyInput = (
     | ClaimExpired
     | TimerFired
     | Message
+    | ChildStarted
     | ChildFinished
     | Decided
     | Cancel

@@ -172,11 +172,26 @@ def has_failed(token: TaskToken, run: Run) -> bool:
 def settle(token: TaskToken, verdict: Literal["retried", "discarded"], run: Run, unit: UnitOfWork) -> None:
     """A person retries or discards a compensator that failed; the rollback goes on from there."""
     if not run.state.rolling_back:
-        reopen("compensate", run, unit)
-        run.emit(RollbackStarted("request"), unit)
+        rollback = run.state.rollback
+        ended_with_it = run.state.status == "failed" or (rollback is not None and not rollback.superseded)
+        _reopen_for(token, run, unit, alone=not ended_with_it)
     run.emit(RollbackStep(token, verdict), unit)
     unit.settle([Settled(letter_id(run.id, token), verdict)])
     go_on(run, unit)
+
+
+def compensate_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
+    """Retries a compensator that failed while the run went on; by now it has ended."""
+    if not run.state.rolling_back:
+        _reopen_for(token, run, unit, alone=run.state.status != "failed")
+    run.emit(RollbackStep(token, "retried"), unit)
+    go_on(run, unit)
+
+
+def _reopen_for(token: TaskToken, run: Run, unit: UnitOfWork, *, alone: bool) -> None:
+    """`alone`: what else the run has done stands."""
+    reopen("compensate", run, unit)
+    run.emit(RollbackStarted("request", only=[token] if alone else []), unit)
 
 
 def retry_stopped(run: Run, unit: UnitOfWork) -> bool:

@@ -12,7 +12,9 @@ class Limits:
     """What one run may take up. A run that breaks a limit fails with an error that names it."""
 
     max_events: int = 1_000_000
-    """Events in one run's log."""
+    """Events in one run's log; those that were compacted don't count."""
+    keep_events: int = 20_000
+    """Events of a run with a long loop that stay in its log, at least. Older ones are compacted into a snapshot."""
     max_effects: int = 10_000
     """Effects of one decision: the widest fan-out."""
     max_depth: int = 32

@@ -13,22 +13,19 @@ from . import blob_parts
 from .bundle import Bundle
 from .errors import Conflict, NotFound
 from .events import Event, KernelEvent, Recorded
-from .ids import Epoch, Ids, Millis, RunId, Seq
+from .ids import Epoch, Ids, Millis, RunId, Seq, caller_id
 from .limits import Limits
 from .machine import Machine, RunInfo
 from .run import Run
-from .state import KernelState
+from .snapshots import SnapshotBody, state_at
 from .store import LogRow, RunRow, Snapshot, Store
 
 log = logging.getLogger("plait.kernel")
 
 
-class _SnapshotBody(msgspec.Struct):
-    kernel: KernelState
-    machine: Raw
-
-
-_snapshot = msgspec.json.Decoder(_SnapshotBody)
+_snapshot = msgspec.json.Decoder(SnapshotBody)
+_TRIES = 3
+"""Of reading a snapshot and the events after it while the run's owner may be compacting them."""
 
 
 class Loader:
@@ -41,28 +38,40 @@ class Loader:
 
     async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
         """The run as it is, or as it was after event number `upto`."""
-        info = info_of(row)
-        snapshot = await self._store.snapshot(row.id)
-        run = None
-        if snapshot is not None and (upto is None or snapshot.seq <= upto):
-            run = self._restored(info, epoch, snapshot)
-        run = run or self.fresh(info, epoch)
+        run, rows = await self._read(info_of(row), epoch, upto)
         run.adopt(row)
-        rows = await self._store.log(row.id, Seq(run.state.seq), None if upto is None else Seq(upto))
         for at, seq, event in await self._events(row.dialect, rows):
             if seq > run.state.seq and (upto is None or seq <= upto):
                 run.fold(event, at)
         return run
 
-    def _restored(self, info: RunInfo, epoch: Epoch, snapshot: Snapshot) -> Run | None:
-        """None if another release wrote it: a snapshot only saves time, the events are all there."""
+    async def _read(self, info: RunInfo, epoch: Epoch, upto: int | None) -> tuple[Run, list[LogRow]]:
+        """A state to begin with, and the events since."""
+        for _ in range(_TRIES):
+            snapshot = await self._store.snapshot(info.run_id)
+            run = (snapshot and self._restored(info, epoch, snapshot, upto)) or self.fresh(info, epoch)
+            rows = await self._store.log(info.run_id, Seq(run.state.seq), None if upto is None else Seq(upto))
+            if not any(row.is_compacted for row in rows[:2]):
+                return run, rows
+        raise Conflict(
+            "kernel.unreadable_snapshot",
+            f"run {caller_id(info.run_id)} can't be read by this engine",
+            why="its old events were compacted into a snapshot that another release wrote",
+            fix="use the Plait release that wrote it, or a newer one",
+        )
+
+    def _restored(self, info: RunInfo, epoch: Epoch, snapshot: Snapshot, upto: int | None) -> Run | None:
+        """None if another release wrote it: a snapshot usually only saves time, the events are all there."""
         try:
             body = _snapshot.decode(snapshot.body)
-            run = self.fresh(info, epoch, self.bundle(info.dialect).restore(info, body.machine))
+            base = state_at(snapshot, body, upto, info)
+            if base is None:
+                return None
+            run = self.fresh(info, epoch, self.bundle(info.dialect).restore(info, base.machine))
         except msgspec.ValidationError as error:
             log.warning("the snapshot of run %s can't be read, so all its events are: %s", info.run_id, error)
             return None
-        run.restore(body.kernel, snapshot)
+        run.restore(base, body)
         return run
 
     def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
@@ -118,6 +127,9 @@ async def recorded(
     """Events as plain data, for readers of any dialect."""
     found: list[Recorded] = []
     for row in await store.log(run_id, Seq(after), None if upto is None else Seq(upto), limit):
+        if row.is_compacted:  # numbered as the last of those that it stands for
+            found.append(Recorded(row.seq + row.count - 1, row.at, "log.compacted", {"events": row.count}))
+            continue
         events: list[dict[str, Any]] = msgspec.json.decode(row.events)
         if row.blobs is not None:
             for index, field, key, digest in blob_parts.places(row.blobs):

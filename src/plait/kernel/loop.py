@@ -21,7 +21,7 @@ from .observer import Observers
 from .ready_queue import Entry, ReadyQueue, tell
 from .resolver import Resolver
 from .run import Run
-from .store import Store, Verdict, Write
+from .store import Store, Verdict
 
 log = logging.getLogger("plait.kernel")
 
@@ -144,13 +144,13 @@ class RunLoop:
         if unit.unresolved is not None:
             self._resolver.resolve(run, unit)
             return None
-        if not unit.events and unit.empty:
+        if unit.empty:
             run.queued = False
             # Nothing to write, but what is durable already may have to be started again
-            self._dispatcher.committed(run, unit, Write(run.id, run.shard, run.epoch))
+            self._dispatcher.committed(run, unit)
             self._queue.again(run)
             return None
-        return Entry(unit.write(self._limits.blob_threshold), run, unit)
+        return Entry(unit.seal(self._limits.blob_threshold), run, unit)
 
     async def _commit(self, entries: list[Entry]) -> None:
         """One transaction for all. While the store is away, what is owed to the log is tried again."""
@@ -202,7 +202,7 @@ class RunLoop:
             return
         run.queued = False
         if verdict == "ok":
-            self._dispatcher.committed(run, unit, entry.write)
+            self._dispatcher.committed(run, unit)
             if run.mailbox:
                 self._queue.again(run)
         else:
@@ -216,7 +216,7 @@ class RunLoop:
             tell(entry, error)
             self._dispatcher.appended(entry.write)  # it may be there all the same
             return True
-        if entry.run is not None and entry.unit is not None and entry.unit.create is not None:
+        if entry.run is not None and entry.unit is not None and entry.write.create is not None:
             entry.run.queued = False
             self._dispatcher.failed(entry.run, error)
             return True

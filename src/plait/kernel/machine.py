@@ -64,6 +64,11 @@ class Machine(Protocol):
     """A compensator that fails for good stops those that would follow it; else they still run."""
 
     @property
+    def compacts(self) -> bool:
+        """It drops what it no longer needs, as a long loop does: of its old events a snapshot is all that is kept."""
+        ...
+
+    @property
     def reload_on_takeover(self) -> bool:
         """Something that others do hangs on its owner: it must be loaded when its shard changes hands."""
         ...

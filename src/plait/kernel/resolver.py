@@ -63,7 +63,7 @@ class Resolver:
                     add_child(child, resolved, run, unit)
                 else:
                     refuse_child(child, resolved, run, unit)
-            self._queue.add(Entry(unit.write(self._blob_threshold), run, unit))
+            self._queue.add(Entry(unit.seal(self._blob_threshold), run, unit))
         except Exception as error:
             self._dispatcher.broken(run, error)
 

@@ -28,7 +28,11 @@ class Rollback(msgspec.Struct, omit_defaults=True):
     done: list[TaskToken] = []
     failed: list[TaskToken] = []
     """Those that failed for good, and were neither retried nor discarded since."""
+    only: list[TaskToken] = []
+    """The compensators that are meant; empty: all."""
     over: bool = False
+    superseded: bool = False
+    """The run has gone on since: what it has done by now is not to be undone with the rest of this."""
     stuck: TaskToken | None = None
     """Only in snapshots of older releases, where the first failure stopped everything."""
 
@@ -41,7 +45,7 @@ class Rollback(msgspec.Struct, omit_defaults=True):
     def begun(event: RollbackStarted, before: Rollback | None) -> Rollback:
         """What an earlier rollback of the same run has undone stays undone."""
         done, failed = (list(before.done), list(before.failed)) if before else ([], [])
-        return Rollback(event.cause, event.error, event.reason, event.data, done, failed)
+        return Rollback(event.cause, event.error, event.reason, event.data, done, failed, event.only)
 
     def evolve(self, event: RollbackStep) -> None:
         if event.at in self.failed:
@@ -54,7 +58,8 @@ class Rollback(msgspec.Struct, omit_defaults=True):
     def next(self, compensations: list[Task]) -> Task | None:
         """The newest compensator that has not run."""
         settled = {*self.done, *self.failed}
-        return next((task for task in reversed(compensations) if task.token not in settled), None)
+        wanted = (task for task in reversed(compensations) if not self.only or task.token in self.only)
+        return next((task for task in wanted if task.token not in settled), None)
 
     def outcome(self, before: FinalEvent | None) -> FinalEvent:
         """How the run ends: as it would have without compensation."""

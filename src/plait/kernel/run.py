@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from . import values
 from .errors import ErrorInfo
 from .events import Event, RunCancelled, RunCompleted, RunFailed, TaskDeadLettered
 from .failures import describe
@@ -18,8 +17,9 @@ from .inputs import AnyInput
 from .limits import Limits
 from .machine import Machine, RunInfo
 from .replies import refused
-from .state import KernelState, RunState
-from .store import DeadLetter, RunPatch, RunRow, Snapshot, Write
+from .snapshots import Base, SnapshotBody, Snapshots
+from .state import RunState
+from .store import DeadLetter, RunPatch, RunRow, Write
 from .task import Task
 from .unit_of_work import UnitOfWork
 from .view import RunStatus
@@ -50,6 +50,7 @@ class Run:
         self.recoveries = 0
         self._full: bool = False
         self._stale = False
+        self.snapshots = Snapshots(limits)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
         self.was: RunStatus = "running"
@@ -78,9 +79,10 @@ class Run:
         self.state.evolve(event)
         self.machine.evolve(event, at)
 
-    def restore(self, state: KernelState, snapshot: Snapshot) -> None:
-        self._snapshot_seq, self._snapshot_at = snapshot.seq, snapshot.at
-        self.state.restore(state, snapshot.seq, snapshot.at)
+    def restore(self, base: Base, body: SnapshotBody) -> None:
+        self._snapshot_seq, self._snapshot_at = base.seq, base.at
+        self.snapshots.restore(body)
+        self.state.restore(base.kernel, base.seq, base.at)
 
     def suspect(self) -> None:
         """It was awake each time the process died: count before it is started again."""
@@ -119,34 +121,39 @@ class Run:
             error,
             unit.at,
         )
-        unit.dead_letters = [*(unit.dead_letters or ()), letter]
+        unit.give_up(letter)
 
     # -- its row -----------------------------------------------------------------------------------------------
 
     def close(self, unit: UnitOfWork) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
+        state, write = self.state, unit.write
         # A blocked run is loaded by its next owner, who may have code that fits
-        reload = self.machine.reload_on_takeover and self.state.status == "running"
-        awake = self.state.tasks.running > 0 or unit.more or self.blocked is not None or reload
-        self.has_rows = self.has_rows or bool(unit.timers or unit.approvals)
+        # An ended run is never loaded for what outlives it, so its row does not say that it is awake
+        awake = state.status == "running" and (
+            state.tasks.running > 0 or unit.more or self.blocked is not None or self.machine.reload_on_takeover
+        )
         full = self._full
-        if full or unit.taken:  # else no message came, and that others are consumed changes nothing
-            full = self.machine.backlog() >= self.limits.max_queued_messages
-        if self.recoveries and unit.events and unit.create is None:
+        if full or not write.plain:
+            self.has_rows = self.has_rows or bool(write.timers or write.approvals)
+            if full or write.taken:  # else no message came, and that others are consumed changes nothing
+                full = self.machine.backlog() >= self.limits.max_queued_messages
+        if self.recoveries and unit.events and write.create is None:
             self.recoveries, self._stale = 0, True  # it makes progress
-        if unit.create is not None and not unit.ended and not self._stale:
-            unit.create.awake = self._awake = awake
-        elif awake != self._awake or full != self._full or unit.ended or self._stale:
+        if write.create is not None and not unit.ended and not self._stale:
+            write.create.awake = self._awake = awake
+        elif awake is not self._awake or full is not self._full or unit.ended or self._stale:
             self._awake = awake
             self._full = full
             self._stale = False
-            unit.patch = self._patch()
-        since = self.state.seq - self._snapshot_seq
-        enough = since >= _SNAPSHOT_EVERY or since >= _WORTH_A_SNAPSHOT
-        if enough and not unit.ended and self._snapshot_pays(since, unit.at):
-            self._snapshot_seq, self._snapshot_at = self.state.seq, unit.at
-            body = values.plain({"kernel": self.state.dump(), "machine": self.machine.snapshot()})
-            unit.snapshot = Snapshot(Seq(self.state.seq), unit.at, body)
+            write.patch = self._patch()
+        since = state.seq - self._snapshot_seq
+        if since >= _WORTH_A_SNAPSHOT and not unit.ended and self._snapshot_pays(since, unit.at):
+            self._snapshot_seq, self._snapshot_at = state.seq, unit.at
+            base = Base(Seq(state.seq), unit.at, state.dump(), self.machine.snapshot())
+            unit.rows.snapshot, unit.write.compaction = self.snapshots.take(
+                base, compacts=self.machine.compacts, weight=self.machine.weight()
+            )
 
     def _snapshot_pays(self, since: int, now: Millis) -> bool:
         """By count or by age; either way not while it would be larger than what it saves reading."""

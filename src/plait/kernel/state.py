@@ -70,6 +70,8 @@ class RunState:
             case RunReopened():
                 self.status = "running"
                 self.tasks.forget_past()
+                if self.rollback is not None and event.cause != "compensate":
+                    self.rollback.superseded = True
             case RunPatched():
                 self.revision = event.revision
             case TaskRetryScheduled():

@@ -69,6 +69,9 @@ class RunPatch(msgspec.Struct, kw_only=True, gc=False):
     full: bool = False
 
 
+COMPACTED = b'[{"type":"log.compacted"}]'
+
+
 class LogRow(msgspec.Struct, frozen=True, gc=False):
     """The events of one decision: `count` of them, the first numbered `seq`, as a JSON array."""
 
@@ -78,6 +81,11 @@ class LogRow(msgspec.Struct, frozen=True, gc=False):
     events: bytes
     blobs: str | None = None
     """JSON `{"<index>.<field>": hash}`: values of these events that are kept as blobs."""
+
+    @property
+    def is_compacted(self) -> bool:
+        """It stands for `count` events that are no longer there."""
+        return self.events == COMPACTED
 
 
 class InboxRow(msgspec.Struct, frozen=True, gc=False):
@@ -167,6 +175,14 @@ class Snapshot(msgspec.Struct, frozen=True, gc=False):
     body: bytes
 
 
+class Compaction(msgspec.Struct, frozen=True, gc=False):
+    """Events that a snapshot has made superfluous: one row, `COMPACTED`, takes the place of all up to one of them, but
+    for those of the run's first decision."""
+
+    upto: Seq
+    at: Millis
+
+
 class Write(msgspec.Struct, gc=False):
     """Everything one decision changes. With `epoch` None it comes from outside the owner and may only
     create a run, add to inboxes and end a task that a worker claimed."""
@@ -192,6 +208,7 @@ class Write(msgspec.Struct, gc=False):
     dead_letters: Sequence[DeadLetter] = ()
     settled: Sequence[Settled] = ()
     snapshot: Snapshot | None = None
+    compaction: Compaction | None = None
     lines: Sequence[Line] = ()
     records: Sequence[RecordChange] = ()
     queued: Sequence[QueuedTask] = ()

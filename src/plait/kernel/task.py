@@ -7,6 +7,7 @@ plain data is `call`: a function of the owner's own process, bound by its machin
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
 from typing import Any, Final, Protocol, TypeVar
@@ -72,7 +73,7 @@ class Call(Protocol):
     def __call__(self) -> Any | Awaitable[Any]: ...
 
 
-class Attempt(msgspec.Struct, gc=False):
+class Attempt(msgspec.Struct, eq=False, gc=False):
     """One try of one task, under way in this process."""
 
     run_id: RunId
@@ -85,10 +86,37 @@ class Attempt(msgspec.Struct, gc=False):
     """Keeps a line that the attempt says, from any thread."""
     logged: int = 0
     """How many lines so far."""
-    beat: Callable[[Raw], None] | None = None
-    """Set by the worker: says that the attempt is alive, and how far it got."""
-    in_thread: Callable[[Callable[[], Any]], Awaitable[Any]] | None = None
-    """Set by the worker: runs a function that may block."""
+
+    # The worker's own marks
+    worker: AttemptWorker | None = None
+    lane: asyncio.Task[None] | None = None
+    """The task of the event loop that it runs in."""
+    reported: Raw | None = None
+    """How far it got, as it last said."""
+    beaten: float = 0.0
+    thread_asked: float | None = None
+    thread_began: float | None = None
+    """Between the two it waits for a free thread."""
+    over: bool = False
+
+    def beat(self, progress: Raw) -> None:
+        """Says that it is alive, and how far it got; from any thread."""
+        if self.worker is not None:
+            self.worker.beat(self, progress)
+
+    async def in_thread(self, function: Callable[[], Any]) -> Any:
+        """Runs a function that may block."""
+        if self.worker is None:
+            raise RuntimeError("no worker runs this attempt")
+        return await self.worker.in_thread(self, function)
+
+
+class AttemptWorker(Protocol):
+    """What an attempt may ask of the worker that runs it."""
+
+    def beat(self, attempt: Attempt, progress: Raw) -> None: ...
+
+    async def in_thread(self, attempt: Attempt, function: Callable[[], Any]) -> Any: ...
 
 
 current_attempt: ContextVar[Attempt | None] = ContextVar("plait.attempt", default=None)

@@ -171,6 +171,22 @@ class TaskBook:
         self._history.clear()
         self._openings.clear()
 
+    def completes(self, result: TaskResult) -> bool:
+        """Whether a result without an error is that of the attempt under way; its task is closed then."""
+        token = result.token
+        found = self._open.get(token)
+        if (
+            found is None
+            or found.attempt != result.attempt
+            or found.opening != result.opening
+            or found.retry_at is not None
+        ):
+            return False
+        del self._open[token]
+        if found.task.queue is None:
+            self.running -= 1
+        return True
+
     def judge(self, result: TaskResult, now: Millis, ids: Ids) -> Late | Again | Final:
         """What a result means for its task; a final one closes it."""
         found = self._open.get(result.token)

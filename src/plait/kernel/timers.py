@@ -93,8 +93,7 @@ class Timers:
     def _schedule(self, due: Millis) -> None:
         self._next = due
         self._disarm()
-        wait = max(0.0, (due - self._clock.now()) / 1000)
-        self._alarm = self._clock.call_later(wait, self._ring)
+        self._alarm = self._clock.call_at(due, self._ring)
 
     def _ring(self) -> None:
         due = self._next

@@ -13,185 +13,138 @@ from .approval import Approval, ApprovalChange
 from .effects import StartChild
 from .errors import ErrorInfo
 from .events import Event
-from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
+from .ids import Millis, RunId, Seq, TaskToken, shard_of
 from .inputs import AnyInput
 from .queued import QueuedTask
-from .store import (
-    DeadLetter,
-    InboxRow,
-    LogRow,
-    NewChild,
-    RunPatch,
-    RunRow,
-    Settled,
-    Snapshot,
-    Taken,
-    TimerRow,
-    Write,
-)
+from .store import DeadLetter, InboxRow, LogRow, NewChild, Settled, Taken, TimerRow, Write
 from .tasks import OpenTask
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 
-class UnitOfWork:
-    """One is made for every decision: what most of them don't need stays a default of the class."""
+class UnitOfWork(msgspec.Struct, gc=False):
+    """One is made for every decision: most only add events to the log, and start a task."""
 
-    create: RunRow | None = None
-    patch: RunPatch | None = None
-    taken: list[Taken] | None = None
-    inbox: list[InboxRow] | None = None
-    children: list[NewChild] | None = None
-    timers: list[TimerRow] | None = None
-    cleared: list[TaskToken] | None = None
-    clears_all: bool = False
-    approvals: list[Approval | ApprovalChange] | None = None
-    dead_letters: list[DeadLetter] | None = None
-    settled: list[Settled] | None = None
-    snapshot: Snapshot | None = None
-    queued: list[QueuedTask] | None = None
-    dequeued: list[TaskToken] | None = None
-    blobs: list[tuple[str, bytes]] | None = None
-    """Of queued tasks."""
+    write: Write
+    first: int
+    """The number its first event will have."""
+    at: Millis
+    events: list[Event] = []
 
     unresolved: list[StartChild] | None = None
     """Children to be resolved before this can be committed."""
-
     breach: ErrorInfo | None = None
     """The limit that a decision broke; its effects are left out."""
 
     # After the commit
+    tasks: list[OpenTask] = []
+    """What to start."""
     revoked: list[TaskToken] | None = None
     more: bool = False
     ended: bool = False
 
-    def __init__(self, run_id: RunId, shard: Shard, epoch: Epoch, first: int, at: Millis) -> None:
-        self.run_id = run_id
-        self.shard = shard
-        self.epoch = epoch
-        self.first = first
-        """The number its first event will have."""
-        self.at = at
-        self.events: list[Event] = []
-        self.tasks: list[OpenTask] = []
-        """What to start once it is on disk."""
+    @property
+    def rows(self) -> Write:
+        """The write, to add more to than a run, its events and its row."""
+        self.write.plain = False
+        return self.write
 
     @property
     def empty(self) -> bool:
         """Nothing to write: the input changed nothing."""
-        return not (self.events or self.create or self.patch or self._has_more())
-
-    def _has_more(self) -> bool:
-        """Than a run, its events and its row: most units of work have not."""
-        return bool(
-            self.taken
-            or self.cleared
-            or self.timers
-            or self.clears_all
-            or self.settled
-            or self.inbox
-            or self.snapshot
-            or self.children
-            or self.approvals
-            or self.dead_letters
-            or self.queued
-            or self.dequeued
-            or self.blobs
-        )
+        write = self.write
+        return write.plain and not self.events and write.create is None and write.patch is None
 
     # -- what effects add ----------------------------------------------------------------------------------------
 
+    def take(self, taken: Taken) -> None:
+        self.rows.taken = [*self.write.taken, taken]
+
     def set_timer(self, token: TaskToken, due: Millis) -> None:
-        self.timers = [*(self.timers or ()), TimerRow(self.run_id, self.shard, token, due)]
+        write = self.rows
+        write.timers = [*write.timers, TimerRow(write.run_id, write.shard, token, due)]
 
     def clear_timer(self, token: TaskToken) -> None:
-        self.cleared = [*(self.cleared or ()), token]
-        self.timers = [timer for timer in self.timers or () if timer.token != token]
+        write = self.rows
+        write.cleared = [*write.cleared, token]
+        write.timers = [timer for timer in write.timers if timer.token != token]
 
     def clear_all(self, *, stored: bool) -> None:
-        """No timer and no open approval outlives this; later ones of the same draft do."""
-        self.clears_all = self.clears_all or stored
-        self.timers = None
-        if stored or self.approvals:
-            self._withdraw_approvals()
+        """No timer and no open approval outlives this; later ones of the same unit of work do."""
+        write = self.write
+        if stored or not write.plain:
+            write.clear_all = write.clear_all or stored
+            write.timers = ()
+            if stored or write.approvals:
+                self._withdraw_approvals()
 
     def _withdraw_approvals(self) -> None:
         """Those that nobody has seen yet are not kept; one that was voted on meanwhile is."""
-        changed = {each.token for each in self.approvals or () if isinstance(each, ApprovalChange)}
-        kept = [each for each in self.approvals or () if each.token in changed]
-        self.approvals = [*kept, ApprovalChange("withdrawn", self.at)]
+        write = self.rows
+        changed = {each.token for each in write.approvals if isinstance(each, ApprovalChange)}
+        kept = [each for each in write.approvals if each.token in changed]
+        write.approvals = [*kept, ApprovalChange("withdrawn", self.at)]
+
+    def request_approval(self, approval: Approval) -> None:
+        self.rows.approvals = [*self.write.approvals, approval]
 
     def change_approval(self, change: ApprovalChange) -> None:
-        """A token whose approval this draft has closed has none to change, until it is requested again."""
-        last = next((each for each in reversed(self.approvals or ()) if each.token == change.token), None)
+        """A token whose approval this unit of work has closed has none to change, until it is requested again."""
+        write = self.rows
+        last = next((each for each in reversed(write.approvals) if each.token == change.token), None)
         if last is None or last.status == "open":
-            self.approvals = [*(self.approvals or ()), change]
+            write.approvals = [*write.approvals, change]
 
     def send(self, run_id: RunId, key: str, input: AnyInput, fallback: DeadLetter | None = None) -> None:
-        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.at, fallback)
-        self.inbox = [*(self.inbox or ()), row]
+        self.post(InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.at, fallback))
+
+    def post(self, row: InboxRow) -> None:
+        self.rows.inbox = [*self.write.inbox, row]
+
+    def add_child(self, child: NewChild) -> None:
+        self.rows.children = [*self.write.children, child]
+
+    def give_up(self, letter: DeadLetter) -> None:
+        self.rows.dead_letters = [*self.write.dead_letters, letter]
 
     def settle(self, letters: list[Settled]) -> None:
-        self.settled = [*(self.settled or ()), *letters]
+        self.rows.settled = [*self.write.settled, *letters]
 
     def enqueue(self, task: QueuedTask, blobs: list[tuple[str, bytes]]) -> None:
-        if self.queued is None or self.blobs is None:
-            self.queued, self.blobs = [], []
-        self.queued.append(task)
-        self.blobs += blobs
+        write = self.rows
+        write.queued = [*write.queued, task]
+        write.blobs = [*write.blobs, *blobs]
 
     def dequeue(self, token: TaskToken) -> None:
-        """Whatever row a task has, here or in the store; a later one of the same draft stays."""
-        self.dequeued = [*(self.dequeued or ()), token]
-        if self.queued is not None:
-            self.queued = [task for task in self.queued if task.token != token]
+        """Whatever row a task has, here or in the store; a later one of the same unit of work stays."""
+        write = self.rows
+        write.dequeued = [*write.dequeued, token]
+        write.queued = [task for task in write.queued if task.token != token]
 
     # -- closing -------------------------------------------------------------------------------------------------
 
-    def write(self, blob_threshold: int) -> Write:
-        log, blobs, events = None, (), self.events
+    def seal(self, blob_threshold: int) -> Write:
+        """The write, with the events in it."""
+        write, events = self.write, self.events
         if events:
             encoded = values.plain(events)
-            if len(encoded) > blob_threshold:
-                log, blobs = self._log(blob_threshold)
+            if len(encoded) <= blob_threshold:
+                write.log = LogRow(Seq(self.first), len(events), self.at, encoded)
             else:
-                log = LogRow(Seq(self.first), len(events), self.at, encoded)
-        if not (blobs or self._has_more()):
-            return Write(self.run_id, self.shard, self.epoch, self.create, log, self.patch, plain=True)
-        write = Write(
-            self.run_id,
-            self.shard,
-            self.epoch,
-            self.create,
-            log,
-            self.patch,
-            blobs,
-            (),
-            self.taken or (),
-            self.inbox or (),
-            self.children or (),
-            self.timers or (),
-            self.cleared or (),
-            self.clears_all,
-            self.approvals or (),
-            self.dead_letters or (),
-            self.settled or (),
-            self.snapshot,
-        )
-        if self.queued is not None or self.dequeued is not None:
-            write.queued, write.dequeued = self.queued or (), self.dequeued or ()
-            write.blobs = [*blobs, *(self.blobs or ())]
+                self._take_blobs(blob_threshold)
         return write
 
-    def _log(self, blob_threshold: int) -> tuple[LogRow, list[tuple[str, bytes]]]:
-        """Without the large values, which are blobs."""
+    def _take_blobs(self, blob_threshold: int) -> None:
+        """The log gets the events without the large values."""
         blobs: list[tuple[str, bytes]] = []
         refs: dict[str, str] = {}
         slim = list(self.events)
         for index, event in enumerate(self.events):
             slim[index] = take_blobs(event, index, blob_threshold, refs, blobs)
         names = values.plain(refs).decode() if refs else None
-        return LogRow(Seq(self.first), len(slim), self.at, values.plain(slim), names), blobs
+        self.write.log = LogRow(Seq(self.first), len(slim), self.at, values.plain(slim), names)
+        if blobs:
+            self.rows.blobs = [*self.write.blobs, *blobs]
 
 
 def take_blobs(struct: S, index: int, threshold: int, refs: dict[str, str], blobs: list[tuple[str, bytes]]) -> S:

@@ -21,7 +21,9 @@ def is_language(name: str) -> TypeGuard[Language]:
     return name in _KNOWN
 
 
-class _Interpreter(Protocol):
+class Interpreter(Protocol):
+    """Of one language."""
+
     async def check(self, script: str, names: Sequence[str]) -> None: ...
 
     async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any: ...
@@ -35,15 +37,15 @@ class Languages:
     def __init__(self) -> None:
         self._offloading = Offloading()
         self._lua = Lua()
-        self._known: dict[Language, _Interpreter] = {}
+        self._known: dict[Language, Interpreter] = {}
 
-    def _interpreter(self, language: Language) -> _Interpreter:
+    def _interpreter(self, language: Language) -> Interpreter:
         found = self._known.get(language)
         if found is None:
             found = self._known[language] = self._made(language)
         return found
 
-    def _made(self, language: Language) -> _Interpreter:
+    def _made(self, language: Language) -> Interpreter:
         """Imported when it is needed: a program that uses none should start as quickly as before."""
         match language:
             case "ale":
@@ -56,6 +58,10 @@ class Languages:
                 return JPath(self._offloading)
             case "lua":
                 return self._lua
+
+    def use(self, language: Language, interpreter: Interpreter) -> None:
+        """Lets another interpreter run a language from now on."""
+        self._known[language] = interpreter
 
     async def check(self, language: Language, script: str, names: Sequence[str]) -> None:
         """Raises `CompileError` if the script does not compile, uses an unknown name, or a name can't be bound."""

@@ -10,15 +10,11 @@ from typing import Any, cast
 import msgspec
 from starlette.types import Receive, Scope
 
-from plait.kernel import values
+from plait.kernel import json_text, values
 from plait.kernel.errors import Flaw, InvalidInput
 
 from .errors import BadRequest, BodyTooLarge, NotJson, TooSlow
 from .site import Settings
-
-_LARGE = 64 * 1024
-"""Bytes above which parsing would block the event loop for too long: a thread does it."""
-
 
 _LINGER, _LINGER_BYTES = 1.0, 16 * 1024 * 1024
 
@@ -96,7 +92,7 @@ async def discard(receive: Receive) -> None:
 async def parse(raw: bytes) -> Any:
     """Strict JSON; an error says where it is malformed."""
     try:
-        if len(raw) > _LARGE:
+        if len(raw) > json_text.LONG:
             return await asyncio.to_thread(values.parse, raw.decode())
         return values.parse(raw.decode())
     except UnicodeDecodeError as error:

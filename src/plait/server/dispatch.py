@@ -17,14 +17,15 @@ from plait.api.noun import Noun
 from plait.api.problem import MEDIA_TYPE
 from plait.api.route import Answer, AnyRoute, Call, Content, Stream
 from plait.api.shape import Scoped
-from plait.kernel.errors import PlaitError, TooLarge
+from plait.kernel.errors import PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.observe.counters import OTHER
 
 from . import problem, sse
+from .access import Access
 from .body import Disconnected, discard, read_body
 from .endpoint import Endpoint
-from .errors import NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
+from .errors import BodyTooLarge, NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
 from .headers import NO_STORE
 from .query import read_query
 from .router import Router
@@ -47,6 +48,8 @@ class _Exchange:
     namespace: str | None = None
     target: str | None = None
     handled: bool = False
+    unread: bool = False
+    """Part of its body has not been read."""
 
 
 class Dispatcher:
@@ -69,7 +72,7 @@ class Dispatcher:
             except Exception as error:
                 answer = await self._refused(exchange, error)
             if not isinstance(answer, Stream):
-                await _send(answer, scope["method"], send, receive if answer.status == TooLarge.status else None)
+                await _send(answer, scope["method"], send, receive if exchange.unread else None)
         except Disconnected:
             return
         finally:
@@ -146,6 +149,7 @@ class Dispatcher:
         """Every request that may change something is recorded with its outcome, refusals too."""
         if isinstance(error, Disconnected):
             raise error
+        exchange.unread = isinstance(error, BodyTooLarge)
         endpoint = exchange.endpoint
         try:
             if isinstance(error, PlaitError) and endpoint is not None and not exchange.handled:
@@ -161,13 +165,10 @@ class Dispatcher:
     async def _stream(self, exchange: _Exchange, found: Stream, receive: Receive, send: Send) -> None:
         scope, endpoint = exchange.request.scope, exchange.endpoint
         assert endpoint is not None
-
-        async def still_allowed() -> None:
-            if not self._site.settings.open:
-                await self._site.auth.check(Request(scope), endpoint.route.role)
-
+        assert exchange.caller is not None
+        access = Access(self._site, exchange.request, exchange.caller, endpoint.route.role)
         try:
-            await sse.stream(self._site, found.frames, receive, send, still_allowed)
+            await sse.stream(self._site, found.frames, receive, send, access)
         except PlaitError as error:  # too many streams: nothing was sent yet
             await _send(_problem(error, scope), scope["method"], send)
 

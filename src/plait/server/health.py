@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import plait
 from plait.api.caller import EVERYWHERE
 from plait.api.health import Health, Ready
 from plait.api.route import Answer, Content, Reply, Route
 from plait.api.shape import Query
-from plait.kernel.errors import PlaitError, Unavailable
-from plait.kernel.ids import RunId
 from plait.observe.metrics import CONTENT_TYPE
 
+from .argyll.cors import Cors
 from .call import Call
 from .errors import Stopping, WrongNamespace
 
-_STORE_TIMEOUT = 2.0
-"""Seconds the store may take before the server is not ready."""
-
-_ARGYLL = {"x-argyll-raft-state": "leader", "access-control-allow-origin": "*"}
-"""Argyll's clients look for the one node that accepts changes, from pages of any site."""
+_ARGYLL = {"x-argyll-raft-state": "leader"}
+"""Argyll's clients look for the one node that accepts changes."""
 
 
 async def health(call: Call[Query, None]) -> Answer:
     version = plait.__version__
-    found = Health(service="plait", status="healthy", details=f"Plait {version}", version=version)
-    return Answer(found, headers=_ARGYLL)
+    found = Health(service="plait", status="healthy", details={"version": version}, version=version)
+    cors = Cors(call.host.settings.argyll_origins).headers(call.request.headers.get("origin"))
+    return Answer(found, headers=_ARGYLL | {name.decode(): value.decode("latin-1") for name, value in cors})
 
 
 async def ready(call: Call[Query, None]) -> Answer:
-    """Asks the store for a run that can't exist: it has to answer, and the answer does not matter."""
-    site = call.host
-    if site.stopping.is_set():
+    if call.host.stopping.is_set():
         raise Stopping
-    site.engine.kernel.must_live()
-    try:
-        async with asyncio.timeout(_STORE_TIMEOUT):
-            await site.engine.kernel.store.run(RunId("~ready"))
-    except TimeoutError:
-        raise Unavailable("server.not_ready", f"the database did not respond within {_STORE_TIMEOUT:g} s") from None
-    except PlaitError as error:
-        raise Unavailable("server.not_ready", "the database is not available", why=error.what) from None
+    await call.host.readiness.check()
     return Answer(Ready(status="ready"))
 
 
@@ -80,7 +66,7 @@ ROUTES = (
         path="/ready",
         name="server.ready",
         role="public",
-        summary="Readiness: 503 while the database is unavailable or the server is stopping",
+        summary="Readiness: 503 while the database takes no writes or the server is stopping",
         handler=ready,
         query=Query,
         replies=(Reply(200, Ready, "The server is ready."),),

@@ -1,16 +1,11 @@
-"""What applies to every request: request ids, security headers, the Host and Origin checks of an open server.
-
-An open server trusts whoever can reach it, and so can a web page in a browser on the same machine. So it answers
-only to its own host names (against DNS rebinding) and accepts changes only from its own pages.
-"""
+"""What applies to every request: request ids, security headers, the check of where it comes from."""
 
 from __future__ import annotations
 
 import re
 import secrets
 from collections.abc import Awaitable
-from functools import lru_cache, partial
-from urllib.parse import urlsplit
+from functools import partial
 
 import msgspec
 from starlette.datastructures import Headers
@@ -23,15 +18,13 @@ from plait.api.route import API
 from . import problem
 from .argyll.app import Mount
 from .argyll.paths import is_mounted
-from .auth.loopback import is_loopback
-from .auth.origins import SAFE_METHODS, cross_origin, origin_of
 from .dispatch import Dispatcher
-from .errors import BadRequest, Forbidden, HttpError
+from .errors import HttpError
 from .headers import NO_STORE, SECURITY
+from .origin_check import OriginCheck
 from .site import Site
 
 _API = f"{API}/"
-_PORT = re.compile(r":[0-9]*\Z")
 _USABLE_ID = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 
 
@@ -41,8 +34,7 @@ class Middleware:
 
     def __init__(self, site: Site, api: Dispatcher, mount: Mount, pages: ASGIApp) -> None:
         self._api, self._mount, self._pages = api, mount, pages
-        self._settings = site.settings
-        self._hosts = _Hosts(site.settings.public_url)
+        self._origins = OriginCheck(site.settings)
         self._tls = site.settings.public_url.startswith("https://")
         """A proxy ends TLS in front of us: cookies must still be for TLS only."""
 
@@ -57,7 +49,7 @@ class Middleware:
         sending = partial(_send_with_headers, send, id)
         app = self._api if scope["path"].startswith(_API) else self._app_of(scope)
         try:
-            self._check(scope, headers, mounted=app is self._mount)
+            self._origins.check(scope, headers)
         except HttpError as error:
             return _refuse(error, id, sending)
         bind_contextvars(request_id=id)  # for the logs; each request is a task with a context of its own
@@ -72,26 +64,11 @@ class Middleware:
     async def _socket(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:
         """Only the mount has sockets."""
         try:
-            self._check(scope, headers, mounted=is_mounted(scope["path"]))
+            self._origins.check(scope, headers)
         except HttpError:
             await send({"type": "websocket.close"})  # the client sees 403
             return
         await self._mount(scope, receive, send)
-
-    def _check(self, scope: Scope, headers: Headers, *, mounted: bool) -> None:
-        """Argyll's clients may be pages of any site; they still have to use one of this machine's host names."""
-        hosts = headers.getlist("host")
-        if len(hosts) > 1:  # a proxy in front of us may have used the other one
-            raise BadRequest("http.two_hosts", "the request has two Host headers", fix="send one Host header")
-        is_open = self._settings.open
-        if is_open or (mounted and self._settings.argyll == "local"):
-            host = hosts[0].lower() if hosts else ""
-            if not self._hosts.ours(host):
-                raise _foreign_host(host)
-        changes = scope.get("method", "GET") not in SAFE_METHODS
-        by_browser = "origin" in headers or "sec-fetch-site" in headers
-        if is_open and not mounted and changes and by_browser and (why := cross_origin(headers, self._hosts.origins)):
-            raise _foreign_origin(why)
 
 
 def request_id(given: str | None = None) -> str:
@@ -110,34 +87,3 @@ async def _refuse(error: HttpError, request_id: str, send: Send) -> None:
     headers = [(b"content-type", MEDIA_TYPE.encode()), (b"content-length", b"%d" % len(body)), NO_STORE]
     await send({"type": "http.response.start", "status": error.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
-
-
-class _Hosts:
-    """The host names an open server answers to: those of this machine, and its public one."""
-
-    def __init__(self, public_url: str) -> None:
-        self._public = urlsplit(public_url).netloc.lower()
-        self.origins = (origin_of(public_url),) if public_url else ()
-        self.ours = lru_cache(256)(self._is_ours)
-
-    def _is_ours(self, host: str) -> bool:
-        name = _PORT.sub("", host)
-        return is_loopback(name) or name.endswith(".localhost") or (bool(self._public) and host == self._public)
-
-
-def _foreign_host(host: str) -> Forbidden:
-    return Forbidden(
-        "http.foreign_host",
-        f"host {host[:80]!r} is not allowed",
-        why="this server has no access control and answers only to local names",
-        fix="use http://127.0.0.1, or set the address with --public-url",
-    )
-
-
-def _foreign_origin(why: str) -> Forbidden:
-    return Forbidden(
-        "http.foreign_origin",
-        "changes from pages of other sites are not allowed",
-        why=why,
-        fix="use this server's own pages",
-    )

@@ -14,6 +14,7 @@ from plait.registry.engine import Engine
 
 from .auth import AuthOptions, KeyGuard
 from .errors import Overloaded, Stopping, TooManyWatchers
+from .readiness import Readiness
 
 if TYPE_CHECKING:  # an extra
     from plait.observe.spans import Traces
@@ -32,6 +33,8 @@ class Settings:
     """The address that people use, if it differs from the one it listens on: for links and Host and Origin checks."""
     argyll: Argyll = "off"
     """Whether to serve Argyll's clients, which send no credentials; `local`: only under this machine's host names."""
+    argyll_origins: tuple[str, ...] = ()
+    """Sites whose pages may call that surface; `*`: all. Pages of others are refused."""
     unsigned_webhooks: bool = False
     """For development: results are accepted from whoever knows the token of the work."""
     trusted_proxies: str = ""
@@ -67,6 +70,7 @@ class Site:
     """Keys, sessions, links and the audit log; also there when the server is open."""
     settings: Settings
     metrics: Metrics
+    readiness: Readiness
     traces: Traces | None = None
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
     in_flight: int = 0
@@ -112,6 +116,6 @@ async def site_of(
     """A site on an open engine. `secret` is the signing secret, if the caller already has it."""
     auth = await KeyGuard.start(engine, options or AuthOptions(public_url=settings.public_url), secret)
     try:
-        yield Site(engine, engine.bundles, auth, settings, metrics or Metrics(), traces)
+        yield Site(engine, engine.bundles, auth, settings, metrics or Metrics(), Readiness(engine), traces)
     finally:
         await auth.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ from starlette.types import Receive, Send
 
 from plait.kernel.errors import PlaitError
 
+from .access import Access
 from .headers import NO_STORE
 from .site import Site
 
@@ -34,18 +35,15 @@ def frame(data: Any, *, event: str = "", id: int | None = None) -> bytes:
     return b"".join((*lines, b"data: ", msgspec.json.encode(data), b"\n\n"))
 
 
-Check = Callable[[], Awaitable[None]]
-"""Raises when the watcher has lost access: a stream must not outlive its key."""
-
-
-async def stream(site: Site, frames: AsyncIterator[bytes], receive: Receive, send: Send, allowed: Check) -> None:
+async def stream(site: Site, frames: AsyncIterator[bytes], receive: Receive, send: Send, access: Access) -> None:
     """Sends frames until they end, the caller disconnects or loses access, or the server stops."""
     with site.watching():
         await send({"type": "http.response.start", "status": 200, "headers": list(HEADERS)})
         socket = _Socket(send, asyncio.get_running_loop().time)
         pumping = asyncio.ensure_future(_pump(frames, socket))
-        beating = asyncio.ensure_future(_heartbeat(site, socket, allowed))
-        others = [asyncio.ensure_future(_disconnected(receive)), asyncio.ensure_future(site.stopping.wait())]
+        beating = asyncio.ensure_future(_heartbeat(site, socket))
+        ends = (_disconnected(receive), site.stopping.wait(), access.lost())
+        others = [asyncio.ensure_future(end) for end in ends]
         try:
             await asyncio.wait((pumping, beating, *others), return_when=asyncio.FIRST_COMPLETED)
             if not others[0].done():
@@ -107,27 +105,17 @@ async def _pump(frames: AsyncIterator[bytes], socket: _Socket) -> None:
             await close()
 
 
-async def _heartbeat(site: Site, socket: _Socket, allowed: Check) -> None:
-    """Keeps a quiet stream alive. Ends it when the watcher loses access, or stalls for too long."""
+async def _heartbeat(site: Site, socket: _Socket) -> None:
+    """Keeps a quiet stream alive. Ends it when the watcher stalls for too long."""
     heartbeat, patience = site.settings.heartbeat, site.settings.stall_seconds
     while True:
         await asyncio.sleep(min(heartbeat, patience))
         now = socket.clock()
-        if not await _has_access(allowed):
-            return
         if socket.busy_since is not None:
             if now - socket.busy_since > patience:
                 raise TimeoutError
         elif now - socket.last >= heartbeat:
             await socket.send(ALIVE)
-
-
-async def _has_access(allowed: Check) -> bool:
-    try:
-        await allowed()
-    except PlaitError as error:
-        return error.status not in (401, 403)  # if access can't be checked right now, try again next time
-    return True
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -33,6 +33,8 @@ from plait.api.task import (
 from plait.kernel import values
 from plait.kernel.errors import PlaitError, Unavailable
 
+from .access import Access
+from .auth.errors import bad_key
 from .body import Disconnected
 from .call import AnyCall, Call
 from .errors import Forbidden
@@ -121,21 +123,24 @@ def _must_serve(caller: Caller, queues: Collection[str]) -> None:
 
 
 async def _while_connected(call: AnyCall, claiming: Coroutine[Any, Any, list[QueueTask]]) -> list[QueueTask]:
-    """Waits for tasks, unless the server stops. For a worker that is gone nothing is claimed, or it is given back."""
+    """Waits for tasks, unless the server stops. For a worker that is gone, or whose key is revoked, nothing is
+    claimed, or it is given back."""
     work = asyncio.ensure_future(claiming)
     gone = asyncio.ensure_future(_disconnected(call))
+    lost = asyncio.ensure_future(Access(call.host, call.request, call.caller, "worker").lost())
     stopping = asyncio.ensure_future(call.host.stopping.wait())
+    waiting = (work, gone, lost, stopping)
     try:
-        await asyncio.wait((work, gone, stopping), return_when=asyncio.FIRST_COMPLETED)
-        if not gone.done():
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if not (gone.done() or lost.done()):
             return await work if work.done() else []
         for task in await work if work.done() else []:
             await call.host.engine.queues.release(task.id, namespace=call.namespace)
-        raise Disconnected
+        raise Disconnected if gone.done() else bad_key()
     finally:
-        for each in (work, gone, stopping):
+        for each in waiting:
             each.cancel()
-        await asyncio.gather(work, gone, stopping, return_exceptions=True)
+        await asyncio.gather(*waiting, return_exceptions=True)
 
 
 async def _disconnected(call: AnyCall) -> None:

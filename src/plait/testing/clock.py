@@ -62,6 +62,9 @@ class VirtualClock:
         heapq.heappush(self._alarms, (alarm.due, next(self._numbers), alarm))
         return alarm
 
+    def call_at(self, due: Millis, callback: Callable[[], object]) -> VirtualAlarm:
+        return self.call_later((due - self.now()) / 1000, callback)
+
     # -- what a test does ----------------------------------------------------------------------------------------
 
     @property

@@ -7,7 +7,7 @@ assert found.types()[-1] == "run.completed"
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from plait.kernel.events import Recorded
@@ -111,6 +111,7 @@ class _Book:
         self._open: set[str] = set()
         self._kinds: dict[str, str] = {}
         self._closed: set[str] = set()
+        self._cancelled: set[str] = set()
         self._branches: set[tuple[str, str]] = set()
         self._queued: set[str] = set()
         self._consumed: set[str] = set()
@@ -138,7 +139,7 @@ class _Book:
             case "run.reopened":
                 self._ended = False
             case "run.recovered":
-                self._reset(data["reset"])
+                self._reset(data["reset"], data.get("spare", ()))
             case "run.rewound":
                 self._rewind(data["state"])
             case "run.forked":  # messages stay behind, and children under way start anew
@@ -159,16 +160,28 @@ class _Book:
 
     def _closed_op(self, data: dict[str, Any]) -> str | None:
         at = data["at"]
+        if data.get("status") == "cancelled" and data.get("messages"):
+            return self._give_back(at, data["messages"])
         if at not in self._open:
             return f"`{at}` was closed {'twice' if at in self._closed else 'but never opened'}"
         self._open.remove(at)
         self._closed.add(at)
+        if data.get("status") == "cancelled":
+            self._cancelled.add(at)
         for id in data.get("messages") or ():
             if id not in self._queued:
                 return f"`{at}` took message {id}, which never came"
             if id in self._consumed:
                 return f"message {id} was taken twice"
             self._consumed.add(id)
+        return None
+
+    def _give_back(self, at: str, ids: list[str]) -> str | None:
+        """A listener that was cancelled before it heard what it had taken."""
+        if at not in self._closed or not self._consumed.issuperset(ids):
+            return f"`{at}` gave back {ids}, which it had not taken"
+        self._consumed.difference_update(ids)
+        self._cancelled.add(at)
         return None
 
     def _branch(self, at: str, branch: str) -> str | None:
@@ -183,17 +196,23 @@ class _Book:
         self._queued.add(id)
         return None
 
-    def _reset(self, paths: list[str]) -> None:
+    def _reset(self, paths: list[str], spare: Sequence[str]) -> None:
         for path in paths:
             self._closed.discard(path)
+            self._cancelled.discard(path)
             self._open.add(path)
             self._branches = {place for place in self._branches if place[0] != path}
+        unwanted = (self._open | self._cancelled) & set(spare)  # these may be opened anew; what has a result may not
+        self._open -= unwanted
+        self._closed -= unwanted
+        self._cancelled -= unwanted
 
     def _rewind(self, state: dict[str, Any]) -> None:
         """The run stands where it stood then; only what was sent to it is not unsent."""
         ops: list[dict[str, Any]] = state["ops"]
         found = {op["at"]: op["kind"] for op in ops if op.get("status", "open") == "open"}
         self._closed = {op["at"] for op in ops} - set(found)
+        self._cancelled = {op["at"] for op in ops if op.get("status") == "cancelled"}
         self._open = {at for at, kind in found.items() if kind not in ("version", "child")}  # children start anew
         self._branches = {(op["at"], name) for op in ops for name in _ended_branches(op)}
         self._consumed = {message["id"] for op in ops for message in op.get("received") or ()}

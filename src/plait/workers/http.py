@@ -7,13 +7,14 @@ body, and the executor answers `LATER` as soon as the other side has accepted th
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn, cast
 
 from plait.egress import Request, Response
 from plait.egress.errors import EgressError
-from plait.kernel import values
-from plait.kernel.errors import PlaitError
+from plait.kernel import json_text, values
+from plait.kernel.errors import PlaitError, TooLarge
 from plait.kernel.task import LATER, Attempt, Later, Task, TaskError
 from plait.kernel.task_inputs import HTTP, HttpInput
 
@@ -41,6 +42,8 @@ class HttpExecutor:
             response = await self._send(self._request(wanted, attempt))
         except EgressError as error:
             _fail(error)
+        if len(response.body) > json_text.LONG:
+            return await asyncio.to_thread(result_of, response, wanted)
         return result_of(response, wanted)
 
     def _request(self, wanted: HttpInput, attempt: Attempt) -> Request:
@@ -92,6 +95,8 @@ def result_of(response: Response, wanted: HttpInput) -> Any | Later:
         return LATER if wanted.expects == "callback" else None
     try:
         found = values.parse(response.body) if response.body.strip() else None
+    except TooLarge as error:
+        raise TaskError(f"step returned too much: {error.what}", retryable=False) from None
     except PlaitError as error:  # what is not JSON is wrong on every attempt
         reason = error.why or error.what
         raise TaskError(f"step returned what is not JSON: {reason}", retryable=False) from None

@@ -25,6 +25,7 @@ from plait.kernel.task import CALL, LATER, Attempt, Call, Executor, TaskError, c
 from plait.kernel.values import NULL, NotEncodable
 
 from .deadlines import Deadlines
+from .lanes import Lanes
 
 THREADS = 32
 WORTH_TELLING = 10
@@ -48,214 +49,192 @@ class LocalWorker:
             self.add(executor)
         self.max_payload = max_payload
         self.threads = ThreadPoolExecutor(threads, thread_name_prefix="plait-step")
-        self.timeouts: Deadlines[_Execution] = Deadlines(clock, _Execution.time_is_up)
-        self.heartbeats: Deadlines[_Execution] = Deadlines(clock, _Execution.beat_is_due)
-        self.running: dict[tuple[RunId, TaskToken], _Execution] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self.timeouts: Deadlines[Attempt] = Deadlines(clock, self._time_is_up)
+        self.heartbeats: Deadlines[Attempt] = Deadlines(clock, self._beat_is_due)
+        self.running: dict[tuple[RunId, TaskToken], Attempt] = {}
+        self._lanes = Lanes(self._run)
 
     def add(self, executor: Executor) -> None:
         """From now on it does the tasks of its kinds."""
         self.executors |= dict.fromkeys(executor.kinds, executor)
 
     def start(self, attempt: Attempt) -> None:
-        task, policy = attempt.task, attempt.task.policy
-        execution = self.running[attempt.run_id, task.token] = _Execution(self, attempt)
+        task = attempt.task
+        policy = task.policy
+        self.running[attempt.run_id, task.token] = attempt
+        attempt.worker = self
         if policy.timeout is not None:
-            self.timeouts.begin(execution, policy.timeout)
+            self.timeouts.begin(attempt, policy.timeout)
         if policy.heartbeat is not None:
-            self.heartbeats.begin(execution, policy.heartbeat)
-        if self._loop is None:
-            self._loop = asyncio.get_running_loop()
-        execution.task = self._loop.create_task(execution.run(), name=f"{attempt.run_id}:{task.token}")
+            self.heartbeats.begin(attempt, policy.heartbeat)
+        self._lanes.add(attempt)
 
     def cancel(self, run_id: RunId, token: TaskToken) -> None:
-        execution = self.running.get((run_id, token))
-        if execution is not None:
-            execution.abandon()
+        attempt = self.running.get((run_id, token))
+        if attempt is not None:
+            self._abandon(attempt)
 
     def progress(self, run_id: RunId, token: TaskToken) -> Raw | None:
         """What an attempt under way last reported; None if nothing."""
-        execution = self.running.get((run_id, token))
-        return None if execution is None else execution.progress
+        attempt = self.running.get((run_id, token))
+        return None if attempt is None else attempt.reported
 
     def name_of(self, task: asyncio.Task[Any]) -> str | None:
-        """Which step a task of the event loop is; asked by another thread while that loop is held up."""
-        found = next((execution for execution in list(self.running.values()) if execution.task is task), None)
-        return None if found is None else found.name
+        """Which step a task of the event loop runs; asked by another thread while that loop is held up."""
+        found = next((attempt for attempt in list(self.running.values()) if attempt.lane is task), None)
+        return None if found is None else f"{found.task.label} of run {caller_id(found.run_id)}"
 
     async def close(self) -> None:
-        running = list(self.running.values())
-        tasks = [execution.task for execution in running if execution.task is not None]
-        for execution in running:
-            execution.abandon()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for attempt in list(self.running.values()):
+            self._abandon(attempt)
+        await self._lanes.close()
         self.timeouts.stop()
         self.heartbeats.stop()
         self.threads.shutdown(wait=False, cancel_futures=True)
 
+    # -- an attempt ----------------------------------------------------------------------------------------------
 
-class _Execution:
-    """One attempt under way."""
-
-    __slots__ = ("_asked", "_attempt", "_beaten", "_began", "_over", "_progress", "_worker", "task")
-
-    def __init__(self, worker: LocalWorker, attempt: Attempt) -> None:
-        self._worker = worker
-        self._attempt = attempt
-        self._progress = NULL
-        self._beaten = 0.0
-        self._asked: float | None = None
-        self._began: float | None = None
-        """When a thread was asked for, and when it began; between, it waits for a free one."""
-        self._over = False
-        self.task: asyncio.Task[None] | None = None
-
-    @property
-    def name(self) -> str:
-        return f"{self._attempt.task.label} of run {caller_id(self._attempt.run_id)}"
-
-    @property
-    def progress(self) -> Raw | None:
-        return self._progress if self._beaten else None
-
-    def abandon(self) -> None:
-        """Nobody wants the result any more."""
-        task = self.task
-        self._end()
-        if task is not None:
-            task.cancel()
-
-    async def run(self) -> None:
-        attempt, around = self._attempt, self._worker.around
-        attempt.beat = self._beat
+    async def _run(self, attempt: Attempt) -> None:
         current_attempt.set(attempt)
+        task = attempt.task
         try:
-            if around is None:
-                output = await self._execute()
+            if self.around is not None:
+                with self.around(attempt):
+                    output = await self._execute(attempt)
+            elif task.kind == CALL and not task.input.threaded:  # by far the most common
+                output = task.input()
+                if hasattr(output, "__await__"):
+                    output = await output
             else:
-                with around(attempt):
-                    output = await self._execute()
+                output = await self._execute(attempt)
             later = output is LATER
-            raw = values.NULL if later else values.encode(output, max_bytes=self._worker.max_payload)
+            raw = NULL if later else values.encode(output, max_bytes=self.max_payload)
         except asyncio.CancelledError as error:
             # Ours is wanted by nobody; one of the step's own making is a failure like others
-            self._fail(describe(error, kind="cancelled"), retryable=True)
+            self._fail(attempt, describe(error, kind="cancelled"), retryable=True)
         except (NotEncodable, TooLarge) as error:
-            self._fail(describe(error, kind="not_encodable"), retryable=False)
+            self._fail(attempt, describe(error, kind="not_encodable"), retryable=False)
         except BaseException as error:
-            final = isinstance(error, attempt.task.policy.retry.never) or getattr(error, "retryable", True) is False
-            self._fail(describe(error), retryable=not final)
+            final = isinstance(error, task.policy.retry.never) or getattr(error, "retryable", True) is False
+            self._fail(attempt, describe(error), retryable=not final)
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            queued = Millis(0) if self._asked is None else self._queued
-            self._report(TaskResult(attempt.task.token, attempt.number, raw, queued=queued, later=later))
+            self._report(attempt, TaskResult(task.token, attempt.number, raw, queued=_queued(attempt), later=later))
 
-    async def _execute(self) -> Any:
-        attempt = self._attempt
+    async def _execute(self, attempt: Attempt) -> Any:
         task = attempt.task
         if task.kind == CALL:
             call: Call = task.input
-            output = call() if not call.threaded else await self._in_thread(call)
+            output = call() if not call.threaded else await self.in_thread(attempt, call)
             return await output if hasattr(output, "__await__") else output
-        executor = self._worker.executors.get(task.kind)
+        executor = self.executors.get(task.kind)
         if executor is None:
             raise TaskError(f"this process can't do tasks of the kind `{task.kind}`", retryable=True)
-        attempt.in_thread = self._in_thread
         return await executor.execute(task, attempt)
 
-    async def _in_thread(self, function: Callable[[], Any]) -> Any:
+    async def in_thread(self, attempt: Attempt, function: Callable[[], Any]) -> Any:
         context, loop = contextvars.copy_context(), asyncio.get_running_loop()
-        self._asked = self._worker.clock.monotonic()
+        attempt.thread_asked = self.clock.monotonic()
 
         def work() -> Any:
-            self._began = self._worker.clock.monotonic()
+            attempt.thread_began = self.clock.monotonic()
             try:
                 return context.run(function)
             except StopIteration as error:  # which no future can hold
                 raise RuntimeError(f"StopIteration: {error}") from error
 
-        output = await loop.run_in_executor(self._worker.threads, work)
+        output = await loop.run_in_executor(self.threads, work)
         if not hasattr(output, "__await__"):
             return output
         # A plain function that gave a coroutine: that one must know its step, as the function did
-        name = f"{self._attempt.run_id}:{self._attempt.task.token}"
+        name = f"{attempt.run_id}:{attempt.task.token}"
         return await loop.create_task(_awaited(output), name=name, context=context)
 
-    def _beat(self, progress: Raw) -> None:
+    def beat(self, attempt: Attempt, progress: Raw) -> None:
         """May come from a thread, so it only leaves a mark."""
-        self._beaten = self._worker.clock.monotonic()
-        self._progress = progress
+        attempt.beaten = self.clock.monotonic()
+        attempt.reported = progress
 
-    def time_is_up(self) -> None:
-        label, policy = self._attempt.task.label, self._attempt.task.policy
+    # -- its end -------------------------------------------------------------------------------------------------
+
+    def _time_is_up(self, attempt: Attempt) -> None:
+        label, policy = attempt.task.label, attempt.task.policy
         if policy.timeout is None:
             return
-        if (since := self._thread_began()) + policy.timeout > self._worker.clock.monotonic():
-            self._worker.timeouts.begin_again(self, since + policy.timeout)
+        if (since := self._thread_began(attempt)) + policy.timeout > self.clock.monotonic():
+            self.timeouts.begin_again(attempt, since + policy.timeout)
             return
-        self._expire("timeout", f"{label} took longer than {policy.timeout:g} s", retryable=policy.retry_on_timeout)
+        error = ErrorInfo("task.timeout", f"{label} took longer than {policy.timeout:g} s", kind="timeout")
+        self._expire(attempt, error, retryable=policy.retry_on_timeout)
 
-    def beat_is_due(self) -> None:
-        heartbeat = self._attempt.task.policy.heartbeat
+    def _beat_is_due(self, attempt: Attempt) -> None:
+        heartbeat = attempt.task.policy.heartbeat
         if heartbeat is None:
             return
-        alive = max(self._beaten, self._thread_began())
-        if alive + heartbeat > self._worker.clock.monotonic():
-            self._worker.heartbeats.begin_again(self, alive + heartbeat)
+        alive = max(attempt.beaten, self._thread_began(attempt))
+        if alive + heartbeat > self.clock.monotonic():
+            self.heartbeats.begin_again(attempt, alive + heartbeat)
         else:
-            message = f"{self._attempt.task.label} gave no heartbeat for {heartbeat:g} s"
-            self._expire("heartbeat", message, retryable=True)
+            message = f"{attempt.task.label} gave no heartbeat for {heartbeat:g} s"
+            self._expire(attempt, ErrorInfo("task.heartbeat", message, kind="heartbeat"), retryable=True)
 
-    def _thread_began(self) -> float:
+    def _thread_began(self, attempt: Attempt) -> float:
         """The time it waits for a free thread is not its own."""
-        if self._asked is None:
+        if attempt.thread_asked is None:
             return 0.0
-        return self._worker.clock.monotonic() if self._began is None else self._began
+        return self.clock.monotonic() if attempt.thread_began is None else attempt.thread_began
 
-    @property
-    def _queued(self) -> Millis:
-        """How long it waited for a thread, where that is worth telling."""
-        asked, began = self._asked, self._began
-        waited = 0 if asked is None or began is None else round((began - asked) * 1000)
-        return Millis(waited) if waited >= WORTH_TELLING else Millis(0)
+    def _abandon(self, attempt: Attempt) -> None:
+        """Nobody wants the result any more."""
+        lane = attempt.lane
+        self._end(attempt)
+        if lane is not None:
+            lane.cancel()
 
-    def _expire(self, kind: str, message: str, *, retryable: bool) -> None:
-        task = self.task
-        self._fail(ErrorInfo(f"task.{kind}", message, kind=kind), retryable=retryable)
-        if task is not None:
-            task.cancel()
+    def _expire(self, attempt: Attempt, error: ErrorInfo, *, retryable: bool) -> None:
+        lane = attempt.lane
+        self._fail(attempt, error, retryable=retryable)
+        if lane is not None:
+            lane.cancel()
 
-    def _fail(self, error: ErrorInfo, *, retryable: bool) -> None:
-        attempt = self._attempt
+    def _fail(self, attempt: Attempt, error: ErrorInfo, *, retryable: bool) -> None:
         result = TaskResult(
             attempt.task.token,
             attempt.number,
             error=error,
             retryable=retryable,
-            progress=self._progress,
-            queued=self._queued,
+            progress=attempt.reported or NULL,
+            queued=_queued(attempt),
         )
-        self._report(result)
+        self._report(attempt, result)
 
-    def _report(self, result: TaskResult) -> None:
-        if not self._over:
-            self._end()
-            self._attempt.report(self._attempt.run_id, result)
+    def _report(self, attempt: Attempt, result: TaskResult) -> None:
+        if not attempt.over:
+            self._end(attempt)
+            attempt.report(attempt.run_id, result)
 
-    def _end(self) -> None:
-        if self._over:
+    def _end(self, attempt: Attempt) -> None:
+        if attempt.over:
             return
-        self._over = True
-        attempt, worker = self._attempt, self._worker
-        # The task knows us by its context, the attempt by its beat: without this all wait for a garbage collection
-        self.task = attempt.beat = attempt.in_thread = None
-        del worker.running[attempt.run_id, attempt.task.token]
-        policy = attempt.task.policy
+        attempt.over = True
+        attempt.lane = None  # which knows the attempt by its context: the two would wait for a garbage collection
+        task = attempt.task
+        del self.running[attempt.run_id, task.token]
+        policy = task.policy
         if policy.timeout is not None:
-            worker.timeouts.end(self, policy.timeout)
+            self.timeouts.end(attempt, policy.timeout)
         if policy.heartbeat is not None:
-            worker.heartbeats.end(self, policy.heartbeat)
+            self.heartbeats.end(attempt, policy.heartbeat)
+
+
+def _queued(attempt: Attempt) -> Millis:
+    """How long it waited for a thread, where that is worth telling."""
+    asked, began = attempt.thread_asked, attempt.thread_began
+    if asked is None or began is None:
+        return Millis(0)
+    waited = round((began - asked) * 1000)
+    return Millis(waited) if waited >= WORTH_TELLING else Millis(0)
 
 
 async def _awaited(awaitable: Awaitable[Any]) -> Any:

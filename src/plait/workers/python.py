@@ -89,16 +89,10 @@ class PythonExecutor:
         if function is None:  # another process may have it, or this one later
             raise TaskError(f"no handler `{wanted.handler}`", retryable=True)
         given = values.decode(filled(wanted.arguments, wanted.callback, attempt, self._callbacks))
-        result = await _in_thread(function, given, attempt) if function.threaded else function.call(given)
+        result = await attempt.in_thread(lambda: function.call(given)) if function.threaded else function.call(given)
         if hasattr(result, "__await__"):
             result = await result
         return None if wanted.discard else function.result(result)
-
-
-def _in_thread(function: RegisteredFunction, given: dict[str, Any], attempt: Attempt) -> Awaitable[Any]:
-    if attempt.in_thread is None:
-        raise RuntimeError("the worker of this attempt has no threads")
-    return attempt.in_thread(lambda: function.call(given))
 
 
 def _plain(result: Any) -> Any:

@@ -3,7 +3,7 @@
 from plait.kernel.approval import ApprovalChange
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Epoch, Millis, RunId, Seq, TaskToken
-from plait.kernel.store import InboxRow, Settled, Snapshot, Store, Taken, Write
+from plait.kernel.store import Compaction, InboxRow, Settled, Snapshot, Store, Taken, Write
 from tests.contract.stores.backends import Backend, opened
 from tests.contract.stores.builders import (
     ALL,
@@ -162,3 +162,19 @@ async def picture(store: Store) -> tuple[object, ...]:
         await store.dead_letters(None),
         await store.snapshot(RUN),
     )
+
+
+async def test_compacted_events_give_way_to_one_row(backend: Backend):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await must(store, owner.write("run", create=run_row(), log=log_row(1, 3)))
+        for seq in range(4, 40, 2):
+            await must(store, owner.write("run", log=log_row(seq, 2)))
+        for upto in (21, 33):
+            await must(store, owner.write("run", compaction=Compaction(Seq(upto), Millis(NOW + upto))))
+            rows = await store.log(RUN)
+            assert [row.is_compacted for row in rows[:3]] == [False, True, False]
+            assert (rows[1].seq, rows[1].count, rows[1].at) == (4, upto - 3, NOW + upto)
+            assert rows[2].seq == upto + 1
+        assert await store.heads([RUN]) == {RUN: 39}
+        assert [row.seq for row in await store.log(RUN, Seq(10), limit=1)] == [4]

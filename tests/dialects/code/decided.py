@@ -137,14 +137,14 @@ class DecidedRun:
         self._take(_advance(self._live, Loaded("recover"), self._now))
 
     def _take(self, unit: UnitOfWork) -> None:
-        requested = any(isinstance(each, Approval) for each in unit.approvals or ())
-        if unit.children or unit.unresolved or requested:
+        requested = any(isinstance(each, Approval) for each in unit.write.approvals)
+        if unit.write.children or unit.unresolved or requested:
             raise NotImplementedError("children and approvals need an engine")
         if unit.events:
             self._log.append((unit.at, values.plain(unit.events)))
-        for token in [*self._timers] if unit.clears_all else unit.cleared or ():
+        for token in [*self._timers] if unit.write.clear_all else unit.write.cleared:
             self._clear_timer(token)
-        for timer in unit.timers or ():
+        for timer in unit.write.timers:
             self._set_timer(timer.token, timer.due)
         for token in unit.revoked or ():
             self._decider.worker.cancel(self._info.run_id, token)
@@ -254,7 +254,7 @@ def _advance(run: Run, input: AnyInput, now: Millis) -> UnitOfWork:
 
 def _said(run: Run, unit: UnitOfWork) -> Said:
     """What was recorded, what will ring, and what is under way after it."""
-    return values.plain(unit.events), unit.timers or [], run.state.tasks.facts(), run.blocked, unit.more
+    return values.plain(unit.events), list(unit.write.timers), run.state.tasks.facts(), run.blocked, unit.more
 
 
 def _say_nothing(*_: object) -> None: ...

@@ -17,7 +17,7 @@ from plait.errors import (
 from plait.testing import Sim
 
 from .conftest import Simulate
-from .support import Ledger, failure
+from .support import Ledger, deploy, failure
 
 
 @dataclass
@@ -460,3 +460,111 @@ async def test_a_message_to_nobody_is_a_dead_letter(simulate: Simulate) -> None:
         for letter in letters:
             await s.engine.dlq.discard(letter.id)
         assert await s.engine.dlq.list() == []
+
+
+# -- started, and not waited for ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["completes", "fails", "is cancelled"])
+async def test_a_child_that_nobody_waits_for_outlives_its_parent(simulate: Simulate, end: str) -> None:
+    @workflow
+    async def parent(ctx: Context) -> str:
+        child = await ctx.start_child("start", waits, 1, labels={"team": "tea"})
+        if end == "fails":
+            raise ValueError("no")
+        if end == "is cancelled":
+            await ctx.listen("never")
+        return child
+
+    async with simulate([parent, waits]) as s:
+        run = await s.start(parent, id="parent")
+        await s.settle()
+        if end == "is cancelled":
+            await run.cancel()
+        await s.skip_until(run.ended)
+        [(child, status)] = (await children(s)).items()
+        assert status == "running"
+        handle = await s.engine.get(child)
+        assert (await handle.row()).labels == {"team": "tea"}
+        await handle.message("go", "late")
+        assert await handle.result() == "late"
+        if end == "completes":
+            assert await s.result(run) == child
+        assert [event.type for event in (await run.history()).events][-1].startswith("run.")
+
+
+async def test_a_child_with_an_id_of_its_own_is_started_once(simulate: Simulate) -> None:
+    @workflow
+    async def parent(ctx: Context) -> str:
+        child = await ctx.start_child("start", waits, id="mine")
+        await ctx.sleep("a while", 60)
+        return child
+
+    async with simulate([parent, waits]) as s:
+        run = await s.start(parent)
+        await s.settle()
+        await s.crash()
+        assert await s.result(run) == "mine"
+        assert await children(s) == {"mine": "running"}
+
+
+@pytest.mark.parametrize(
+    ("definition", "id", "error"),
+    [("nobody", None, "no workflow `nobody`"), ("waits", "taken", "run taken")],
+)
+async def test_a_child_that_cannot_be_started_says_so_every_time(
+    simulate: Simulate, definition: str, id: str | None, error: str
+) -> None:
+    @workflow
+    async def parent(ctx: Context) -> str:
+        return await ctx.start_child("start", definition, id=id)
+
+    async with simulate([parent, waits]) as s:
+        await s.start(waits, id="taken")
+        run = await s.start(parent, id="parent")
+        for _ in range(2):
+            assert error in (await failure(s, run)).message
+            await run.retry()
+
+
+async def test_a_failed_child_that_outlives_its_parent_starts_anew_after_a_retry(simulate: Simulate) -> None:
+    fixed: list[bool] = []
+
+    @workflow
+    async def flaky(ctx: Context) -> str:
+        if not await ctx.step("look", lambda: bool(fixed)):
+            raise ValueError("not yet")
+        return "done"
+
+    @workflow
+    async def parent(ctx: Context) -> str:
+        return await ctx.child("flaky", flaky, on_parent_close="abandon")
+
+    async with simulate([parent, flaky]) as s:
+        run = await s.start(parent)
+        assert "not yet" in (await failure(s, run)).message
+        fixed.append(True)
+        await run.retry()
+        assert await s.result(run) == "done"
+
+
+async def test_code_that_now_waits_for_such_a_child_is_told_apart(simulate: Simulate) -> None:
+    @workflow(name="parent")
+    async def before(ctx: Context) -> None:
+        await ctx.start_child("start", waits)
+        await ctx.listen("go")
+
+    @workflow(name="parent")
+    async def after(ctx: Context) -> None:
+        await ctx.child("start", waits)
+        await ctx.listen("go")
+
+    async with simulate([before, waits]) as s:
+        run = await s.start(before)
+        await s.settle()
+        await deploy(s, after, waits)
+        await run.message("go")
+        await s.settle()
+        blocked = (await run.row()).blocked
+        assert blocked is not None
+        assert "child `start` whose end nobody waits for" in blocked.message

@@ -26,6 +26,7 @@ NAMES = list("abcdefg")
 
 _REQUIRED = {"role": "required"}
 _OUTPUT = {"role": "output"}
+_MATCH = {"language": "ale", "script": "true"}
 SIMPLE: list[dict[str, Any] | None] = [
     *[None] * 8,
     *[_REQUIRED] * 3,
@@ -36,6 +37,7 @@ SIMPLE: list[dict[str, Any] | None] = [
 COLLECTING: list[dict[str, Any] | None] = [
     *SIMPLE,
     *({"role": "required", "collect": each} for each in ("last", "some", "all", "none")),
+    *({"role": "required", "collect": each, "match": _MATCH} for each in ("first", "some", "all", "none")),
     *({"role": "optional", "collect": each, "deadline": 5} for each in ("some", "all", "none")),
 ]
 TYPED: list[dict[str, Any] | None] = [

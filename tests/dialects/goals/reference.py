@@ -28,13 +28,18 @@ def outputs(step: Step) -> list[str]:
 
 
 def wanted(step: Step) -> dict[str, tuple[bool, str]]:
-    """Name -> whether it is required, and how it is collected."""
-    found = step.attributes.items()
+    """Name -> whether the step demands it, and how it is collected. Behind a gate it demands only the gate's inputs."""
+    found, gated = step.attributes.items(), gates(step)
     return {
-        name: (each.role == "required", each.detail.collect)
+        name: (each.role == "required" and (not gated or name in gated), each.detail.collect)
         for name, each in found
         if each.role in ("required", "optional")
     }
+
+
+def gates(step: Step) -> set[str]:
+    """Inputs whose values a `match` judges; of none is known yet what it will say."""
+    return {name for name, each in step.attributes.items() if each.detail.match is not None}
 
 
 def providers(steps: Steps, name: str) -> list[str]:
@@ -49,7 +54,7 @@ def lacking(steps: Steps, step: Step, init: Collection[str], able: Collection[st
         theirs = [id in able for id in providers(steps, name)]
         match collect:
             case "none":
-                has = not given
+                has = not given or name in gates(step)
             case "all":
                 has = all(theirs) and (given or any(theirs))
             case _:
@@ -69,7 +74,11 @@ def satisfiable(steps: Steps, init: Collection[str]) -> set[str]:
 
 
 def blockers(step: Step, init: Collection[str]) -> list[str]:
-    return sorted(name for name, way in wanted(step).items() if way == (True, "none") and name in init)
+    return sorted(
+        name
+        for name, each in step.attributes.items()
+        if each.role == "required" and each.detail.collect == "none" and name not in gates(step) and name in init
+    )
 
 
 def reference_plan(steps: Steps, goals: Collection[str], init: Collection[str]) -> Expected:

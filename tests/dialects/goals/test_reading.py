@@ -386,3 +386,12 @@ def test_ids() -> None:
     assert not any(is_id(each) for each in ("", "-a", "a-", "A", "a b", "ä", "a/b", "a\n", "a" * 257))
     assert clean(" Send E-Mail!/v2 ") == "send-e-mailv2"
     assert clean("--É--") == ""
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t", "\u00a0 ", "a\nb", "a\r", "a\u2028b", "a\x00"])
+def test_names_of_blanks_or_with_line_breaks_are_refused(name: str) -> None:
+    assert "attribute" in refusal(sent(attributes={name: {"role": "output"}}))
+
+
+def test_a_name_may_have_blanks_between_its_words() -> None:
+    assert read_step(sent(attributes={"a b": {"role": "output"}}))

@@ -86,6 +86,31 @@ def undone_steps() -> tuple[StepBuilder, ...]:
     )
 
 
+async def resumed(b: Bench) -> BenchRun:
+    """A step begins anew with a value that was given again, an undone item is done again; a compensator fails for good
+    and is tried again when the run has completed."""
+    b.plays("reserve", {"r": 1}, {"r": 2})
+    b.plays("reserve:undo", None)
+    b.plays("pay:undo", boom("no bank", final=True), None)
+    run = await b.start("pay", {"cards": ["a", "b"]})
+    await b.finish("pay", paid=1)
+    await b.fail("pay", "declined", final=True)
+    [letter] = [each for each in await b.engine.dlq.list() if each.token.startswith("undo:")]
+    await (await run.handle()).retry()
+    await b.settle()
+    await b.finish("pay", paid=2)
+    await b.finish("pay", paid=3)
+    await b.engine.dlq.retry(letter.id)
+    await b.settle()
+    return run
+
+
+def resumed_steps() -> tuple[StepBuilder, ...]:
+    reserve = catalog_step("reserve").output("r").python("reserve", compensate="reserve:undo")
+    pay = catalog_step("pay").required("r").required("cards", for_each=True).output("paid").parallel(2)
+    return reserve, pay.python("pay", compensate="pay:undo")
+
+
 async def forked(b: Bench) -> BenchRun:
     b.plays("one", {"x": 1})
     b.plays("two", lambda inputs: {"y": inputs["x"] + 1})  # pyright: ignore[reportUnknownLambdaType]
@@ -104,4 +129,5 @@ RECIPES: dict[str, tuple[Play, Callable[[], tuple[StepBuilder, ...]]]] = {
     "callback": (callback, callback_steps),
     "undone": (undone, undone_steps),
     "forked": (forked, forked_steps),
+    "resumed": (resumed, resumed_steps),
 }

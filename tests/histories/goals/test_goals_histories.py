@@ -38,6 +38,11 @@ async def test_it_folds_to_how_its_run_ended(history: Stored):
         assert all(not step.items or step.status != "pending" for step in run.machine.flow.state.steps.values())
 
 
+ADDED_SINCE = {"undone": "task.dead_lettered"}
+"""What this Plait records in addition, of histories that are older."""
+
+
 @each_history
 async def test_played_again_it_has_the_same_events(history: Stored):
-    assert (await play(history.name)).types() == history.types()
+    played = (await play(history.name)).types()
+    assert [type for type in played if type != ADDED_SINCE.get(history.name)] == history.types()

@@ -82,6 +82,7 @@ async def test_a_flaky_server_is_asked_again_with_the_same_key():
             "attribute_set",
             "step_completed",
             "flow_completed",
+            "flow_deactivated",
         ]
 
 
@@ -139,7 +140,7 @@ async def test_ids_of_the_clients_own_making_work_in_addresses_too():
         assert (await served.client.get("/engine/health/My_Step")).status_code == 200
         assert await client.start("Order A", ["My_Step"], {}) == "order-a"
         assert (await done(client, "Order%20A"))["id"] == "order-a"
-        assert len(await events(served, "Order%20A")) == 7
+        assert len(await events(served, "Order%20A")) == 8
 
 
 async def test_a_flow_id_of_the_clients_is_one_flow():

@@ -111,15 +111,55 @@ def test_a_value_has_the_names_of_old_and_new_clients():
 
 
 def test_outcomes_have_their_names():
-    completed = told(STARTED, ("run.completed", {"output": {"x": 1}}))[-1]
+    completed, deactivated = told(STARTED, ("run.completed", {"output": {"x": 1}}))[1:]
     assert (completed.type, completed.data) == (
         "flow_completed",
         {"flow_id": "f", "duration": 1, "result": {"x": 1}},
     )
-    assert last(("run.failed", {"error": ERROR})) == {"error": "no tea"}
-    assert last(("run.cancelled", {"reason": "enough"})) == {"reason": "enough"}
-    assert names(STARTED, ("run.failed", {"error": ERROR}))[-1] == "flow_failed"
-    assert names(STARTED, ("run.cancelled", {}))[-1] == "flow_cancelled"
+    assert (deactivated.type, deactivated.data["status"]) == ("flow_deactivated", "completed")
+    failed = told(STARTED, ("run.failed", {"error": ERROR}))[1]
+    assert (failed.type, failed.data["error"]) == ("flow_failed", "no tea")
+    cancelled = told(STARTED, ("run.cancelled", {"reason": "enough"}))[1]
+    assert (cancelled.type, cancelled.data["reason"]) == ("flow_cancelled", "enough")
+    assert names(STARTED, ("run.failed", {"error": ERROR}))[1:] == ["flow_failed", "flow_deactivated"]
+    assert names(STARTED, ("run.cancelled", {}))[1:] == ["flow_cancelled", "flow_deactivated"]
+
+
+OUTCOME = ("run.failed", {"error": {**ERROR, "code": "goals.goal_failed"}})
+WORKING = ("work_started", {"step_id": "a", "token": TOKEN})
+
+
+def test_a_flow_is_deactivated_once_when_nothing_is_under_way_any_more():
+    late = ("work_failed", {"step_id": "a", "token": TOKEN, "error": "late"})
+    found = names(STARTED, BEGUN, WORKING, OUTCOME, late, ("flow_deactivated", {"status": "failed"}))
+    assert found[3:] == ["flow_failed", "work_failed", "flow_deactivated"]
+
+
+def test_a_flow_that_is_undone_while_work_goes_on_is_deactivated_when_that_has_ended():
+    undone = [
+        ("rollback.started", {"cause": "failure", "error": OUTCOME[1]["error"]}),
+        ("rollback.ended", {"status": "completed"}),
+        OUTCOME,
+    ]
+    assert names(STARTED, BEGUN, WORKING, *undone)[3:] == ["flow_failed"]
+
+
+def test_work_that_waits_for_a_retry_or_ended_with_its_run_is_not_under_way():
+    retry = ("task.retry_scheduled", {"token": TOKEN, "attempt": 1, "due": 5, "error": ERROR})
+    assert names(STARTED, BEGUN, WORKING, retry, OUTCOME)[-1] == "flow_deactivated"
+    assert names(STARTED, BEGUN, WORKING, ("run.cancelled", {}))[-1] == "flow_deactivated"
+
+
+def test_compensation_of_work_that_was_done_twice_names_its_item():
+    step = ("rollback.step", {"at": f"undo:{TOKEN}:2", "status": "completed"})
+    found = told(STARTED, BEGUN, ("rollback.started", {"cause": "failure", "error": ERROR}), step)[-1]
+    assert (found.data["step_id"], found.data["token"]) == ("a", TOKEN)
+
+
+def test_work_that_is_done_again_under_a_new_token_is_told_of_its_step():
+    again = ("flow_resumed", {"steps": ["a"], "restarted": [], "renewed": {TOKEN: "new"}})
+    retry = ("task.retry_scheduled", {"token": "new", "attempt": 1, "due": 5, "error": ERROR})
+    assert told(STARTED, BEGUN, again, retry)[-1].data["step_id"] == "a"
 
 
 def test_a_flow_that_undoes_its_work_has_its_outcome_before():
@@ -150,7 +190,7 @@ def test_undoing_on_request_is_no_second_outcome():
         ("rollback.ended", {"status": "completed"}),
         ("run.completed", {}),
     )
-    assert found[2:] == ["flow_completed", "comp_failed", "comp_failed", "flow_deactivated"]
+    assert found[2:] == ["flow_completed", "flow_deactivated", "comp_failed", "flow_deactivated"]
 
 
 def test_a_flow_that_is_taken_up_again_ends_again():
@@ -158,15 +198,17 @@ def test_a_flow_that_is_taken_up_again_ends_again():
     failed = ("run.failed", {"error": ERROR})
     assert names(STARTED, failed, ("run.reopened", {"cause": "retry"}), again, failed)[1:] == [
         "flow_failed",
+        "flow_deactivated",
         "flow_resumed",
         "flow_failed",
+        "flow_deactivated",
     ]
 
 
 # -- of flows that really ran -----------------------------------------------------------------------------------------
 
 
-async def test_a_plain_step_is_seven_events():
+async def test_a_plain_step_is_seven_events_and_the_end_of_its_flow():
     async with mounted() as served:
         await register(served, GREET)
         await start(served, "f", "greet", init={"name": ["Ann"]})
@@ -180,8 +222,9 @@ async def test_a_plain_step_is_seven_events():
             "attribute_set",
             "step_completed",
             "flow_completed",
+            "flow_deactivated",
         ]
-        assert [each["sequence"] for each in found] == list(range(7))
+        assert [each["sequence"] for each in found] == [*range(7), 6]
         assert {tuple(each["aggregate_id"]) for each in found} == {("flow", "f")}
         assert all(each["data"]["flow_id"] == "f" for each in found)
 

@@ -162,7 +162,7 @@ async def test_a_cancelled_flow_is_a_failed_one():
         assert (found["status"], found["error"]) == ("failed", "cancelled: enough")
         [row] = (await served.client.get("/engine/flow")).json()
         assert (row["status"], row["error"]) == ("failed", "cancelled: enough")
-        assert [each["type"] for each in await events(served, "f")][-1] == "flow_cancelled"
+        assert [each["type"] for each in await events(served, "f")][-2:] == ["flow_cancelled", "flow_deactivated"]
 
 
 async def test_a_skipped_step_says_why():
@@ -276,6 +276,9 @@ async def test_flows_are_looked_for_page_by_page():
         {"statuses": ["running"]},
         {"statuses": "active"},
         {"labels": {"a": 1}},
+        {"labels": {"": "tea"}},
+        {"id_prefix": "My Flow!"},
+        {"id_prefix": "-t"},
         {"id_prefix": 5},
         {"cursor": "nonsense"},
         {"cursor": "e30="},

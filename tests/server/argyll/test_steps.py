@@ -144,3 +144,12 @@ async def test_our_own_types_look_like_sync_steps():
             assert kind not in found
             assert None not in found.values()
             refused(await served.client.put(f"/engine/step/{id}", json=found), 400, "goals.step_invalid")
+
+
+async def test_the_first_backoff_is_read_under_both_of_its_names():
+    """The Python client knows `backoff`, the Go client `init_backoff`; what was shown can be sent back."""
+    async with mounted() as served:
+        await register(served, http("a", "http://127.0.0.1:9/", ["x"], work_config={"backoff": 250}))
+        found = (await served.client.get("/engine/step/a")).json()
+        assert (found["work_config"]["backoff"], found["work_config"]["init_backoff"]) == (250, 250)
+        assert (await served.client.put("/engine/step/a", json=found)).status_code == 200

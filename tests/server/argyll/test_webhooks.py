@@ -118,6 +118,40 @@ async def test_an_address_is_signed_and_nothing_else_is_taken():
         assert [each["type"] for each in await events(served, "f")][-1] == "work_accepted"
 
 
+async def audited(served: Served, namespace: str = "*") -> list[tuple[Any, ...]]:
+    entries = (await served.site.auth.audit.page(namespace)).entries
+    return [(each.who, each.target, each.outcome, each.code) for each in entries if each.action == "webhook.report"]
+
+
+async def test_reports_and_forgeries_are_in_the_audit_trail():
+    async with mounted() as served, StepServer() as there:
+        url = await waiting(served, there)
+        parts = urlsplit(url)
+        token = parts.path.rpartition("/")[2]
+        forged = f"{parts.path}?signature=forged&namespace=north"
+        refused(await served.client.post(forged, json={"done": 1}), 400, "goals.unknown_work")
+        refused(await served.client.post(url, content=b"[1]"), 400, "http.bad_body")
+        acknowledged(await served.client.post(url, json={"done": 1}))
+        acknowledged(await served.client.post(url, json={"done": 1}))
+        assert await audited(served) == [
+            ("step server", "f/wait", "ok", None),
+            ("step server", "f/wait", "ok", None),
+            ("step server", "f/wait", "refused", "http.bad_body"),
+            ("step server", "f/wait", "refused", "goals.unknown_work"),
+        ]
+        assert await audited(served, "north") == []  # a stranger does not fill the trail of others
+        trail = (await served.get("/audit")).text
+        assert token not in trail
+        assert "127.0.0.1" in trail
+
+
+async def test_a_flood_of_forgeries_does_not_fill_the_audit_trail():
+    async with mounted() as served:
+        for number in range(150):
+            await served.client.post(f"/webhook/f/wait/{number}", json={})
+        assert 90 <= len(await audited(served)) <= 110
+
+
 async def test_in_development_an_address_needs_no_signature():
     settings = Settings(argyll="local", unsigned_webhooks=True)
     async with mounted(settings=settings) as served, StepServer() as there:
@@ -173,6 +207,7 @@ async def test_the_public_address_and_the_namespace_are_in_it():
         acknowledged(await served.client.post(path, json={"done": 1}))
         found = await soon(lambda: ended(served, headers))
         assert found["output"] == {"done": 1}
+        assert await audited(served, "north") == [("step server", "f 1/wait", "ok", None)]
 
 
 async def ended(served: Served, headers: dict[str, str]) -> Json | None:

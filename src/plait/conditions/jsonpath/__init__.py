@@ -15,12 +15,12 @@ from functools import lru_cache
 
 from plait.extras import extra
 
-from .errors import JsonPathBudget, JsonPathError, JsonPathSyntaxError
+from .errors import JsonPathBudget, JsonPathError, JsonPathSyntaxError, JsonPathTimeout
 
 with extra("scripts", "JSONPath"):
     from .query import MAX_STEPS, Query
 
-__all__ = ["MAX_STEPS", "JsonPathBudget", "JsonPathError", "JsonPathSyntaxError", "Query", "compile"]
+__all__ = ["MAX_STEPS", "JsonPathBudget", "JsonPathError", "JsonPathSyntaxError", "JsonPathTimeout", "Query", "compile"]
 
 
 @lru_cache(1024)

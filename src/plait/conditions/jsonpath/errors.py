@@ -2,7 +2,8 @@
 
     JsonPathError               422
     ├── JsonPathSyntaxError     the text is no query
-    └── JsonPathBudget          its evaluation took more steps than it may
+    ├── JsonPathBudget          its evaluation took more steps than it may
+    └── JsonPathTimeout         its evaluation took longer than it may
 
 `message` is the reason alone; `line` and `column` count from 1, and are 0 where there is no place.
 """
@@ -39,3 +40,12 @@ class JsonPathBudget(JsonPathError):
 
     def __init__(self) -> None:
         super().__init__("budget", "the query takes too many steps", fix="ask for less: avoid `..` in filters")
+
+
+class JsonPathTimeout(JsonPathError):
+    """The evaluation took longer than it may, though not more steps."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            "time_limit", f"the query takes longer than {seconds:g} s", fix="ask for less: avoid `..` in filters"
+        )

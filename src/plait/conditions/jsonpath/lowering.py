@@ -35,6 +35,10 @@ Value = Callable[[Run, Any], Any]
 Test = Callable[[Run, Any], bool]
 
 
+_COMPILING = 500
+"""Steps that a pattern counts for if it comes from the document: it may have to be compiled each time."""
+
+
 class Lowering:
     """Lowers one query, and notes the names that it looks for in the document itself."""
 
@@ -139,13 +143,14 @@ class Lowering:
 
     def _pattern(self, name: str, pattern: BaseExpression, values: list[Value]) -> Value:
         """`match` or `search`. A pattern that stands in the query is checked with it."""
-        if isinstance(pattern, FilterExpressionLiteral):
+        known = isinstance(pattern, FilterExpressionLiteral)
+        if known:
             _check_pattern(cast("FilterExpressionLiteral[Any]", pattern).value)
-        whole = name == "match"
+        whole, compiling = name == "match", 0 if known else _COMPILING
 
         def test(run: Run, node: Any) -> bool:
             text = values[0](run, node)
-            run.take(1 + (len(text) >> 6 if isinstance(text, str) else 0))
+            run.take(1 + compiling + (len(text) >> 6 if isinstance(text, str) else 0))
             return patterns.matches(text, values[1](run, node), whole=whole)
 
         return test

@@ -11,6 +11,8 @@ from .reading import read
 
 MAX_STEPS = 100_000
 """Of one evaluation, where a caller names no other number."""
+MAX_SECONDS = 5.0
+"""Of one evaluation, as for a script."""
 
 
 class Query:
@@ -40,7 +42,7 @@ class Query:
 
     def find(self, document: Any, steps: int = MAX_STEPS) -> list[Any]:
         """All that it matches, in the order of the document."""
-        run = Run(document, steps)
+        run = Run(document, steps, MAX_SECONDS)
         if self._test is not None:
             return [self._test(run, document)]
         return self._path(run, [document]) if self._path is not None else []

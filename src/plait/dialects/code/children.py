@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 class ChildOp(Op[T]):
     kind = "child"
-    __slots__ = ("_due", "_input", "_keep", "_labels", "_raw", "_reference", "_run_id", "returns")
+    __slots__ = ("_detached", "_due", "_input", "_keep", "_labels", "_raw", "_reference", "_run_id", "returns")
 
     def __init__(
         self,
@@ -38,8 +38,11 @@ class ChildOp(Op[T]):
         labels: dict[str, str],
         keep: bool,
         returns: Any,
+        *,
+        detached: bool = False,
+        depth: int = 3,
     ) -> None:
-        super().__init__(scope, name, depth=3)
+        super().__init__(scope, name, depth)
         self._reference = reference
         self._input = input
         self._raw = ABSENT
@@ -47,6 +50,7 @@ class ChildOp(Op[T]):
         self._due = due
         self._labels = labels
         self._keep = keep
+        self._detached = detached
         self.returns = returns
 
     def opened(self) -> OpOpened:
@@ -59,8 +63,14 @@ class ChildOp(Op[T]):
             run_id=self._run_id or replay.child_id(self.at),
             given=self._run_id is not None,
             keep=self._keep,
+            detached=self._detached,
             definition=self._reference.label,
         )
+
+    def misfit(self, state: OpState) -> str | None:
+        if state.detached == self._detached:
+            return None
+        return f"child `{state.at}` {'whose end nobody waits for' if state.detached else 'that is waited for'}"
 
     def _encoded(self) -> Raw:
         try:
@@ -81,11 +91,30 @@ class ChildOp(Op[T]):
                 self._raw or self._encoded(),
                 None if self._due is None else self._due.time(replay.now),
                 self._labels,
+                announces=self._detached,
             )
         )
 
     def value(self, state: OpState) -> Any:
         return values.decode(state.output or NULL, self.returns)
+
+
+class StartChildOp(ChildOp[str]):
+    """A child that goes its own way: only that it could be started is waited for."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        scope: Scope,
+        name: str,
+        reference: Reference,
+        input: object,
+        run_id: RunId | None,
+        due: Due | None,
+        labels: dict[str, str],
+    ) -> None:
+        super().__init__(scope, name, reference, input, run_id, due, labels, True, str, detached=True, depth=4)
 
 
 class SendOp(Op[None]):

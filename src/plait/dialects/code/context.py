@@ -17,7 +17,7 @@ from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
 from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won
-from .children import ChildOp, SendOp
+from .children import ChildOp, SendOp, StartChildOp
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .errors import WorkflowCodeError
 from .events import Kind
@@ -310,16 +310,38 @@ class Context:
         """Starts a run of any definition and waits for its output."""
         if on_parent_close not in ("cancel", "abandon"):
             raise bad_option(f"on_parent_close={on_parent_close!r}", "use cancel or abandon")
-        for label in chain.from_iterable((labels or {}).items()):
-            checked_text(f"a label of child `{name}`", label)
         if returns is Any:
             returns = getattr(definition, "returns", Any)
+        reference, key, due, labels = self._started(name, definition, id, deadline, labels)
+        keep = on_parent_close == "abandon"
+        return ChildOp(self._scope, name, reference, input, key, due, labels, keep, returns)
+
+    def start_child(
+        self,
+        name: str,
+        definition: Any,
+        input: Any = None,
+        *,
+        id: str | None = None,
+        deadline: Sec | None = None,
+        labels: dict[str, str] | None = None,
+    ) -> Op[str]:
+        """Starts a run of any definition and gives its id. It goes its own way: nobody waits for its end, and it
+        outlives its parent."""
+        reference, key, due, labels = self._started(name, definition, id, deadline, labels)
+        return StartChildOp(self._scope, name, reference, input, key, due, labels)
+
+    def _started(
+        self, name: str, definition: Any, id: str | None, deadline: Sec | None, labels: dict[str, str] | None
+    ) -> tuple[Reference, RunId | None, Due | None, dict[str, str]]:
+        """What a child is started with, checked."""
+        for label in chain.from_iterable((labels or {}).items()):
+            checked_text(f"a label of child `{name}`", label)
         if isinstance(definition, Workflow):
             self._replay.around.registry.add(cast("object", definition))  # it is found by its name later
         key = None if id is None else self._run_key(id, name)
         due = None if deadline is None else self._in(deadline, name)
-        keep = on_parent_close == "abandon"
-        return ChildOp(self._scope, name, _reference(name, definition), input, key, due, labels or {}, keep, returns)
+        return _reference(name, definition), key, due, labels or {}
 
     def approve(
         self,

@@ -17,9 +17,8 @@ from typing import Any, NoReturn
 import msgspec
 
 from .errors import foreign_await
+from .host import MAX_CALLBACKS
 from .scope import current
-
-MAX_CALLBACKS = 100_000
 
 _swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_swap_current_task", None)
 

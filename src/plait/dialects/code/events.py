@@ -42,6 +42,8 @@ class OpOpened(Event, frozen=True, tag="op.opened"):
     """The child's id is the caller's, not ours."""
     keep: bool = False
     """A child that outlives its parent."""
+    detached: bool = False
+    """A child whose end nobody waits for."""
     definition: str | None = None
     value: int | None = None
 
@@ -53,6 +55,7 @@ class OpClosed(Event, frozen=True, tag="op.closed"):
     error: ErrorInfo | None = None
     attempts: int = 1
     messages: list[str] | None = None
+    """Those it took; of one that is cancelled after that and before it was heard, those it gives back."""
     winner: str | None = None
     queued: Millis = Millis(0)
 
@@ -101,6 +104,9 @@ class RunUnblocked(Event, frozen=True, tag="run.unblocked"):
 
 class RunRecovered(Event, frozen=True, tag="run.recovered"):
     reset: list[str]
+    """What failed, and what that stopped: open again."""
+    spare: list[str] = []
+    """What only the failure had led to: the code may come to it again, or not."""
 
 
 class RunRewound(Event, frozen=True, tag="run.rewound"):

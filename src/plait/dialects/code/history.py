@@ -6,7 +6,6 @@ Playing the workflow function against a history is `replay.py`'s part; this one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -47,15 +46,10 @@ from .events import (
     RunUnblocked,
 )
 from .location import Location, child_id, parse, place_of
+from .message_queue import Messages, QueuedMessage, in_order, matching, promised
 
 INLINE = "inline"
-
-
-class QueuedMessage(msgspec.Struct, frozen=True):
-    id: str
-    name: str
-    body: Raw
-    sent_at: Millis
+MAX_SEEN = 10_000
 
 
 class Branch(msgspec.Struct, omit_defaults=True):
@@ -88,6 +82,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     run_id: RunId | None = None
     given: bool = False
     keep: bool = False
+    detached: bool = False
     definition: str | None = None
     value: int | None = None
     output: Raw = ABSENT
@@ -97,6 +92,8 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     winner: str | None = None
     queued: Millis = Millis(0)
     votes: int = 0
+    spare: bool = False
+    """Its result is kept, but the code need not ask for it: a failure that was retried had led to it."""
 
     @property
     def location(self) -> Location:
@@ -135,6 +132,9 @@ class _Image(msgspec.Struct, omit_defaults=True):
     recoveries: int = 0
     rolled_back: bool = False
     rollback_error: ErrorInfo | None = None
+    arrivals: int = 0
+    ended_at: Millis | None = None
+    trimmed: bool = False
 
 
 class History:
@@ -147,9 +147,10 @@ class History:
         self.hash = ""
         self.ops: dict[str, OpState] = {}
         self.undoables: dict[str, Undoable] = {}
-        self.queue: dict[str, QueuedMessage] = {}
-        """Messages that wait, oldest first."""
-        self.seen: set[str] = set()
+        self.queue: Messages = {}
+        self.seen: dict[str, None] = {}
+        """Ids of messages that came, oldest first: the last of them. The inbox knows them all."""
+        self.arrivals = 0
         self.orders = 0
         self.generation = 0
         self.blocked: RunBlocked | None = None
@@ -157,9 +158,13 @@ class History:
         self.ended: RunStatus | None = None
         self.end_seq = 0
         """The number of the event that began its end: the end itself, or the undoing before it."""
+        self.ended_at: Millis | None = None
+        """When it last failed."""
         self.recoveries = 0
         self.rolled_back = False
         self.rollback_error: ErrorInfo | None = None
+        self.trimmed = False
+        """A loop has dropped iterations: its run may go on for years."""
         self.fresh_fork = False
         self.on_closed: Callable[[OpState], None] | None = None
         """Whoever plays the history is told of each closing as it is recorded."""
@@ -188,7 +193,7 @@ class History:
         else:
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
-            op.definition, op.given = event.definition, event.given
+            op.definition, op.given, op.detached = event.definition, event.given, event.detached
             if event.kind == "version":  # answered in the turn that asks
                 op.status, op.closed_at = "completed", at
             if event.branches is not None:
@@ -200,6 +205,8 @@ class History:
     def fold_closed(self, event: OpClosed, at: Millis) -> None:
         op = self.ops.get(event.at)
         if op is None or op.status != "open":
+            if op is not None and event.status == "cancelled":
+                self._give_back(op, at)
             return
         op.status, op.output, op.error, op.attempts = event.status, event.output, event.error, event.attempts
         op.closed_seq, op.closed_at, op.winner, op.queued = self.seq, at, event.winner, event.queued
@@ -214,6 +221,12 @@ class History:
         if self.on_closed is not None:
             self.on_closed(op)
 
+    def _give_back(self, listener: OpState, at: Millis) -> None:
+        """It was cancelled before its messages were delivered: they wait again, where they waited."""
+        self.queue = in_order([*(listener.received or ()), *self.queue.values()])
+        listener.status, listener.order, listener.received = "cancelled", 0, None
+        listener.closed_seq, listener.closed_at = self.seq, at
+
     def fold_branch_closed(self, event: BranchClosed, at: Millis) -> None:
         op = self.ops.get(event.at)
         if op is not None and op.branches is not None:
@@ -226,6 +239,7 @@ class History:
             op.starts = op.starts | event.starts
 
     def fold_trimmed(self, event: LoopTrimmed, at: Millis) -> None:
+        self.trimmed = True
         iterations = self._iterations.get(event.at, {})
         kept = set(event.kept)
         for number in [n for n in iterations if n < event.below and n not in kept]:
@@ -238,8 +252,11 @@ class History:
             op.votes = op.votes + 1 if isinstance(event, ApprovalVoted) else 0
 
     def fold_queued(self, event: MessageQueued, at: Millis) -> None:
-        self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at)
-        self.seen.add(event.id)
+        self.arrivals += 1
+        self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at, self.arrivals)
+        self.seen[event.id] = None
+        if len(self.seen) > MAX_SEEN:
+            del self.seen[next(iter(self.seen))]
 
     def fold_blocked(self, event: RunBlocked, at: Millis) -> None:
         self.blocked = event
@@ -254,7 +271,7 @@ class History:
         self.ended, self.end_seq = "cancelled", self.end_seq or self.seq
 
     def fold_failed(self, event: RunFailed, at: Millis) -> None:
-        self.ended, self.end_seq = "failed", self.end_seq or self.seq
+        self.ended, self.end_seq, self.ended_at = "failed", self.end_seq or self.seq, at
         data: dict[str, Any] = event.data or {}
         self.causes = data.get("causes", [])
 
@@ -266,28 +283,42 @@ class History:
     def fold_recovered(self, event: RunRecovered, at: Millis) -> None:
         self.causes = []
         self.recoveries += 1
+        reset = set(event.reset)
         for path in event.reset:
-            op = self.ops.get(path)
-            if op is None:
-                continue
-            op.status, op.order, op.closed_seq, op.closed_at = "open", 0, 0, None
-            op.output, op.error = ABSENT, None
-            for branch in (op.branches or {}).values():
-                if branch.status == "failed":
-                    branch.status, branch.error = "open", None
-        self._renew_children()
+            if (op := self.ops.get(path)) is not None:
+                self._reopen(op)
+        for path in event.spare:
+            if (op := self.ops.get(path)) is not None:
+                op.spare = True
+                if op.status in ("open", "cancelled"):
+                    self._remove(path)
+        for op in self.open_ops():
+            if op.kind == "timer" and op.deadline is not None:  # what was left of it when the run stopped
+                op.deadline = Millis(op.deadline + at - (op.closed_at or self.ended_at or at))
+            elif op.kind == "child" and not op.given and (op.at in reset or not op.keep):
+                # It failed, or was cancelled when its parent failed: it starts anew under another id
+                op.run_id = child_id(self.run_id, op.at, self.generation, self.recoveries)
+            op.closed_at = None
+
+    def _reopen(self, op: OpState) -> None:
+        for branch in (op.branches or {}).values():
+            if op.status == "failed" and branch.status == "failed":
+                branch.status, branch.error = "open", None
+        op.status, op.order, op.closed_seq = "open", 0, 0
+        op.output, op.error, op.received = ABSENT, None, None
 
     def fold_rewound(self, event: RunRewound, at: Millis) -> None:
         seq, generation, seen, messages = self.seq, self.generation, self.seen, list(self._messages())
+        arrivals = self.arrivals
         self.restore(event.state)
         self._drop_open_children()
-        self.seq, self.generation, self.seen = seq, generation + 1, seen
+        self.seq, self.generation, self.seen, self.arrivals = seq, generation + 1, seen, arrivals
         # What was sent is not unsent: messages that were consumed after that place wait again
         known = {message.id for message in self._messages()}
-        self.queue |= {message.id: message for message in messages if message.id not in known}
+        self.queue = in_order([*self.queue.values(), *(m for m in messages if m.id not in known)])
 
     def fold_forked(self, event: RunForked, at: Millis) -> None:
-        self.queue, self.seen, self.fresh_fork = {}, set(), True
+        self.queue, self.seen, self.fresh_fork = {}, {}, True
         self._drop_open_children()
         self.blocked, self.causes = None, []
         for path, value in event.edits.items():
@@ -299,12 +330,6 @@ class History:
         for path in [op.at for op in self.open_ops() if op.kind == "child"]:
             self._remove(path)
 
-    def _renew_children(self) -> None:
-        """They failed, or were cancelled when their parent failed: they start anew under other ids."""
-        for op in self.open_ops():
-            if op.kind == "child" and not (op.given or op.keep):
-                op.run_id = child_id(self.run_id, op.at, self.generation, self.recoveries)
-
     def fold_rollback_started(self, event: RollbackStarted, at: Millis) -> None:
         self.rollback_error, self.end_seq = event.error, self.end_seq or self.seq
 
@@ -313,9 +338,16 @@ class History:
 
     # -- asking --------------------------------------------------------------------------------------------------
 
-    def matching(self, names: list[str], limit: int) -> list[str]:
-        """Ids of the oldest messages that wait under one of these names."""
-        return list(islice((message.id for message in self.queue.values() if message.name in names), limit))
+    def messages_for(self, listener: OpState) -> list[str]:
+        """Ids of the oldest messages that wait under one of its names."""
+        return matching(self.queue, listener)
+
+    def promised(self, listener: OpState) -> bool:
+        return promised(self.queue, self.listeners(), listener)
+
+    def listeners(self) -> list[OpState]:
+        """Who waits for messages, first come first."""
+        return [op for op in self.open_ops() if op.kind == "message"]
 
     def open_ops(self) -> Iterator[OpState]:
         return (op for op in self.ops.values() if op.status == "open")
@@ -349,7 +381,7 @@ class History:
             list(self.ops.values()),
             list(self.undoables.values()),
             list(self.queue.values()),
-            sorted(self.seen),
+            list(self.seen),
             self.orders,
             self.hash,
             self.generation,
@@ -360,6 +392,9 @@ class History:
             self.recoveries,
             self.rolled_back,
             self.rollback_error,
+            self.arrivals,
+            self.ended_at,
+            self.trimmed,
         )
         return Raw(values.plain(image))
 
@@ -371,10 +406,11 @@ class History:
             self._note_iterations(op)
         self.undoables = {undoable.at: undoable for undoable in image.undoables}
         self.queue = {message.id: message for message in image.queue}
-        self.seen, self.orders, self.hash = set(image.seen), image.orders, image.hash
+        self.seen, self.orders, self.hash = dict.fromkeys(image.seen), image.orders, image.hash
         self.generation, self.blocked, self.causes = image.generation, image.blocked, image.causes
         self.ended, self.end_seq, self.recoveries = image.ended, image.end_seq, image.recoveries
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
+        self.arrivals, self.ended_at, self.trimmed = image.arrivals, image.ended_at, image.trimmed
 
     def _note_iterations(self, op: OpState) -> None:
         """Those of loops that an operation is in."""

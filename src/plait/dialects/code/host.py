@@ -21,6 +21,9 @@ from .definition import Workflow
 from .history import History, OpState
 from .registry import Registry
 
+MAX_CALLBACKS = 100_000
+"""Without a new operation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -52,9 +55,20 @@ class Operation(Protocol):
     def line(self) -> str: ...
 
 
+class Generators(Protocol):
+    """The async generators that a scope's code has begun."""
+
+    async def close_all(self) -> None: ...
+
+
 class DeterministicLoop(Protocol):
     """The event loop of the workflow's code, as far as operations use it."""
 
+    calls: int
+    """Callbacks since the last operation; too many, and the code is stuck."""
+    stuck: bool
+
+    def create_task(self, coro: Any) -> asyncio.Task[Any]: ...
     def spawn(self, coro: Any, context: contextvars.Context | None) -> asyncio.Task[Any]: ...
 
 

@@ -187,6 +187,9 @@ class LoopOp(Op[T]):
         if kept:
             log.warning("loop `%s` keeps iterations %s: make their rollback handlers @step functions", self.at, kept)
         replay.record(LoopTrimmed(self.at, below, kept))
+        inside = f"{self.at}/"
+        for path in [path for path in replay.handlers if path.startswith(inside) and path not in replay.history.ops]:
+            del replay.handlers[path]
 
     def _encode(self, value: object, what: str) -> Raw:
         try:

@@ -6,7 +6,7 @@ on a private event loop and can only wait for what the kernel delivers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, assert_never
 
 import msgspec
@@ -20,6 +20,7 @@ from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
     Cancel,
     ChildFinished,
+    ChildStarted,
     Continue,
     Decided,
     Loaded,
@@ -47,6 +48,8 @@ from .events import (
 )
 from .history import OpState
 from .op import Op, revoking
+from .recovery import first_failure, stopped
+from .registry import AnyWorkflow
 from .replay import Replay
 from .replayer import Replayer, input_misfit
 from .steps import StepOp
@@ -75,8 +78,13 @@ class CodeMachine(Replayer):
         self.history.restore(snapshot)
         self._started = True
 
+    @property
+    def compacts(self) -> bool:
+        return self.history.trimmed
+
     def weight(self) -> int:
-        return len(self.history.ops)
+        history = self.history
+        return len(history.ops) + len(history.undoables) + len(history.queue)
 
     def backlog(self) -> int:
         return len(self.history.queue)
@@ -95,6 +103,8 @@ class CodeMachine(Replayer):
                 self._message(input)
             case ChildFinished():
                 self._child(input)
+            case ChildStarted():
+                self._child_started(input)
             case Decided():
                 self._decided(input)
             case Start():
@@ -131,8 +141,10 @@ class CodeMachine(Replayer):
         op = self._open_op(token)
         if op is None:
             return
-        if op.kind == "message" and self._replay is not None and self._replay.feed(op):
-            pass  # a message that is there when the deadline is handled wins
+        if op.kind == "message" and self.history.promised(op):
+            # A message that is there when the deadline is handled wins; a blocked run gets it when it goes on
+            if self._replay is not None:
+                self._replay.feed_all()
         else:
             self._effects([WithdrawApproval(token, "expired")] if op.kind == "approval" else [])
             self._record(OpClosed(op.at, messages=[] if op.kind == "message" else None))
@@ -142,11 +154,8 @@ class CodeMachine(Replayer):
         if message.id in self.history.seen:
             return
         self._record(MessageQueued(message.id, message.name, message.body, message.sent_at))
-        for op in list(self.history.open_ops()):
-            if op.kind == "message" and message.name in (op.names or ()):
-                self._record(OpClosed(op.at, messages=[message.id]))
-                self._effects(revoking(op, self._token(op.at)))
-                break
+        if self._replay is not None:  # a blocked run takes nothing
+            self._replay.feed_all(message.name)
         self._pump()
 
     def _child(self, child: ChildFinished) -> None:
@@ -155,6 +164,8 @@ class CodeMachine(Replayer):
             return
         if self.history.ended is not None and not op.keep:
             return  # it was cancelled with this run; a retry starts it again
+        if op.detached and child.status != "refused":
+            return  # that it started is all that was asked
         if child.status == "completed":
             self._record(OpClosed(op.at, "completed", child.output))
         elif child.status == "refused":
@@ -165,6 +176,12 @@ class CodeMachine(Replayer):
             error = ErrorInfo("child.failed", cause.message, kind="child", attrs=attrs, cause=cause)
             self._record(OpClosed(op.at, "failed", error=error))
         self._pump()
+
+    def _child_started(self, child: ChildStarted) -> None:
+        op = self._open_op(child.token)
+        if op is not None and op.run_id == child.run_id and op.detached:
+            self._record(OpClosed(op.at, "completed", values.encode(caller_id(child.run_id))))
+            self._pump()
 
     def _decided(self, decided: Decided) -> None:
         op = self._open_op(decided.token)
@@ -204,11 +221,26 @@ class CodeMachine(Replayer):
         self._must_not_be_undone()
         if self.history.ended != "failed":
             return
-        reset = list(self.history.causes)
+        causes = list(self.history.causes)
+        reset = [*causes, *stopped(self.history, causes)]
+        spare = self._spare(reset, first_failure(self.history, causes))
         self._reopen("retry")
-        self._record(RunRecovered(reset))
-        self._decision.retried = [self._token(path) for path in reset]
-        self._play_again()
+        self._record(RunRecovered(reset, spare))
+        self._decision.retried = [self._token(path) for path in causes]
+        self._play_again(reset)
+
+    def _spare(self, reset: list[str], since: int | None) -> list[str]:
+        """What only the failure has led to: found by playing the function as if that had not been."""
+        definition = self._definition()
+        if since is None:
+            return []
+        if definition is None:
+            return [op.at for op in self.history.ops.values() if op.opened_seq > since]
+        scratch = CodeMachine(self._around)
+        scratch.restore(self.history.snapshot())
+        scratch.history.evolve(RunReopened("retry"), self._now)
+        scratch.history.evolve(RunRecovered(reset), self._now)
+        return scratch.rehearse(definition, self._now, spares=since).spared
 
     def _settle(self, resume: Resume) -> None:
         op = self.history.ops.get(self._path(resume.token or TaskToken("")))
@@ -249,11 +281,11 @@ class CodeMachine(Replayer):
             self.history.evolve(RunReopened(cause), self._now)
             self._reopened = True
 
-    def _play_again(self) -> None:
+    def _play_again(self, reset: Collection[str] = ()) -> None:
         """Plays, and starts again what history has as open but nothing is under way for."""
         self.history.fresh_fork = False
         paths = [op.at for op in self.history.open_ops() if op.kind in _ARMED]
-        self._play()
+        self._play(again=True)
         if self._replay is None or self._replay.over:
             return
         for path in paths:
@@ -264,7 +296,7 @@ class CodeMachine(Replayer):
                 self._effect(op.task())
             elif op.kind != "child":
                 op.begin(state)
-            elif not state.keep:  # which went on, whatever became of its parent
+            elif path in reset or not state.keep:  # else it went on, whatever became of its parent
                 self._start_child_again(op, state)
         self._pump()
 
@@ -315,14 +347,18 @@ class CodeMachine(Replayer):
             raise self._not_loaded()
         scratch = CodeMachine(self._around)
         scratch.restore(self.history.snapshot())
-        replay = Replay(definition, scratch.history, self._around, scratch._record_as_code, _ignore)
-        scratch._now = now
+        return scratch.rehearse(definition, now).blocked
+
+    def rehearse(self, definition: AnyWorkflow, now: Millis, *, spares: int | None = None) -> Replay:
+        """Plays the function without effects. It can't be played after that."""
+        self._now = now
+        replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
         try:
             replay.start(entry(definition, self.history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
-            return input_misfit(definition, error)
+            replay.blocked = input_misfit(definition, error)
         replay.evict()
-        return replay.blocked
+        return replay
 
 
 def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo:

@@ -12,8 +12,9 @@ from plait.kernel.effects import SetTimer
 
 from .errors import MessageBodyError
 from .events import OpOpened
-from .history import OpState, QueuedMessage
+from .history import OpState
 from .message import Message
+from .message_queue import QueuedMessage
 from .op import Op
 from .scope import Scope
 from .waits import Due

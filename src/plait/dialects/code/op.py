@@ -21,6 +21,7 @@ from plait.kernel.ids import TaskToken
 from .errors import StepError, mark, to_exception
 from .events import Kind, OpOpened
 from .history import OpState
+from .host import Host
 from .scope import Scope, current
 
 T_co = TypeVar("T_co", covariant=True)
@@ -65,6 +66,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
             scope, replay = self.scope, self.scope.replay
             if current.get() is not scope or scope.dead or replay.evicted:
                 scope.refuse(self.kind, self.name)
+                return _nothing(replay)
             self.future = OpFuture(loop=replay.loop)  # pyright: ignore[reportArgumentType]
             self.future.op = self
             replay.open(self)
@@ -151,6 +153,11 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
     @property
     def token(self) -> TaskToken:
         return self.scope.replay.token(self.at)
+
+
+def _nothing(replay: Host) -> Generator[Any, Any, Any]:
+    """What code gets that does not accept that it is not wanted any more: a wait without end."""
+    return asyncio.Future[Any](loop=replay.loop).__await__()  # pyright: ignore[reportArgumentType]
 
 
 def revoking(state: OpState, token: TaskToken) -> list[Effect]:

@@ -41,8 +41,6 @@ class StepExecutor:
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             raise TaskError(f"an argument does not fit step `{step.name}`: {error}", retryable=False) from None
         if step.threaded:
-            if attempt.in_thread is None:
-                raise RuntimeError("the worker of this attempt has no threads")
             return await attempt.in_thread(lambda: step.fn(*arguments))
         result = step.fn(*arguments)
         return await result if hasattr(result, "__await__") else result

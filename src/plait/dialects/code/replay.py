@@ -10,6 +10,7 @@ that the code still fits (every recorded operation was asked for), records what 
 from __future__ import annotations
 
 import contextvars
+import logging
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -22,18 +23,21 @@ from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
 from plait.kernel.values import ABSENT
 
+from .async_generators import watch
 from .definition import Workflow, bad_option
-from .deterministic_loop import MAX_CALLBACKS, TurnLoop, TurnTask
+from .deterministic_loop import TurnLoop, TurnTask
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History, OpState
-from .host import Settling, Surroundings
+from .host import MAX_CALLBACKS, Settling, Surroundings
 from .location import child_id, parse, text, token_of
 from .op import Op, revoking
 from .scope import Scope, current
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
 from .waits import MAX_WAIT, Due, TimerOp
+
+log = logging.getLogger("plait.code")
 
 MAX_OPENED = 10_000
 """Operations that may be opened in one turn."""
@@ -51,6 +55,8 @@ class Replay:
         effect: Callable[[Effect], None],
         *,
         collecting: bool = False,
+        again: bool = False,
+        spares: int | None = None,
     ) -> None:
         self.definition = definition
         self.history = history
@@ -62,6 +68,11 @@ class Replay:
         self.effect = effect
         self.collecting = collecting
         """Enter every body, to find rollback handlers; record and start nothing."""
+        self._again = again
+        """It goes on from another place than where its log ended, perhaps from inside a decision."""
+        self._spares = spares
+        self.spared: list[str] = []
+        """Operations after event number `spares` that the code has not asked for, and need not."""
         self.loop = TurnLoop(self.run_id, self._time, self._open_timer)
         self.now: Millis = history.started_at
         self.wall: Millis = self.now
@@ -92,6 +103,7 @@ class Replay:
 
     def start(self, coroutine: Callable[[Scope], Any], wall: Millis) -> None:
         """Makes the function's first turn, and all that history has for it."""
+        watch()
         root = Scope(self)
         context = contextvars.copy_context()
         context.run(current.set, root)
@@ -151,7 +163,7 @@ class Replay:
         self.loop.stuck, self.loop.calls = False, 0
         if self.main is not None and not self.main.done():
             main, self.main = self.main, None
-            _quietly(main.get_coro().close)  # type: ignore[union-attr]
+            self._quietly(main.get_coro().close)  # type: ignore[union-attr]
             self.main = self.loop.spawn(_raise(spinning("the workflow")), contextvars.copy_context())
             self.loop.run()
 
@@ -220,7 +232,8 @@ class Replay:
                 return
             self._visited.add(op.at)
             self._visited.update(path for path in self.history.ops if path.startswith(f"{op.at}/"))
-            self._drop(state)
+            if state.status == "open":
+                self._drop(state)
             for inner in list(self.history.open_ops()):
                 if inner.at.startswith(f"{op.at}/"):
                     self._drop(inner)
@@ -240,10 +253,15 @@ class Replay:
             self._drop(state)
 
     def _drop(self, state: OpState) -> None:
-        if state.status != "open":
+        if state.status != "open" and not state.received:
             return
         if self.replaying:
-            self._dropped.append(state)
+            # A log of an older release may end without the messages that a loser had taken, and is right as it is
+            if state.status == "open" or self._again:
+                self._dropped.append(state)
+            return
+        if state.received:
+            self._give_back(state)
             return
         for effect in revoking(state, self.token(state.at)):
             self.effect(effect)
@@ -257,10 +275,29 @@ class Replay:
 
     def feed(self, state: OpState) -> bool:
         """Gives queued messages to an operation that listens for them."""
-        found = self.history.matching(state.names or [], state.limit or 1)
+        found = self.history.messages_for(state)
         if found:
             self.record(OpClosed(state.at, messages=found))
         return bool(found)
+
+    def feed_all(self, name: str | None = None) -> None:
+        """Gives queued messages, perhaps of one name only, to whoever listens, in the order in which they began to."""
+        if not self.history.queue:
+            return
+        for state in self.history.listeners():
+            wants = name is None or name in (state.names or ())
+            if wants and state.at in self.waiting and self.feed(state):
+                for effect in revoking(state, self.token(state.at)):
+                    self.effect(effect)
+
+    def give_back_undelivered(self) -> None:
+        """The run ends: what was taken and will not be heard waits again."""
+        for state in [state for state in self._due if state.received and state.at in self.waiting]:
+            self._give_back(state)
+
+    def _give_back(self, state: OpState) -> None:
+        self.record(OpClosed(state.at, "cancelled", messages=[message.id for message in state.received or ()]))
+        self.feed_all()
 
     def undecodable(self, op: Op[Any], why: str) -> None:
         self.blocked = RunBlocked(
@@ -295,14 +332,16 @@ class Replay:
                 self.record(op.opened())
             else:
                 self._begin(op)
-        for state in [op for op in self.history.open_ops() if op.kind == "message"]:
-            self.feed(state)
+        self.feed_all()
 
     def _unvisited(self) -> OpState | None:
         """The first recorded operation that the code has not asked for, and no finished body covers."""
         for path, op in self.history.ops.items():
-            if path not in self._visited and not self._covered(path):
+            if path in self._visited or op.spare or self._covered(path):
+                continue
+            if self._spares is None or op.opened_seq <= self._spares:
                 return op
+            self.spared.append(path)
         return None
 
     def _covered(self, path: str) -> bool:
@@ -337,7 +376,7 @@ class Replay:
         return token_of(at, self.history.generation)
 
     def child_id(self, at: str) -> RunId:
-        return child_id(self.run_id, at, self.history.generation)
+        return child_id(self.run_id, at, self.history.generation, self.history.recoveries)
 
     def count_idle(self, what: str) -> None:
         """A loop came round once more; without a single operation it would go on for ever."""
@@ -373,8 +412,16 @@ class Replay:
 
     def _close(self, task: TurnTask) -> None:
         coroutine: Any = task.get_coro()
-        self.loop.call_soon(_quietly, coroutine.close)
+        self.loop.calls = 0
+        self.loop.call_soon(self._quietly, coroutine.close)
         self.loop.run()
+
+    def _quietly(self, close: Callable[[], None]) -> None:
+        try:
+            close()
+        except BaseException as error:  # the code in a `finally` may do anything; its run is not here any more
+            if "ignored GeneratorExit" in str(error):
+                log.warning("run %s: its code catches the signal to stop; write `except Exception`", self.run_id)
 
 
 def spinning(what: str) -> WorkflowCodeError:
@@ -388,13 +435,6 @@ def spinning(what: str) -> WorkflowCodeError:
 
 async def _raise(error: Exception) -> None:
     raise error
-
-
-def _quietly(close: Callable[[], None]) -> None:
-    try:
-        close()
-    except BaseException:  # the code in a `finally` may do anything; its run is not here any more
-        return
 
 
 def void(_: object) -> None:

@@ -45,7 +45,7 @@ class Replayer:
 
     # -- playing the function ------------------------------------------------------------------------------------
 
-    def _play(self) -> None:
+    def _play(self, *, again: bool = False) -> None:
         """Plays the function from the top against the history."""
         if self._replay is not None:
             self.close()
@@ -66,7 +66,9 @@ class Replayer:
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             self._block(input_misfit(definition, error))
             return
-        replay = self._replay = Replay(definition, self.history, self._around, self._record_as_code, self._effect)
+        replay = self._replay = Replay(
+            definition, self.history, self._around, self._record_as_code, self._effect, again=again
+        )
         replay.start(enter, self._now)
         self._conclude()
 
@@ -127,11 +129,13 @@ class Replayer:
         self._effect(Block(ErrorInfo(blocked.code, message, kind="blocked")))
 
     def _stop(self) -> None:
-        self.close()
         self._revoke_open()
+        self.close()
 
     def _revoke_open(self) -> None:
         """The run ends: what is open is stopped, and what this decision was about to start is not."""
+        if self._replay is not None:
+            self._replay.give_back_undelivered()
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
         kept: list[Effect] = []
         unborn: set[TaskToken] = set()

@@ -7,14 +7,16 @@ import uuid
 import zlib
 from collections.abc import Awaitable, Callable
 from random import Random
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from .errors import EvictedError, WorkflowCodeError, foreign_await
-from .host import Host, Operation
+from .host import MAX_CALLBACKS, Generators, Host, Operation
 from .location import MAX_DEPTH, check_name, is_plain, segment
 
 T = TypeVar("T")
 
+_REFUSED_CALL = 100
+"""Callbacks that a refused call counts for: code that asks on and on must not take long to stop."""
 _FOREIGN = ("attached to a different loop", "Task got bad yield", "await wasn't used with future")
 
 current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.scope", default=None)
@@ -22,7 +24,7 @@ current: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("plait.sc
 
 
 class Scope:
-    __slots__ = ("_draws", "_names", "_tasks", "_timers", "dead", "depth", "path", "prefix", "replay")
+    __slots__ = ("_draws", "_names", "_tasks", "_timers", "dead", "depth", "generators", "path", "prefix", "replay")
 
     def __init__(self, replay: Host, path: str = "") -> None:
         self.replay = replay
@@ -31,6 +33,7 @@ class Scope:
         self.depth = path.count("/") + 1 if path else 0
         self.dead = False
         """A branch that lost a race, or an operation that was cancelled: its code may end, but do nothing more."""
+        self.generators: Generators | None = None
         self._names: dict[str, Operation | None] = {}
         self._draws = 0
         self._tasks = 0
@@ -39,31 +42,39 @@ class Scope:
     def claim(self, kind: str, name: str, op: Operation) -> str:
         """Checks a call and gives the path of its operation."""
         if current.get() is not self or self.dead or self.replay.evicted:
-            self.refuse(kind, name)
+            return self.refuse(kind, name)
         part = name if type(name) is str and is_plain(name) else segment(check_name(kind, name))
         if name in self._names:
-            raise WorkflowCodeError(
-                "DUPLICATE_NAME",
-                f"`{name}` is used twice in {self.label}",
-                fix=f'write f"{name}:{{i}}", or use ctx.loop',
-            )
+            fix = f'write f"{name}:{{i}}", or use ctx.loop'
+            return self._reject(WorkflowCodeError("DUPLICATE_NAME", f"`{name}` is used twice in {self.label}", fix=fix))
         if self.depth >= MAX_DEPTH:
             what, fix = f"{kind} `{name}` is nested {self.depth + 1} levels deep", f"use at most {MAX_DEPTH} levels"
             raise WorkflowCodeError("BAD_OPTION", what, fix=fix)
         self._names[name] = op
         return self.prefix + part
 
-    def refuse(self, kind: str, name: str) -> NoReturn:
+    def refuse(self, kind: str, name: str) -> str:
         """Only the code of this scope may use it, and only while it is wanted."""
         if self.replay.evicted:
-            raise EvictedError(f"{kind} `{name}`: the run is no longer in memory here")
+            return self._reject(EvictedError(f"{kind} `{name}`: the run is no longer in memory here"))
         where = current.get()
         if where is None:
             who, fix = "a step", "do it in the workflow function, before or after the step"
         else:
             who, fix = where.label, "use the ctx that the branch or body gets as its argument"
         why = "its branch was cancelled" if where is self else f"it belongs to {self.label}"
-        raise WorkflowCodeError("WRONG_CTX", f"{kind} `{name}` can't be used in {who}", why=why, fix=fix)
+        return self._reject(WorkflowCodeError("WRONG_CTX", f"{kind} `{name}` can't be used in {who}", why=why, fix=fix))
+
+    def _reject(self, error: BaseException) -> str:
+        """Raises it. Code that catches it and tries again, over and over, gets through at last: to an operation that
+        never ends, because nothing else would stop it."""
+        replay = self.replay
+        replay.loop.calls += _REFUSED_CALL
+        if replay.loop.calls <= MAX_CALLBACKS:
+            raise error
+        if not (self.dead or replay.evicted):
+            self.dead = replay.loop.stuck = True
+        return f"{self.prefix}~refused"
 
     async def enter(self, code: Callable[[Scope], Awaitable[T]]) -> T:
         """Runs the code of this scope to its end."""
@@ -73,6 +84,8 @@ class Scope:
             if any(words in str(error) for words in _FOREIGN):  # asyncio says it in its own words
                 raise foreign_await(str(error)) from None
             raise
+        if self.generators is not None:
+            await self.generators.close_all()
         self.check_all_awaited()
         return result
 

@@ -60,7 +60,7 @@ class GoalsBundle(GoalsDialect):
         self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
         self._reader: asyncio.Task[None] | None = None
         self.catalog = StepCatalog(self.catalogs, self.health, languages, self.handlers)
-        super().__init__(self.catalogs, self.handlers, self._unhealthy_step)
+        super().__init__(self.catalogs, self.handlers, self._unhealthy_step, languages)
 
     def declare(self, definition: object) -> bool:
         if not is_step(definition):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -20,18 +19,14 @@ from plait.kernel.task import Executor
 from .catalogs.catalogs import Catalogs
 from .definition import Goals
 from .errors import BadRequest, GoalsError
-from .planning.plan import Plan
-from .planning.planner import plan
-from .planning.request import Request, check_start, label_of, read_goals, read_request
-from .running.compiled_plan import CompiledPlan
+from .plan_cache import PlanCache
+from .planning.gates import Judge
+from .planning.request import check_start, label_of, read_goals, read_request
 from .running.decision_builder import Handlers, RunContext
 from .running.edits import fork
 from .running.events import GoalsEvent
 from .running.machine import GoalsMachine
 from .running.state import StartData
-
-_KEPT_PLANS = 256
-_PlanKey = tuple[str, int, tuple[str, ...], frozenset[str]]
 
 Unhealthy = Callable[[str, str], str]
 """What is wrong with a step of a namespace."""
@@ -49,11 +44,13 @@ class GoalsDialect:
         catalogs: Catalogs,
         handlers: Handlers,
         unhealthy: Unhealthy = lambda namespace, step_id: "",
+        judge: Judge | None = None,
     ) -> None:
+        """`judge` runs the scripts of gates; without one, none is decided before its run."""
         self._catalogs = catalogs
         self._handlers = handlers
         self._unhealthy = unhealthy
-        self._plans = PlanCache(catalogs)
+        self._plans = PlanCache(catalogs, judge)
 
     def accepts(self, definition: object) -> bool:
         return isinstance(definition, Goals)
@@ -73,7 +70,7 @@ class GoalsDialect:
         await self._catalogs.refresh(namespace)
         wanted = cast("Goals", definition)
         request = read_request(wanted.goals, input)
-        plan = self._plans.plan(request, namespace)
+        plan = await self._plans.plan(request, namespace, wanted.more)
         check_start(plan)
         more = values.encode(wanted.more) if wanted.more else b""
         return Resolved(
@@ -88,8 +85,9 @@ class GoalsDialect:
     async def plan(self, definition: object, input: object, namespace: str) -> Preview:
         """A plan with gaps is shown with them."""
         await self._catalogs.refresh(namespace)
-        request = read_request(cast("Goals", definition).goals, input)
-        plan = self._plans.plan(request, namespace)
+        wanted = cast("Goals", definition)
+        request = read_request(wanted.goals, input)
+        plan = await self._plans.plan(request, namespace, wanted.more)
         return Preview(
             dialect=self.name,
             definition=label_of(request.goals),
@@ -129,30 +127,6 @@ class GoalsDialect:
         raise Conflict(
             "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
         )
-
-
-class PlanCache:
-    """Plans that were made already: as long as the catalog stays, the same goals and names given need no second
-    thought."""
-
-    def __init__(self, catalogs: Catalogs) -> None:
-        self._catalogs = catalogs
-        self._plans: OrderedDict[_PlanKey, Plan] = OrderedDict()
-        self.compiled_plans: dict[int, CompiledPlan] = {}
-        """By the identity of their plan, for machines of runs that are started here."""
-
-    def plan(self, request: Request, namespace: str) -> Plan:
-        key = namespace, self._catalogs.sequence(namespace), request.goals, frozenset(request.init)
-        found = self._plans.get(key)
-        if found is None:
-            found = self._plans[key] = plan(self._catalogs.get(namespace), request.goals, request.init)
-            self.compiled_plans[id(found)] = CompiledPlan(found)
-            if len(self._plans) > _KEPT_PLANS:
-                _, oldest = self._plans.popitem(last=False)
-                del self.compiled_plans[id(oldest)]
-        else:
-            self._plans.move_to_end(key)
-        return found
 
 
 def _startable(plan: Any) -> bool:

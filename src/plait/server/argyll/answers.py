@@ -1,4 +1,4 @@
-"""How the mount says that something went wrong, and what every answer of it has."""
+"""How the mount says that something went wrong, and how its answers are encoded."""
 
 from __future__ import annotations
 
@@ -16,14 +16,6 @@ from .route import Said
 _JSON = (b"content-type", b"application/json")
 _INVALID = 422
 """Unknown to its clients: they know 400."""
-
-CORS = (b"access-control-allow-origin", b"*")
-PREFLIGHT = [
-    CORS,
-    (b"access-control-allow-methods", b"GET, POST, PUT, DELETE, OPTIONS"),
-    (b"access-control-allow-headers", b"*"),
-    (b"access-control-max-age", b"86400"),
-]
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -51,7 +43,7 @@ def headers_of(error: PlaitError) -> list[tuple[bytes, bytes]]:
 
 def encoded(said: Said) -> tuple[bytes, list[tuple[bytes, bytes]]]:
     """The body and the headers that describe it."""
-    headers: list[tuple[bytes, bytes]] = [CORS, NO_STORE]
+    headers: list[tuple[bytes, bytes]] = [NO_STORE]
     if said.shape is None:
         return b"", headers
     body = msgspec.json.encode(said.shape)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from plait.api.audit import AuditOutcome
 from plait.api.caller import Caller
-from plait.kernel.errors import NotFound, PlaitError, TooLarge
+from plait.kernel.errors import NotFound, PlaitError
 from plait.observe.counters import OTHER
 from plait.server import problem
 from plait.server.body import Disconnected, discard, read_bytes
-from plait.server.errors import NoRoute, NotAllowed, Overloaded
+from plait.server.errors import BodyTooLarge, NoRoute, NotAllowed, Overloaded
 from plait.server.router import Match, Router
 from plait.server.site import Site
 
 from . import catalog, flows, plans, steps, webhooks
-from .answers import PREFLIGHT, encoded, headers_of, refusal
+from .answers import encoded, headers_of, refusal
+from .cors import Cors
 from .live import live
 from .paths import ENGINE, LIVE
 from .route import NAMESPACE, Ask, MountRoute, Said
@@ -29,6 +31,7 @@ class Mount:
     def __init__(self, site: Site) -> None:
         self._site = site
         self._on = site.settings.argyll != "off"
+        self._cors = Cors(site.settings.argyll_origins)
         self._router = Router((*webhooks.ROUTES, *(_ROUTES if self._on else ())))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -48,19 +51,20 @@ class Mount:
         self._site.metrics.http.observe(name, status, perf_counter() - began)
 
     async def _respond(self, scope: Scope, receive: Receive, send: Send) -> int:
-        more: list[tuple[bytes, bytes]] = []
+        origin = Headers(scope=scope).get("origin")
+        more = self._cors.headers(origin)
         linger: Receive | None = None
         try:
             said = await self._said(scope, receive)
         except PlaitError as error:
-            said, more = refusal(error), headers_of(error)
-            linger = receive if error.status == TooLarge.status else None
+            said, more = refusal(error), [*more, *headers_of(error)]
+            linger = receive if isinstance(error, BodyTooLarge) else None
         except Disconnected:
             raise
         except Exception as error:
             said = refusal(problem.bug(error, scope["state"]["request_id"]))
         if scope["method"] == "OPTIONS" and said.status == 204:
-            more = PREFLIGHT
+            more = self._cors.preflight(origin)
         await _send(said, more, scope["method"], send, linger)
         return said.status
 
@@ -104,19 +108,26 @@ class Mount:
         try:
             said = await route.handler(ask)
         except PlaitError as error:
-            await self._record(route, scope, next(iter(ask.params.values()), None), "refused", error.code)
+            # In the namespace of these clients, whatever the request named: nobody fills the audit trail of others
+            await self._record(route, scope, NAMESPACE, ask.target, "refused", error.code)
             raise
-        await self._record(route, scope, said.target, "ok", None)
+        await self._record(route, scope, said.namespace, said.target, "ok", None)
         return said
 
     async def _record(
-        self, route: MountRoute, scope: Scope, target: str | None, outcome: AuditOutcome, code: str | None
+        self,
+        route: MountRoute,
+        scope: Scope,
+        namespace: str,
+        target: str | None,
+        outcome: AuditOutcome,
+        code: str | None,
     ) -> None:
         if not route.name:
             return
         address = scope["client"][0] if scope.get("client") else ""
-        caller = Caller("argyll client", "editor", NAMESPACE, "open", address=address)
-        await self._site.auth.audit.record(caller, route.name, target, outcome, code, NAMESPACE)
+        caller = Caller(route.who, "editor", namespace, "open", address=address)
+        await self._site.auth.audit.record(caller, route.name, target, outcome, code, namespace)
 
 
 def _route_of(match: Match[MountRoute], method: str) -> MountRoute:
@@ -132,8 +143,7 @@ async def _send(
     body, headers = encoded(said)
     if said.status != 204:
         headers.append((b"content-length", b"%d" % len(body)))
-    fresh = [pair for pair in more if pair not in headers]
-    await send({"type": "http.response.start", "status": said.status, "headers": [*headers, *fresh]})
+    await send({"type": "http.response.start", "status": said.status, "headers": [*headers, *more]})
     if linger is not None:
         await send({"type": "http.response.body", "body": body, "more_body": True})
         await discard(linger)

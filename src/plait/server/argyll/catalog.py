@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from plait.dialects.goals.catalogs.cluster import UNKNOWN
 from plait.dialects.goals.catalogs.health import HealthReport
 from plait.kernel.events import Recorded
 from plait.registry.engine import Engine
@@ -40,15 +41,22 @@ def _cluster(report: HealthReport) -> dict[str, Any]:
     return {"last_updated": moment(report.last_updated), "nodes": nodes}
 
 
+def _complete(report: HealthReport) -> dict[str, Any]:
+    """What each node says of every step of the catalog: of most it may know nothing."""
+    unknown = dict.fromkeys(report.health, UNKNOWN)
+    return {node: {"health": unknown | steps} for node, steps in report.nodes.items()}
+
+
 async def engine_state(ask: Ask) -> Said:
     report = await ask.engine.catalog.health()
     state, _ = await catalog_state(ask.engine)
-    return Said(state | {"health": report.health})
+    last = max(state["last_updated"], moment(report.last_updated))
+    return Said(state | {"last_updated": last, "health": _complete(report)})
 
 
 async def health(ask: Ask) -> Said:
     report = await ask.engine.catalog.health()
-    return Said(_cluster(report) | {"health": report.health})
+    return Said(_cluster(report) | {"nodes": _complete(report), "health": report.health})
 
 
 async def step_health(ask: Ask) -> Said:
@@ -89,6 +97,7 @@ def listed(told: Iterable[Told], aggregate: list[str]) -> Said:
 
 ROUTES = (
     MountRoute(method="GET", full_path="/engine", handler=engine_state),
+    MountRoute(method="GET", full_path="/engine/", handler=engine_state),
     MountRoute(method="GET", full_path="/engine/health", handler=health),
     MountRoute(method="GET", full_path="/engine/health/{id}", handler=step_health),
     MountRoute(method="GET", full_path="/engine/catalog", handler=catalog),

@@ -5,8 +5,10 @@ The numbers begin with 0, so an event's is one less than in the log. Some of the
     run.started            flow_started            run.completed, run.failed, run.cancelled    the outcome
     task.retry_scheduled   work_not_completed, work_retry_scheduled
     task.dead_lettered     work_not_completed      task.late                                   late_result
-    rollback.started       the outcome; what ends the run after it is then flow_deactivated
-    rollback.step          comp_succeeded, comp_failed
+    rollback.started       the outcome, if it was not told before
+    rollback.step          comp_started, comp_succeeded, comp_failed; none when a failed one is given up
+
+What ends a run is followed by flow_deactivated if nothing is under way any more; else the log has that event later.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ import msgspec
 from msgspec import Raw
 
 from plait.dialects.goals.planning.plan import Plan
+from plait.dialects.goals.running.evolve import GOAL_FAILED
 from plait.dialects.goals.running.fanout import fan_of
-from plait.dialects.goals.running.state import COMPENSATION
+from plait.dialects.goals.running.state import COMPENSATION, compensated_item
 from plait.dialects.goals.steps.step import Step
 from plait.kernel import values
 from plait.kernel.events import Recorded
@@ -31,12 +34,7 @@ from .times import moment
 CATALOG, CLUSTER = ["catalog"], ["cluster"]
 _OUTCOMES = {"run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled"}
 _SILENT = ("run.reopened", "run.patched", "rollback.ended")
-_UNDONE = {
-    "completed": "comp_succeeded",
-    "failed": "comp_failed",
-    "retried": "comp_started",
-    "discarded": "comp_failed",
-}
+_UNDONE = {"completed": "comp_succeeded", "failed": "comp_failed", "retried": "comp_started"}
 
 
 class Told(NamedTuple):
@@ -69,7 +67,11 @@ class FlowTeller:
         self._began = 0
         self._steps: dict[str, str] = {}
         """Whose work a token is."""
+        self._active: set[str] = set()
+        """Work under way."""
         self._told_outcome = False
+        self._cut = False
+        """It was ended from outside: what comes after that is late."""
         self._plan: dict[str, Step] = {}
 
     def tell(self, event: Recorded) -> list[Told]:
@@ -83,11 +85,12 @@ class FlowTeller:
             case "run.started":
                 return [("flow_started", self._started(event))]
             case "run.completed" | "run.failed" | "run.cancelled":
-                return [self._ended(event)]
+                return self._ended(event)
             case "rollback.started":
                 return self._rolling_back(data)
             case "rollback.step":
-                return [(_UNDONE[data["status"]], self._undone(data))]
+                told = _UNDONE.get(data["status"])
+                return [] if told is None else [(told, self._undone(data))]
             case "task.retry_scheduled":
                 return self._retried(data)
             case "task.dead_lettered":
@@ -114,11 +117,16 @@ class FlowTeller:
             "labels": data.get("labels", {}),
         }
 
-    def _ended(self, event: Recorded) -> tuple[str, dict[str, Any]]:
+    def _ended(self, event: Recorded) -> list[tuple[str, dict[str, Any]]]:
         status = _OUTCOMES[event.type]
-        if self._told_outcome:
-            self._told_outcome = False
-            return "flow_deactivated", {"status": status}
+        outcome = [] if self._told_outcome else [self._outcome(event, status)]
+        error: dict[str, Any] = event.data.get("error") or {}
+        self._cut = status == "cancelled" or (status == "failed" and error.get("code") != GOAL_FAILED)
+        self._told_outcome = False
+        over = self._cut or not self._active
+        return [*outcome, ("flow_deactivated", {"status": status})] if over else outcome
+
+    def _outcome(self, event: Recorded, status: str) -> tuple[str, dict[str, Any]]:
         match status:
             case "completed":
                 return "flow_completed", {
@@ -142,17 +150,17 @@ class FlowTeller:
                 return [("flow_failed", _error(data))]
 
     def _undone(self, data: dict[str, Any]) -> dict[str, Any]:
-        work = self._work(data["at"].removeprefix(COMPENSATION)) or {}
-        return work | ({"error": "discarded"} if data["status"] == "discarded" else _error(data))
+        return (self._work(compensated_item(data["at"])) or {}) | _error(data)
 
     def _retried(self, data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
         token: str = data["token"]
-        work = self._work(token.removeprefix(COMPENSATION))
+        work = self._work(compensated_item(token))
         if work is None:
             return []
         again = work | {"retry_count": data["attempt"], "next_retry_at": moment(data["due"])} | _error(data)
         if token.startswith(COMPENSATION):
             return [("comp_retry_scheduled", again)]
+        self._active.discard(token)
         return [("work_not_completed", work | _error(data)), ("work_retry_scheduled", again)]
 
     def _own(self, name: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -163,10 +171,15 @@ class FlowTeller:
                 return data | {"work_items": self._work_items(data)}
             case "attribute_set":
                 return data | {"key": data["name"], "step_id": data["provider"]}
+            case "work_started":
+                self._active.add(data["token"])
+            case "work_failed":
+                self._active.discard(data["token"])
             case "work_succeeded":
+                self._active.discard(data["token"])
                 return data if "outputs" in data else data | {"outputs": {}}
             case "flow_resumed":
-                self._told_outcome = False
+                self._resumed(data)
             case "flow_forked":
                 steps = {id: msgspec.convert(step, Step) for id, step in data.get("steps", {}).items()}
                 self._plan |= steps
@@ -174,6 +187,14 @@ class FlowTeller:
             case _:
                 pass
         return dict(data)
+
+    def _resumed(self, data: dict[str, Any]) -> None:
+        self._told_outcome = False
+        self._steps |= {new: self._steps[old] for old, new in data.get("renewed", {}).items()}
+        anew = set(data.get("restarted") or ())
+        if self._cut:  # children ended with their parent
+            anew |= {step_id for step_id, step in self._plan.items() if step.type in ("flow", "run")}
+        self._active = {token for token in self._active if self._steps[token] not in anew}
 
     def _work_items(self, data: dict[str, Any]) -> dict[str, Any]:
         """The values of each item; of an only one, all inputs. The log has them once, in the inputs."""

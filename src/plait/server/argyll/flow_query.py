@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from typing import Any, Literal
 
 import msgspec
 
+from plait.dialects.goals import limits
 from plait.kernel.errors import InvalidInput
 from plait.registry.engine import Engine
 
@@ -15,6 +17,8 @@ from .flow_rows import Listed, flow_rows, shown_row
 from .state import Status
 
 _MOST = 1000
+_PREFIX = re.compile(rf"(?!-)[a-z0-9_.+-]{{1,{limits.ID_LENGTH}}}")
+"""What the ids of flows begin with."""
 
 
 class Query(msgspec.Struct, frozen=True):
@@ -53,6 +57,10 @@ def _read(sent: dict[str, Any]) -> Query:
         raise _bad(str(error)) from None
     if not 0 <= (found.limit or 0) <= _MOST:
         raise _bad(f"`limit` must be between 0 and {_MOST}")
+    if "" in (found.labels or {}):
+        raise _bad("a label has no name")
+    if found.id_prefix and not _PREFIX.fullmatch(found.id_prefix):
+        raise _bad("no flow's id begins with `id_prefix`")
     return found
 
 

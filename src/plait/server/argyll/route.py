@@ -28,6 +28,11 @@ class Ask:
     def engine(self) -> Engine:
         return self.site.engine
 
+    @property
+    def target(self) -> str | None:
+        """What it is about, for the audit trail: all but the token of a webhook, which is a secret."""
+        return "/".join(value for name, value in self.params.items() if name != "token") or None
+
     async def object(self) -> dict[str, Any]:
         """The body, which must be a JSON object, whatever its type is said to be."""
         found = await parse(self.body)
@@ -44,6 +49,8 @@ class Said:
     status: int = 200
     target: str | None = None
     """What was changed, for the audit trail."""
+    namespace: str = NAMESPACE
+    """The one it was changed in."""
 
 
 Handler = Callable[[Ask], Awaitable[Said]]
@@ -56,5 +63,7 @@ class MountRoute:
     handler: Handler
     name: str = ""
     """In the audit trail; empty for routes that change nothing there."""
+    who: str = "argyll client"
+    """Who calls it, in the audit trail."""
     limit: int | None = None
     """Bytes of a body; None: what the server takes."""

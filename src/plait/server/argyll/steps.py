@@ -20,6 +20,8 @@ _OURS = "plait:"
 def shown(step: Step) -> dict[str, Any]:
     """A step as its clients can read it."""
     found = emitted(step)
+    if "work_config" in found:  # its Python client reads the one name, its Go client the other
+        found["work_config"] |= {"backoff": step.work_config.init_backoff}
     if step.python is None and step.run is None:
         return found
     found.pop("python", None)

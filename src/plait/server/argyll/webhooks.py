@@ -49,16 +49,16 @@ class WebhookUrls:
 
 
 async def report(ask: Ask) -> Said:
-    run_id = _run_of(ask)
+    namespace, run_id = _run_of(ask)
     body = await ask.object()
     problem = ask.content_type.partition(";")[0].strip().lower() == _PROBLEM
     item = await _awaited(ask, run_id)
     await _tell(ask, run_id, (FAILED if problem else WORK) + ask.params["token"], item.round, body)
-    return Said(None)
+    return Said(None, target=ask.target, namespace=namespace)
 
 
-def _run_of(ask: Ask) -> RunId:
-    """The run of an address that we made."""
+def _run_of(ask: Ask) -> tuple[str, RunId]:
+    """The run of an address that we made, and its namespace."""
     query = parse_qs(ask.query.decode("latin-1"))
     namespace = query.get("namespace", [DEFAULT_NAMESPACE])[0]
     flow_id, step_id, token = ask.params["flow"], ask.params["step"], ask.params["token"]
@@ -68,7 +68,7 @@ def _run_of(ask: Ask) -> RunId:
         if not hmac.compare_digest(made.encode(), sent.encode("utf-8", "replace")):
             raise _unknown()
     try:
-        return run_key(namespace, flow_id)
+        return namespace, run_key(namespace, flow_id)
     except PlaitError:
         raise _unknown() from None
 
@@ -81,12 +81,12 @@ async def _awaited(ask: Ask, run_id: RunId) -> ItemState:
     if row is None or row.dialect != ask.engine.goals.name:
         raise _unknown()
     run = await kernel.peek(row)
-    found = cast("GoalsMachine", run.machine).flow.find(ask.params["token"]) if run.state.seq else None
-    if found is None or found[0].id != ask.params["step"] or found[0].step.type != "async" or not found[2].started_at:
+    found = cast("GoalsMachine", run.machine).flow.done_work(ask.params["token"]) if run.state.seq else None
+    if found is None or found[0].id != ask.params["step"] or found[0].step.type != "async" or not found[1].started_at:
         raise _unknown()
     if row.full:
         raise Busy("kernel.queue_full", "too many messages are waiting for this flow", fix="send it again later")
-    return found[2]
+    return found[1]
 
 
 async def _tell(ask: Ask, run_id: RunId, name: str, round: int, body: dict[str, Any]) -> None:
@@ -107,4 +107,13 @@ def _unknown() -> PlaitError:
     )
 
 
-ROUTES = (MountRoute(method="POST", full_path="/webhook/{flow}/{step}/{token}", handler=report, limit=RUN_BYTES),)
+ROUTES = (
+    MountRoute(
+        method="POST",
+        full_path="/webhook/{flow}/{step}/{token}",
+        handler=report,
+        name="webhook.report",
+        who="step server",
+        limit=RUN_BYTES,
+    ),
+)

@@ -9,7 +9,7 @@ from plait.kernel.clock import Clock
 
 T = TypeVar("T")
 
-SECONDS = 2.0
+SECONDS = 0.4
 """How long another process may still accept what was revoked."""
 
 

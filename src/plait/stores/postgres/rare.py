@@ -11,7 +11,7 @@ from typing import Any
 
 from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.ids import RunId
-from plait.kernel.store import DeadLetter, InboxRow, NewChild, RecordChange, RunRow, TimerRow, Write
+from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, RecordChange, RunRow, TimerRow, Write
 from plait.stores.rows import (
     Row,
     approval_change_columns,
@@ -38,6 +38,7 @@ def is_rare(write: Write) -> bool:
         or write.dead_letters
         or write.settled
         or write.snapshot is not None
+        or write.compaction is not None
         or write.lines
         or write.records
         or touches_queues(write)
@@ -78,6 +79,11 @@ async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     await _run(connection, "settle_dead_letters", settled.items())
     snapshots = ((w.run_id, s.seq, s.at, s.body.decode()) for w in writes if (s := w.snapshot) is not None)
     await _run(connection, "put_snapshots", snapshots)
+    for write in writes:
+        if write.compaction is not None:
+            upto = write.compaction.upto
+            await connection.execute(SQL["drop_compacted"], write.run_id, upto)
+            await connection.execute(SQL["mark_compacted"], write.run_id, upto, write.compaction.at, COMPACTED.decode())
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
     await write_queues(connection, [write for write in writes if touches_queues(write)])

@@ -176,6 +176,14 @@ insert into plait.snapshots (run_id, seq, at, body)
 select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[])
 on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
 
+-- drop_compacted: events that a snapshot has made superfluous, but for the run's first two rows
+delete from plait.log
+where run_id = $1 and seq <= $2 and seq > (select count + 1 from plait.log where run_id = $1 and seq = 1);
+
+-- mark_compacted: the second row now stands for them all
+update plait.log set count = $2 - seq + 1, at = $3, events = $4, blobs = null
+where run_id = $1 and seq <= $2 and seq = (select count + 1 from plait.log where run_id = $1 and seq = 1);
+
 -- insert_lines: what tasks said
 insert into plait.lines (run_id, node, attempt, at, level, text)
 select run_id, node, attempt, at, level, text

@@ -18,7 +18,7 @@ from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import RunId
 from plait.kernel.run_text import of_error
-from plait.kernel.store import InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
+from plait.kernel.store import COMPACTED, InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
 from plait.stores import statements
 from plait.stores.rows import (
     Row,
@@ -169,6 +169,10 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
     if write.snapshot is not None:
         snapshot = write.snapshot
         db.execute(SQL["put_snapshot"], (run_id, snapshot.seq, snapshot.at, snapshot.body.decode()))
+    if write.compaction is not None:
+        upto, text = write.compaction.upto, COMPACTED.decode()
+        db.execute(SQL["drop_compacted"], (run_id, upto))
+        db.execute(SQL["mark_compacted"], (run_id, upto, write.compaction.at, text))
     if write.lines:
         db.executemany(SQL["insert_line"], [line_columns(line) for line in write.lines])
     for change in write.records:

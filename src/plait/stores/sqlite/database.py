@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NoReturn
 
@@ -22,6 +23,7 @@ Synchronous = Literal["FULL", "NORMAL"]
 
 log = logging.getLogger("plait.store")
 
+PRIVATE = 0o600
 APPLICATION_ID = 0x506C_6169  # "Plai": tells our files from other people's
 _MIGRATIONS = list(statements.load("plait.stores.sqlite", "migrations.sql").values())
 
@@ -30,6 +32,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
     with readable_errors(path):
         if path != ":memory:":
             _check_folder(path)
+            _create_private(path)
         db = apsw.Connection(path, statementcachesize=200)
         db.set_busy_timeout(busy_ms)
         _check_ours(db, path)
@@ -135,6 +138,13 @@ def _check_folder(path: str) -> None:
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise Unavailable("store.no_folder", f"the folder {folder} does not exist", fix=f"make it: mkdir -p {folder}")
+
+
+def _create_private(path: str) -> None:
+    """A new file is for its owner only: inputs and results of runs are in it, and perhaps the signing secret. SQLite
+    gives the journals beside it the same permissions. A file that is there keeps those that somebody gave it."""
+    with suppress(OSError):  # it is there, or SQLite says better why it can't be
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, PRIVATE))
 
 
 def _check_ours(db: apsw.Connection, path: str) -> None:

@@ -17,6 +17,7 @@ except ImportError:  # Windows
 
 class OwnerLock:
     def __init__(self, database: str) -> None:
+        self._database = database
         self._path = f"{database}-owner"
         self._file: int | None = None
         self.enforced = fcntl is not None and database != ":memory:"
@@ -25,7 +26,8 @@ class OwnerLock:
         """Never waits. `fresh`: nobody held it a moment ago. `taken`: another living process does."""
         if not self.enforced or self._file is not None or fcntl is None:
             return "held"
-        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        mode = os.stat(self._database).st_mode & 0o666  # whoever may work on the database may hold its lock
+        file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

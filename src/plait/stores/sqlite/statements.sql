@@ -105,6 +105,14 @@ update dead_letters set status = ?2 where id = ?1;
 insert into snapshots (run_id, seq, at, body) values (?1, ?2, ?3, ?4)
 on conflict (run_id) do update set seq = excluded.seq, at = excluded.at, body = excluded.body;
 
+-- drop_compacted: events that a snapshot has made superfluous, but for the run's first two rows
+delete from log
+where run_id = ?1 and seq <= ?2 and seq > (select count + 1 from log where run_id = ?1 and seq = 1);
+
+-- mark_compacted: the second row now stands for them all
+update log set count = ?2 - seq + 1, at = ?3, events = ?4, blobs = null
+where run_id = ?1 and seq <= ?2 and seq = (select count + 1 from log where run_id = ?1 and seq = 1);
+
 -- insert_line: what a task said
 insert into lines (run_id, node, attempt, at, level, text) values (?1, ?2, ?3, ?4, ?5, ?6);
 

@@ -1,80 +1,100 @@
-"""`python -m plait.testing.sim --seeds 1000`: looks for a seed that breaks a promise."""
+"""`python -m plait.testing.sim --seeds 20000`: looks for a seed that breaks a promise. `make sim` does that."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
-import itertools
 import json
+import os
 import sys
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Sequence
+from typing import TextIO
 
-from .flows.seeds import simulate_flows
-from .seeds import SeedReport, simulate
+from .search import SIMULATIONS, Dialect, Found, Tried, search
 
-_SIMULATIONS: dict[str, Callable[[int], Coroutine[Any, Any, SeedReport]]] = {
-    "code": simulate,
-    "goals": simulate_flows,
-}
+_SHOWN = 3
+"""Failures that are shown whole; of further ones, the seed and how to replay it."""
 
 
 def main() -> int:
+    options = _options()
+    dialects: list[Dialect] = list(SIMULATIONS) if options.dialect == "all" else [options.dialect]
+    if options.seed is not None and not options.json:
+        return _replay(options.seed, dialects)
+    first, count = (options.first, options.seeds) if options.seed is None else (options.seed, 1)
+    seeds = range(first, first + count)
+    return _search(seeds, dialects, options.jobs, as_json=options.json)
+
+
+def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m plait.testing.sim", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=200, help="how many seeds to try (default: 200)")
+    parser.add_argument("--seeds", type=int, default=200, help="how many seeds to try in each dialect (default: 200)")
     parser.add_argument("--first", type=int, default=0, help="the first of them (default: 0)")
     parser.add_argument("--seed", type=int, help="replay one seed and show everything")
     parser.add_argument("--json", action="store_true", help="one JSON object at the end, for programs")
-    parser.add_argument("--dialect", choices=[*_SIMULATIONS, "all"], default="all", help="what runs are made of")
-    options = parser.parse_args()
-    chosen = list(_SIMULATIONS) if options.dialect == "all" else [options.dialect]
-    if options.seed is not None:
-        return _show(options.seed, chosen, options.json)
-    return _search(range(options.first, options.first + options.seeds), chosen, options.json)
+    parser.add_argument("--dialect", choices=[*SIMULATIONS, "all"], default="all", help="what runs are made of")
+    parser.add_argument(
+        "--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: as many as there are cores)"
+    )
+    return parser.parse_args()
 
 
-def _show(seed: int, chosen: list[str], as_json: bool) -> int:
-    reports = [asyncio.run(_SIMULATIONS[each](seed)) for each in chosen]
-    if as_json:
-        print(json.dumps(_summary(reports, 0.0)))
-    else:
-        for report in reports:
-            print(report if report.failure else f"{report.scenario}\n\n{report.logs}\n\n{report}")
+def _replay(seed: int, dialects: Sequence[Dialect]) -> int:
+    reports = [asyncio.run(SIMULATIONS[each](seed)) for each in dialects]
+    for report in reports:
+        print(report if report.failure else f"{report.scenario}\n\n{report.logs}\n\n{report}")
     return 1 if any(report.failure for report in reports) else 0
 
 
-def _search(seeds: range, chosen: list[str], as_json: bool) -> int:
-    started = time.perf_counter()
-    reports: list[SeedReport] = []
-    for seed, dialect in itertools.product(seeds, chosen):
-        report = asyncio.run(_SIMULATIONS[dialect](seed))
-        reports.append(report)
-        if not as_json and report.failure:
-            print(report)
-        elif not as_json and sys.stderr.isatty():
-            print(f"\r{len(reports)} of {len(seeds) * len(chosen)} seeds", end="", file=sys.stderr)
-    summary = _summary(reports, time.perf_counter() - started)
-    failed = [f"{report.dialect} {report.seed}" for report in reports if report.failure]
+def _search(seeds: range, dialects: Sequence[Dialect], jobs: int, *, as_json: bool) -> int:
+    found, started, out = Found(), time.perf_counter(), sys.stderr if as_json else sys.stdout
+    stopped = False
+    try:
+        for tried in search(seeds, dialects, jobs):
+            found.tried += tried
+            _tell(found, tried, len(seeds) * len(dialects), out)
+    except KeyboardInterrupt:
+        stopped = True
+    seconds = time.perf_counter() - started
     if as_json:
-        print(json.dumps(summary))
+        print(json.dumps(found.summary(seconds)))
     else:
-        figures = ", ".join(f"{value} {name}" for name, value in summary.items() if name not in ("failed", "digest"))
-        print(f"\n{figures}; {f'FAILED: {failed}' if failed else 'every promise kept'}")
-    return 1 if failed else 0
+        _print_result(found, seeds, dialects, seconds, stopped=stopped)
+    return 130 if stopped else 1 if found.broken else 0
 
 
-def _summary(reports: list[SeedReport], seconds: float) -> dict[str, object]:
-    return {
-        "seeds": len(reports),
-        "runs": sum(report.runs for report in reports),
-        "events": sum(report.events for report in reports),
-        "troubles": sum(len(report.trouble) for report in reports),
-        "seconds": round(seconds, 1),
-        "digest": hashlib.sha256("".join(report.digest for report in reports).encode()).hexdigest()[:16],
-        "failed": {f"{report.dialect} {report.seed}": report.failure for report in reports if report.failure},
-    }
+def _tell(found: Found, tried: Sequence[Tried], total: int, out: TextIO) -> None:
+    for each in tried:
+        if each.failure is not None:
+            shown = (
+                each.shown
+                if len(found.broken) <= _SHOWN
+                else f"FAILED: {each.failure.splitlines()[0]}\n{_replayed(each)}"
+            )
+            print(shown, file=out, flush=True)
+    if sys.stderr.isatty():
+        print(f"\r{len(found.tried)} of {total} seeds", end="", file=sys.stderr, flush=True)
+
+
+def _replayed(tried: Tried) -> str:
+    return f"replay: python -m plait.testing.sim --dialect {tried.dialect} --seed {tried.seed}"
+
+
+def _print_result(found: Found, seeds: range, dialects: Sequence[Dialect], seconds: float, *, stopped: bool) -> None:
+    """The last line says how it went; what was not tried, and what to replay, stands before it."""
+    figures = found.summary(seconds)
+    print(f"\n{figures['runs']} runs, {figures['events']} events, {figures['troubles']} troubles")
+    for each in found.broken:
+        print(_replayed(each))
+    if stopped:
+        at = found.resume_at(seeds, dialects)
+        print(f"stopped; resume: make sim FIRST={at} SEEDS={seeds.stop - at}")
+    counts = ", ".join(f"{sum(each.dialect == name for each in found.tried)} seeds of {name}" for name in dialects)
+    rate = len(found.tried) / seconds if seconds else 0.0
+    broken = len(found.broken)
+    promises = "promise" if broken == 1 else "promises"
+    print(f"{counts}: {broken} broken {promises} ({seconds / 60:.1f} minutes, {rate:.1f} seeds a second)")
 
 
 if __name__ == "__main__":

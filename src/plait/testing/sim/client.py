@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Iterator
 from contextlib import contextmanager
+from itertools import product
 from random import Random
 from typing import Any, TypeVar
 
 from plait.engine import Handle
-from plait.kernel.errors import Conflict, Forbidden, RunFailed, Unavailable
+from plait.kernel.errors import Conflict, Forbidden, InvalidInput, RunFailed, Unavailable
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import encode
@@ -17,7 +18,7 @@ from plait.registry.engine import Engine
 
 from .cluster import Cluster
 from .follow import PEOPLE, follow
-from .plan import Listen, walk
+from .plan import Contest, Listen, walk
 from .scenario import Root
 from .storm import Storm
 
@@ -38,11 +39,7 @@ class Client:
         deadline = root.patience if root.ending == "passes its deadline" else None
         await self._until(lambda engine: engine.start(follow, root.plan, id=root.id, deadline=deadline))
         watching = self._cluster.spawn(self._watch())
-        talking = [
-            self._cluster.spawn(self._talk(node.name, node.count * times))
-            for node, times, in_child in walk(root.plan)
-            if isinstance(node, Listen) and node.timeout is None and node.name != "never" and not in_child
-        ]
+        talking = [self._cluster.spawn(self._talk(names, count)) for names, count in _wanted(root)]
         if root.ending.startswith("is cancelled"):
             await self._clock.sleep(root.patience)
             compensate = root.ending == "is cancelled and undone"
@@ -51,16 +48,16 @@ class Client:
 
     # -- what it does --------------------------------------------------------------------------------------------
 
-    async def _talk(self, name: str, count: int) -> None:
-        """Messages of one name, each only when the one before is safe; some are sent twice."""
-        for number in range(count):
+    async def _talk(self, names: list[str], count: int) -> None:
+        """Messages of these names, each only when the one before is safe; some are sent twice."""
+        for number, name in product(range(count), names):
             await self._clock.sleep(self._random.choice((0.0, 0.0, 1.0, 5.0)))
             for _ in range(self._random.choice((1, 1, 2))):
                 await self._send(name, number)
 
     async def _send(self, name: str, number: int) -> None:
         body = {"number": number, "padding": "x" * 50 * (number % 3)}
-        with _reached("RUN_FINISHED"):
+        with reached("RUN_FINISHED"):
             await self._on_run(lambda handle: handle.message(name, body, id=f"{name}-{number}"))
 
     async def _watch(self) -> None:
@@ -74,6 +71,10 @@ class Client:
                 self._cluster.world.repaired.add(self.root.id)
                 await self._until(self._redeliver)
             case "completes and is rewound":
+                await self._on_run(self._rewind)
+            case "completes and is rewound twice":
+                await self._on_run(self._rewind)
+                self.told += await self._ended()
                 await self._on_run(self._rewind)
             case "completes and is forked":
                 await self._on_run(self._fork)
@@ -96,12 +97,12 @@ class Client:
 
     async def _redeliver(self, engine: Engine) -> None:
         for letter in await engine.dlq.list():
-            if letter.run_id == self.root.id and letter.token == "broken":
-                with _reached("kernel.dead_letter_settled"):
+            if letter.run_id == self.root.id and letter.token.endswith("broken"):
+                with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
 
     async def _compensate(self, handle: Handle[Any]) -> None:
-        with _reached("kernel.still_running", "kernel.rolling_back"):
+        with reached("kernel.still_running", "kernel.rolling_back"):
             await handle.compensate()
 
     async def _rewind(self, handle: Handle[Any]) -> None:
@@ -112,7 +113,7 @@ class Client:
     async def _fork(self, handle: Handle[Any]) -> None:
         events = await handle.events()
         places = sorted({e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]})
-        with _reached("kernel.run_exists"):
+        with reached("kernel.run_exists"):
             await handle.fork(Random(self.root.id).choice([1, *places]), id=f"{self.root.id}-fork")
 
     # -- how it gets through -------------------------------------------------------------------------------------
@@ -127,12 +128,23 @@ class Client:
         return await get_through(self._cluster, self._random, call)
 
 
+def _wanted(root: Root) -> Iterator[tuple[list[str], int]]:
+    """The names of messages that a run listens for, and how often."""
+    for node, times, in_child in walk(root.plan):
+        if in_child or node.name == "never":
+            continue
+        if isinstance(node, Contest):
+            yield [f"{node.name}.{part}" for part in ("x", "y", "go")], times
+        elif isinstance(node, Listen) and node.timeout is None:
+            yield [node.name], node.count * times
+
+
 @contextmanager
-def _reached(*codes: str) -> Generator[None]:
+def reached(*codes: str) -> Generator[None]:
     """A try that seemed to fail may have reached the run, or another was faster; it is then refused."""
     try:
         yield
-    except Conflict as error:
+    except (Conflict, InvalidInput) as error:
         if error.code not in codes:
             raise
 

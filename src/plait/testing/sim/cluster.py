@@ -26,7 +26,8 @@ from .world import World
 
 TTL = 60.0
 """Seconds that a lease lasts where several engines compete."""
-_CALM = 120.0
+_CALM = 600.0
+"""Seconds after the last storm: engines come back, leases run out, and what outlived its run is looked at again."""
 _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
 _RINGS = 30_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from .plan import (
     Approve,
     Chat,
     Child,
+    Contest,
     Draw,
     Fail,
     First,
@@ -157,6 +159,54 @@ async def _listen(ctx: Context, node: Listen) -> Any:
     return heard
 
 
+async def _contest(ctx: Context, node: Contest) -> Any:
+    """Their messages come before the one that opens it, so both are there."""
+    names = [f"{node.name}.x", f"{node.name}.y"]
+    await ctx.listen(f"{node.name}.go")
+    heard = [message for message in await _CONTESTS[node.how](ctx, node.name, names) if message is not None]
+    left = [name for name in names if name not in [message.name for message in heard]]
+    heard += [message for name in left if (message := await ctx.listen(f"{name}.left", name)) is not None]
+    return [[message.name, message.body] for message in heard]
+
+
+async def _by_race(ctx: Context, name: str, names: list[str]) -> list[Any]:
+    def listen(name: str) -> Callable[[Context], Awaitable[Any]]:
+        return lambda ctx: ctx.listen(name)
+
+    return [(await ctx.race(name, {each: listen(each) for each in names})).value]
+
+
+async def _by_wait(ctx: Context, name: str, names: list[str]) -> list[Any]:
+    tasks = [asyncio.ensure_future(ctx.listen(each)) for each in names]
+    done, pending = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in pending:
+        task.cancel()
+    return [task.result() for task in done]
+
+
+async def _by_timeout(ctx: Context, name: str, names: list[str]) -> list[Any]:
+    with contextlib.suppress(TimeoutError):
+        async with ctx.timeout(f"{name}.timeout", 0):
+            return [await ctx.listen(each) for each in names]
+    return []
+
+
+async def _by_group(ctx: Context, name: str, names: list[str]) -> list[Any]:
+    tasks: list[asyncio.Task[Any]] = []
+    with contextlib.suppress(ExceptionGroup):
+        async with asyncio.TaskGroup() as group:
+            tasks += [group.create_task(_listen_to(ctx, each)) for each in names]
+            group.create_task(_fail(ctx, Fail(name)))
+    return [task.result() for task in tasks if not task.cancelled()]
+
+
+async def _listen_to(ctx: Context, name: str) -> Any:
+    return await ctx.listen(name)
+
+
+_CONTESTS = {"race": _by_race, "wait": _by_wait, "timeout": _by_timeout, "group": _by_group}
+
+
 async def _approve(ctx: Context, node: Approve) -> Any:
     if node.required == 1:
         return (await ctx.approve(node.name, by="people", timeout=node.timeout)).decision
@@ -173,7 +223,9 @@ async def _approve(ctx: Context, node: Approve) -> Any:
 
 
 async def _child(ctx: Context, node: Child) -> Any:
-    return await ctx.child(node.name, follow, node.plan, on_parent_close="abandon" if node.abandon else "cancel")
+    id = {"own": None, "fixed": f"{ctx.run_id}.{ctx.path.replace('/', '.')}.{node.name}", "taken": ctx.run_id}[node.id]
+    keep = "abandon" if node.abandon else "cancel"
+    return await ctx.child(node.name, follow, node.plan, id=id, on_parent_close=keep)
 
 
 async def _chat(ctx: Context, node: Chat) -> Any:
@@ -227,6 +279,8 @@ async def _guard(ctx: Context, node: Guard) -> Any:
     try:
         return await play(ctx, node.body)
     except (StepError, CriticalError, ExceptionGroup, TimeoutError) as error:
+        if node.lets_pass and not isinstance(error, TimeoutError):
+            raise
         return {"caught": type(error).__name__}
 
 
@@ -246,6 +300,7 @@ _PLAYERS: dict[type[Any], Callable[[Context, Any], Awaitable[Any]]] = {
     Loop: _loop,
     Timeout: _timeout,
     Listen: _listen,
+    Contest: _contest,
     Approve: _approve,
     Child: _child,
     Chat: _chat,

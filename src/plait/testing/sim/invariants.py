@@ -142,7 +142,10 @@ def _check_messages(run_id: str, events: History) -> None:
         came[name].append(id)
     for data in events.since("run.rewound").of("op.closed"):
         for id in data.get("messages") or ():
-            taken[names[id]].append(id)
+            if data.get("status") == "cancelled":
+                taken[names[id]].remove(id)  # it was given back
+            else:
+                taken[names[id]].append(id)
     for name, ids in taken.items():
         if ids != [id for id in came[name] if id in ids]:
             raise BrokenPromise(f"{run_id}: messages `{name}` came as {came[name]} and were taken as {ids}\n{events}")
@@ -175,6 +178,7 @@ def _tasks_under_way(events: History) -> set[str]:
                 under_way.discard(event.data["at"])
             case "run.recovered":
                 under_way.update(event.data["reset"])
+                under_way.difference_update(event.data.get("spare", ()))
             case _:
                 pass
     return under_way & steps

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, get_args
 
-from .plan import AnyNode, Fail, Listen, Loop, Planner, Seq, Work, longest, show, walk
+from .plan import AnyNode, Contest, Fail, Listen, Loop, Seq, longest, show, walk
+from .planner import Planner
 
 Ending = Literal[
     "completes",
@@ -18,6 +19,7 @@ Ending = Literal[
     "fails and is retried",
     "fails and its dead letter is retried",
     "completes and is rewound",
+    "completes and is rewound twice",
     "completes and is forked",
     "completes and is undone",
 ]
@@ -87,10 +89,12 @@ def draw(seed: int) -> Scenario:
 def _root(random: Random, number: int, *, quick: bool) -> Root:
     ending: Ending = "completes" if random.random() < 0.6 else random.choice(_ENDINGS)
     undo = ending not in ("fails and is retried", "fails and its dead letter is retried")
-    again = ending in ("completes and is rewound", "completes and is forked")
+    rewound = ending.startswith("completes and is rewound")
+    again = rewound or ending == "completes and is forked"
     alone = ending == "completes and is forked"
-    plan = Planner(random, quick=quick, undo=undo, alone=alone, chatty=not again).plan()
-    if ending == "completes and is rewound" and _listens_in_a_loop(plan):
+    planner = Planner(random, quick=quick, undo=undo, alone=alone, chatty=not again)
+    plan = planner.plan()
+    if rewound and _listens_in_a_loop(plan):
         # What a trimmed iteration has heard is not in the history any more, and can't be heard again
         plan = Planner(random, quick=quick, undo=undo, alone=True, chatty=False).plan()
     match ending:
@@ -99,7 +103,7 @@ def _root(random: Random, number: int, *, quick: bool) -> Root:
         case "is cancelled" | "is cancelled and undone" | "passes its deadline":
             plan = Seq("root", [plan, Listen("never", 1)])
         case "fails and is retried" | "fails and its dead letter is retried":
-            plan = Seq("root", [plan, Work("broken", ends="broken")])
+            plan = Seq("root", [plan, planner.failure()])
         case _:
             pass
     return Root(f"root{number}", plan, ending)
@@ -107,7 +111,7 @@ def _root(random: Random, number: int, *, quick: bool) -> Root:
 
 def _listens_in_a_loop(plan: AnyNode) -> bool:
     loops = [node for node, _, _ in walk(plan) if isinstance(node, Loop)]
-    return any(isinstance(node, Listen) for loop in loops for node, _, _ in walk(loop))
+    return any(isinstance(node, Listen | Contest) for loop in loops for node, _, _ in walk(loop))
 
 
 def weather(random: Random, engines: int) -> Weather:

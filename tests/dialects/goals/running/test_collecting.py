@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from plait import goals
 from plait.dialects.goals.steps.attribute import Collect
 from plait.dialects.goals.steps.builder import StepBuilder
-from tests.dialects.goals.running.bench import bench, work
+from plait.kernel.errors import PlaitError
+from tests.dialects.goals.running.bench import BenchRun, bench, boom, work
 
 P, Q = work("p", "", "x"), work("q", "", "x")
 
@@ -209,3 +211,100 @@ async def test_matches_survive_a_restart():
         await b.finish("q", x=2)
         assert b.inputs("use") == [{"x": 2}]
         assert (await run.tale()).of("input_matched") == ["input_matched use"] * 2
+
+
+# -- gates -------------------------------------------------------------------------------------------------------------
+
+
+def routed(id: str, needs: str, gives: str, ntype: str) -> StepBuilder:
+    return work(id, needs, gives).required("ntype", match=("jpath", f'$ == "{ntype}"'))
+
+
+EMAIL, POSTAL = routed("email", "address", "sent", "email"), routed("postal", "street", "posted", "postal")
+
+
+async def test_a_goal_that_init_routes_past_is_skipped_and_its_inputs_are_not_demanded():
+    async with bench(EMAIL, POSTAL) as b:
+        b.plays("email", {"sent": True})
+        run = await b.start(("email", "postal"), {"ntype": "email", "address": "a@b"})
+        assert await run.output() == {"sent": True}
+        assert (await run.tale()).of("step_skipped") == ["step_skipped postal: required match did not match"]
+
+
+async def test_a_goal_that_init_routes_to_demands_its_inputs():
+    async with bench(EMAIL, POSTAL) as b:
+        with pytest.raises(PlaitError, match=r"required inputs not provided: \[street\]"):
+            await b.start(("email", "postal"), {"ntype": "postal", "address": "a@b"})
+
+
+async def test_what_only_a_skipped_goal_needed_is_not_planned():
+    async with bench(EMAIL, POSTAL, work("look-up", "", "street")) as b:
+        b.plays("email", {"sent": True})
+        run = await b.start(("email", "postal"), {"ntype": "email", "address": "a@b"})
+        assert await run.output() == {"sent": True}
+        assert list((await run.state()).steps) == ["email", "postal"]
+
+
+async def test_a_step_behind_an_undecided_gate_does_not_fail_for_an_input_that_nobody_gives():
+    async with bench(EMAIL, POSTAL, work("ask", "", "ntype")) as b:
+        b.plays("email", {"sent": True})
+        run = await b.start(("email", "postal"), {"address": "a@b"})
+        assert await run.statuses() == {"ask": "active", "email": "pending", "postal": "pending"}
+        await b.finish("ask", ntype="email")
+        assert await run.output() == {"sent": True}
+        assert (await run.tale()).of("step_skipped") == ["step_skipped postal: required match did not match"]
+
+
+async def test_a_step_fails_for_an_input_that_nobody_gives_once_its_gate_is_open():
+    async with bench(EMAIL, POSTAL, work("ask", "", "ntype")) as b:
+        run = await b.start(("email", "postal"), {"address": "a@b"})
+        await b.finish("ask", ntype="postal")
+        assert (await run.error()).message == "goal step 'postal' cannot complete: required input 'street' unavailable"
+
+
+async def test_a_gate_that_nobody_can_open_any_more_fails_its_step():
+    async with bench(EMAIL, work("ask", "", "ntype")) as b:
+        run = await b.start("email", {"address": "a@b"})
+        await b.fail("ask", final=True)
+        assert (await run.error()).message == "goal step 'email' cannot complete: required input 'ntype' unavailable"
+
+
+async def test_a_run_all_of_whose_goals_init_routes_past_fails():
+    async with bench(EMAIL, POSTAL) as b:
+        run = await b.start(("email", "postal"), {"ntype": "fax"})
+        assert (await run.error()).message == "goal step 'email' cannot complete: required match did not match"
+
+
+async def test_a_step_that_was_skipped_at_the_start_stays_so_when_the_run_is_retried():
+    async with bench(EMAIL.no_retries(), POSTAL, work("other", "street", "o")) as b:
+        b.plays("email", boom(), {"sent": True})
+        run = await b.start(("email", "postal"), {"ntype": "email", "address": "a@b"})
+        assert await run.status() == "failed"
+        await (await run.handle()).retry()
+        await b.settle()
+        assert await run.output() == {"sent": True}
+
+
+async def test_a_fork_from_the_start_has_the_same_gates():
+    async with bench(EMAIL, POSTAL) as b:
+        b.plays("email", {"sent": True})
+        run = await b.start(("email", "postal"), {"ntype": "email", "address": "a@b"})
+        assert await run.status() == "completed"
+        fork = await (await run.handle()).fork(1, id="fork")
+        await b.settle()
+        assert await BenchRun(b, fork.id).output() == {"sent": True}
+
+
+async def test_the_preview_of_a_run_judges_its_gates_too():
+    async with bench(EMAIL, POSTAL) as b:
+        found = await b.engine.plan(goals("email", "postal"), {"ntype": "email", "address": "a@b"})
+        assert (found.startable, found.body["required"]) == (True, [])
+        found = await b.engine.plan(goals("email", "postal"), {"ntype": "postal", "address": "a@b"})
+        assert (found.startable, found.body["required"]) == (False, ["street"])
+
+
+async def test_a_failure_of_a_script_is_told_once():
+    async with bench(P, use("first", match=("ale", "(< value 800)"))) as b:
+        run = await b.start("use")
+        await b.finish("p", x="text")
+        assert (await run.state()).steps["use"].error.count("match of 'x' failed") == 1

@@ -272,3 +272,12 @@ async def test_steps_that_could_be_satisfied_only_by_optional_steps_run_all_read
     ) as b:
         run = await b.start("use")
         assert await run.statuses() == {"p": "active", "q": "active", "use": "active"}
+
+
+async def test_a_run_that_has_ended_is_not_awake_though_work_outlives_it():
+    """Its row says so at once: nobody would correct it if the process died now."""
+    async with bench(work("bad", "", "x").no_retries(), work("long", "", "y")) as b:
+        run = await b.start(("bad", "long"))
+        await b.fail("bad")
+        assert len(b.waiting("long")) == 1
+        assert not (await (await run.handle()).row()).awake

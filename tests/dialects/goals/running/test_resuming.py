@@ -308,6 +308,20 @@ async def test_a_fork_of_a_run_at_work_does_what_was_under_way_itself():
         assert await run.output() == {"y": "source"}
 
 
+async def test_a_fork_asks_for_work_itself_that_was_accepted_for_its_source():
+    """The step server answers to the run that asked; the fork would wait for ever."""
+    render = catalog_step("render").output("i").webhook("http://steps.test/render", recall=False)
+    async with bench(render) as b:
+        b.wire.plays("/render", (202, None))
+        run = await b.start("render")
+        forked = await fork(run)
+        assert len(b.wire.to("/render")) == 2
+        await forked.webhook(b.wire.sent[1].token, {"i": "forked"})
+        assert await forked.output() == {"i": "forked"}
+        await run.webhook(b.wire.sent[0].token, {"i": "source"})
+        assert await run.output() == {"i": "source"}
+
+
 async def test_a_fork_after_the_failure_of_a_run_begins_before_its_end():
     async with bench(work("a", "", "x"), work("b", "x", "y").no_retries()) as b:
         b.plays("a", {"x": 1})

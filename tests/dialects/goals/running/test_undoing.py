@@ -1,7 +1,10 @@
 """Compensation: of a step that failed, of a run that failed, of one that is cancelled, or on request."""
 
+import pytest
+
 from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
-from tests.dialects.goals.running.bench import Bench, bench, boom, work
+from plait.kernel.store import DeadLetter
+from tests.dialects.goals.running.bench import Bench, BenchRun, bench, boom, work
 
 
 def undoable(id: str, needs: str = "", gives: str = "") -> StepBuilder:
@@ -274,3 +277,100 @@ async def test_a_callback_limit_holds_after_something_else_was_undone_late():
         await b.finish("one", x=1)
         await b.wait(10)
         assert (await run.items("render"))[0].status == "failed"
+
+
+# -- compensators that fail for good -----------------------------------------------------------------------------------
+
+
+PARTLY = (
+    undoable("m", "", "x").required("q", for_each=True).parallel(2).no_retries(),
+    work("use", "", "y").optional("x", default=0, deadline=-1),
+)
+
+
+async def undo_letters(b: Bench) -> list[DeadLetter]:
+    return [each for each in await b.engine.dlq.list() if each.token.startswith("undo:")]
+
+
+async def step_failed_and_its_compensator_too(b: Bench, error: Exception) -> BenchRun:
+    b.plays("undo-m", error, None)
+    run = await b.start("use", {"q": [1, 2]})
+    await b.finish("m", x=1)
+    await b.fail("m", "broken")
+    return run
+
+
+async def test_a_run_whose_compensator_fails_for_good_ends_and_the_others_still_run():
+    async with bench(*ORDER) as b:
+        all_well(b)
+        b.plays("undo-charge", boom("no bank", final=True))
+        b.plays("ship", boom("no truck"))
+        run = await b.start("ship")
+        assert await run.status() == "failed"
+        assert undone(b) == ["undo-charge", "undo-reserve"]
+        statuses = {id: (await run.items(id))[0].status for id in ("reserve", "charge")}
+        assert statuses == {"reserve": "compensated", "charge": "compensation_failed"}
+        assert len(await undo_letters(b)) == 1
+
+
+async def test_a_compensator_of_a_step_that_refuses_for_good_is_a_dead_letter_too():
+    async with bench(*PARTLY) as b:
+        run = await step_failed_and_its_compensator_too(b, boom("no bank", final=True))
+        await b.finish("use", y=1)
+        assert await run.output() == {"y": 1}
+        assert len(await undo_letters(b)) == 1
+
+
+@pytest.mark.parametrize("how", ["completed", "failed", "cancelled"])
+async def test_a_compensator_of_a_step_can_be_tried_again_after_the_run_has_ended(how: str):
+    async with bench(*PARTLY, undoable("fine", "", "f")) as b:
+        b.plays("undo-fine", None)
+        b.plays("fine", {"f": 1})
+        b.plays("undo-m", boom("no bank"), None)
+        run = await b.start(("use", "fine"), {"q": [1, 2]})
+        await b.finish("m", x=1)
+        await b.fail("m", "broken")
+        match how:
+            case "completed":
+                await b.finish("use", y=1)
+            case "failed":
+                await b.fail("use", final=True)
+            case _:
+                await (await run.handle()).cancel("enough")
+        assert await run.status() == how
+        before = undone(b)
+        [letter] = await undo_letters(b)
+        await b.engine.dlq.retry(letter.id)
+        await b.settle()
+        assert undone(b) == [*before, "undo-m"], "and nothing else is undone"
+        assert await run.status() == how
+        assert (await run.items("m"))[0].status == "compensated"
+        assert await undo_letters(b) == []
+
+
+async def test_a_compensator_that_fails_again_when_it_is_tried_again_is_a_dead_letter_again():
+    async with bench(*PARTLY) as b:
+        run = await step_failed_and_its_compensator_too(b, boom("no bank"))
+        b.plays("undo-m", boom("still no bank"), None)
+        await b.finish("use", y=1)
+        for left in (1, 0):
+            [letter] = await undo_letters(b)
+            await b.engine.dlq.retry(letter.id)
+            await b.settle()
+            assert len(await undo_letters(b)) == left
+        assert await run.output() == {"y": 1}
+
+
+async def test_a_dead_letter_of_a_run_that_went_on_and_completed_undoes_nothing_else():
+    async with bench(undoable("reserve", "", "r"), work("charge", "r", "c").no_retries()) as b:
+        b.plays("reserve", {"r": 1})
+        b.plays("undo-reserve", boom("no bank", final=True), None)
+        b.plays("charge", boom(), {"c": 1})
+        run = await b.start("charge")
+        [letter] = await undo_letters(b)
+        await (await run.handle()).retry()
+        await b.settle()
+        assert await run.output() == {"c": 1}
+        await b.engine.dlq.discard(letter.id)
+        await b.settle()
+        assert undone(b) == ["undo-reserve"]

@@ -36,3 +36,5 @@ class Plan(msgspec.Struct, frozen=True):
     excluded: Excluded
     children: dict[str, Plan]
     warnings: list[str]
+    closed: dict[str, list[str]] = {}
+    """Steps that are skipped, each with the inputs whose `match` init can't meet."""

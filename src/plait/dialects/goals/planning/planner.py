@@ -17,16 +17,25 @@ from plait.dialects.goals.steps.attribute import Attribute
 from plait.dialects.goals.steps.ports import Input
 from plait.dialects.goals.steps.step import Step
 
+from .gates import UNDECIDED, Gates
 from .plan import Excluded, Links, Plan
 from .reach import Reach, planned_by_init
 
 Names = frozenset[str]
 
 
-def plan(catalog: Catalog, goals: Iterable[str], init: Mapping[str, Any] | Iterable[str]) -> Plan:
-    """The plan, whether or not it can be started: see `start.check_start`."""
+def plan(
+    catalog: Catalog, goals: Iterable[str], init: Mapping[str, Any] | Iterable[str], gates: Gates = UNDECIDED
+) -> Plan:
+    """The plan, whether or not it can be started: see `request.check_start`."""
     wanted = tuple(dict.fromkeys(goals))
-    return _Children(catalog).plan(wanted, frozenset(init), level=0)[0]
+    return _Children(catalog).plan(wanted, frozenset(init), level=0, gates=gates)[0]
+
+
+def steps_met(catalog: Catalog, goals: Iterable[str], init: Names) -> Iterable[str]:
+    """All that a plan may have to look at."""
+    known = (goal for goal in goals if goal in catalog.steps)
+    return Reach(catalog.graph, init, known).lacks
 
 
 class _Children:
@@ -34,23 +43,23 @@ class _Children:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._made: dict[tuple[tuple[str, ...], Names, int], tuple[Plan, int]] = {}
+        self._made: dict[tuple[tuple[str, ...], Names, int, Gates], tuple[Plan, int]] = {}
 
-    def plan(self, goals: tuple[str, ...], init: Names, level: int) -> tuple[Plan, int]:
+    def plan(self, goals: tuple[str, ...], init: Names, level: int, gates: Gates = UNDECIDED) -> tuple[Plan, int]:
         """And how many plans there are in it: written out, a shared child stands in every place."""
-        key = goals, init, level
+        key = goals, init, level, gates
         if key not in self._made:
             self._made[key] = self._plan(*key)
         return self._made[key]
 
-    def _plan(self, goals: tuple[str, ...], init: Names, level: int) -> tuple[Plan, int]:
+    def _plan(self, goals: tuple[str, ...], init: Names, level: int, gates: Gates) -> tuple[Plan, int]:
         if level > limits.CHILD_LEVELS:
             raise OverLimit("the plan", level, limits.CHILD_LEVELS, "levels of flow steps", "nest fewer")
         if not goals:
             raise NoGoals
         for goal in goals:
             self._catalog.get(goal)  # or it says that there is none
-        walk = _Walk(self._catalog, goals, init)
+        walk = _Walk(self._catalog, goals, init, gates)
         steps = {step_id: self._catalog.steps[step_id] for step_id in sorted(walk.steps)}
         children, count = self._children(steps, level + 1)
         attributes = _attributes(steps)
@@ -62,6 +71,7 @@ class _Children:
             excluded=walk.excluded(),
             children=children,
             warnings=_warnings(walk, attributes),
+            closed={step_id: names for step_id, names in walk.reach.closed.items() if step_id in steps},
         )
         return made, count
 
@@ -80,7 +90,7 @@ class _Children:
 class _Walk:
     """Pass 2."""
 
-    def __init__(self, catalog: Catalog, goals: tuple[str, ...], init: Names) -> None:
+    def __init__(self, catalog: Catalog, goals: tuple[str, ...], init: Names, gates: Gates) -> None:
         self.graph = catalog.graph
         self.goals = goals
         self.init = init
@@ -89,7 +99,7 @@ class _Walk:
         self._missing: set[str] = set()
         self._satisfied: set[str] = set()
         self._blocked: dict[str, list[str]] = {}
-        self.reach = Reach(self.graph, init, (goal for goal in goals if not self._all_given(goal)))
+        self.reach = Reach(self.graph, init, (goal for goal in goals if not self._all_given(goal)), gates)
         self._todo: list[tuple[str, bool]] = [(goal, False) for goal in goals]
         self._crossed: set[tuple[str, str]] = set()
         while self._todo:
@@ -117,27 +127,30 @@ class _Walk:
             self._blocked[step_id] = blockers
             return
         self.steps.add(step_id)
-        for each in self.graph.ports[step_id].inputs:
-            self._follow(each)
+        demands = self.reach.demands(step_id)
+        for each in self.reach.followed(step_id):
+            self._follow(each, demanded=each.name in demands)
 
-    def _follow(self, each: Input) -> None:
+    def _follow(self, each: Input, *, demanded: bool) -> None:
         """To the providers of an input. Inputs that want the same name in the same way lead to the same steps."""
-        way = "init" if planned_by_init(each, self.init) else f"{each.required} {each.collect}"
+        way = "init" if planned_by_init(each, self.init) else f"{demanded} {each.collect}"
         if (each.name, way) in self._crossed:
             return
         self._crossed.add((each.name, way))
         if way == "init":
             self._satisfied.update(step for step in self.graph.providers(each.name) if self._all_given(step))
         else:
-            self._choose(each)
+            self._choose(each, demanded=demanded)
 
-    def _choose(self, each: Input) -> None:
+    def _choose(self, each: Input, *, demanded: bool) -> None:
         able, unable = self.reach.split(each.name)
-        others = [step for step in unable if not self._note_blocked(step)]
+        closed = [step for step in unable if step in self.reach.closed]
+        others = [step for step in unable if step not in self.reach.closed and not self._note_blocked(step)]
         forced = each.collect != "first"
-        if each.required and _lacking(each, bool(able), bool(unable), each.name in self.init):
+        self._todo += [(step, forced) for step in closed]  # they are skipped, and that is seen
+        if demanded and _lacking(each, bool(able), bool(unable), each.name in self.init):
             self._todo += [(step, forced) for step in (*able, *others)]
-            if not others:
+            if not others and not closed:
                 self.required.add(each.name)
             return
         self._missing.update(others)
@@ -195,6 +208,11 @@ def _warnings(walk: _Walk, attributes: Mapping[str, Links]) -> list[str]:
         for each in walk.graph.ports[step_id].inputs
         if not each.required and each.deadline == 0
         if attributes[each.name].providers and not planned_by_init(each, walk.init)
+    ]
+    found += [
+        f"step '{step_id}' is skipped: init has a value of '{names[0]}' that its match refuses"
+        for step_id, names in walk.reach.closed.items()
+        if step_id in walk.steps
     ]
     blocked = walk.excluded().blocked
     found += [

@@ -2,7 +2,8 @@
 
 A step could run ("is satisfiable") if each required input is in init or given by a step that could run: the least
 fixed point, found by counting, for each step, the inputs that still lack. Only what lies upstream of the goals is
-looked at, so the cost is that of the steps met, not of the catalog.
+looked at, so the cost is that of the steps met, not of the catalog. A step with a gate lacks only what the gate needs
+until the gate is open; one whose gate is closed never runs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from collections.abc import Container, Iterable
 from plait.dialects.goals.catalogs.graph import Graph
 from plait.dialects.goals.steps.ports import Input
 
+from .gates import UNDECIDED, Gates
+
 Init = Container[str]
+Names = frozenset[str]
 
 
 def planned_by_init(each: Input, init: Init) -> bool:
@@ -23,9 +27,11 @@ def planned_by_init(each: Input, init: Init) -> bool:
 class Reach:
     """The steps upstream of the goals, and what each lacks."""
 
-    def __init__(self, graph: Graph, init: Init, goals: Iterable[str]) -> None:
+    def __init__(self, graph: Graph, init: Init, goals: Iterable[str], gates: Gates = UNDECIDED) -> None:
         self._graph = graph
         self._init = init
+        self._open = gates.open
+        self.closed = gates.closed_inputs()
         self.lacks: dict[str, set[str]] = {}
         self._wanted: dict[str, list[tuple[str, Input]]] = {}
         self._meet(goals)
@@ -44,8 +50,22 @@ class Reach:
 
     def blockers(self, step_id: str) -> list[str]:
         """Names that the step wants none of, and init has."""
+        return [
+            each.name
+            for each in self._graph.ports[step_id].inputs
+            if each.required and each.collect == "none" and not each.gate and each.name in self._init
+        ]
+
+    def demands(self, step_id: str) -> Names:
+        """The required inputs without which the step could not run: behind a gate that is not open, only the gate's."""
         inputs = self._graph.ports[step_id].inputs
-        return [each.name for each in inputs if each.required and each.collect == "none" and each.name in self._init]
+        behind = step_id not in self._open and any(each.gate for each in inputs)
+        return frozenset(each.name for each in inputs if each.required and (each.gate or not behind))
+
+    def followed(self, step_id: str) -> list[Input]:
+        """The inputs whose providers matter: behind a closed gate, only the gate's."""
+        inputs = self._graph.ports[step_id].inputs
+        return [each for each in inputs if each.gate or step_id not in self.closed]
 
     def _meet(self, goals: Iterable[str]) -> None:
         crossed: set[str] = set()
@@ -54,11 +74,12 @@ class Reach:
             step_id = todo.pop()
             if step_id in self.lacks:
                 continue
-            lacks = self.lacks[step_id] = set()
-            for each in self._graph.ports[step_id].inputs:
+            lacks = self.lacks[step_id] = set(self.closed.get(step_id, ()))
+            demands = self.demands(step_id)
+            for each in self.followed(step_id):
                 if planned_by_init(each, self._init):
                     continue
-                if each.required:
+                if each.name in demands and each.name not in lacks:
                     lacks.add(each.name)
                     self._wanted.setdefault(each.name, []).append((step_id, each))
                 if each.name not in crossed:
@@ -97,7 +118,7 @@ class Reach:
 def _settled(each: Input, given: bool, count: int, total: int) -> bool:
     match each.collect:
         case "none":
-            return not given
+            return each.gate or not given
         case "all":
             return count == total and (given or total > 0)
         case _:

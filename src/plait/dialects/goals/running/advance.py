@@ -21,7 +21,7 @@ from .decision_builder import DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
 from .evolve import GOAL_FAILED
 from .flow import Flow
-from .input_resolution import by_inner_name, gathered_inputs, resolution, still_wants
+from .input_resolution import Resolution, by_inner_name, gathered_inputs, resolution, still_wants
 from .state import CALLBACK, LINGER, StepState, wait_token
 from .tasks import match_task, prepare_task
 from .work import start_work
@@ -69,8 +69,10 @@ def _end_hopeless(builder: DecisionBuilder) -> set[str]:
 
 
 def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
-    step = builder.flow.state.steps[plan.id]
-    stands = {each.name: resolution(builder.flow, step, each) for each in plan.required}
+    if closed := builder.flow.compiled.closed.get(plan.id):
+        builder.record(StepSkipped(plan.id, NOT_MATCHED, closed))
+        return
+    stands = _demands(builder.flow, plan)
     if lost := [name for name, stand in stands.items() if stand == "lost"]:
         builder.record(StepFailed(plan.id, LOST, lost))
     elif unmatched := [name for name, stand in stands.items() if stand == "unmatched"]:
@@ -79,6 +81,15 @@ def _end_if_hopeless(builder: DecisionBuilder, plan: StepPlan) -> None:
         builder.record(StepSkipped(plan.id, f"input '{refused[0]}' has a value, and none is wanted", refused))
     elif not (plan.goal or needed(builder, plan, now=False)):
         builder.record(StepSkipped(plan.id, NOT_NEEDED))
+
+
+def _demands(flow: Flow, plan: StepPlan) -> dict[str, Resolution]:
+    """How the required inputs stand that the step asks for now: until its matches have all held, only those."""
+    step = flow.state.steps[plan.id]
+    gates: dict[str, Resolution] = {each.name: resolution(flow, step, each) for each in plan.matched}
+    if any(stands != "resolved" for stands in gates.values()):
+        return gates
+    return {each.name: resolution(flow, step, each) for each in plan.required}
 
 
 def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:

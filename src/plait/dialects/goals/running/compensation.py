@@ -45,10 +45,15 @@ def owes_compensation(flow: Flow) -> bool:
 
 def compensations(builder: DecisionBuilder) -> list[Task]:
     """All that can be compensated, oldest first, and what was when the run was: the kernel knows which these are."""
+    if not builder.flow.compiled.compensates:
+        return []
     found: list[Task] = []
     # An item that was done again counts by its last time
     for token in dict.fromkeys(reversed(builder.flow.state.finished)):
-        plan, _, item = builder.flow.at(token)
+        found_work = builder.flow.done_work(token)
+        if found_work is None:
+            continue  # of a step that begins anew, in a log of an older release
+        plan, item = found_work
         if plan.step.compensate and _stands(item):
             found.append(compensation_task(builder, plan, token))
     return found[::-1]

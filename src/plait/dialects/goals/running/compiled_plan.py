@@ -75,6 +75,7 @@ class CompiledPlan:
         self.plan = plan
         goals = set(plan.goals)
         self.steps = {step_id: step_plan(step, step_id in goals) for step_id, step in plan.steps.items()}
+        self.closed = plan.closed
         self.matches = any(step.matched for step in self.steps.values())
         self.compensates = any(step.compensate for step in plan.steps.values())
         self.providers = {name: tuple(links.providers) for name, links in plan.attributes.items()}

@@ -15,6 +15,7 @@ from . import events as e
 from .compiled_plan import StepPlan
 from .evolve import fold
 from .flow import Flow
+from .state import item_token
 
 
 class Handlers(Protocol):
@@ -60,6 +61,12 @@ class DecisionBuilder:
 
     def plan(self, step_id: str) -> StepPlan:
         return self.flow.compiled.steps[step_id]
+
+    def item_token(self, step_id: str, place: int, again: int = 0) -> str:
+        """Of the item at a place of its fan-out; `again`: of the next time that work of the step is begun anew."""
+        state = self.flow.state
+        generation = state.steps[step_id].generation + again
+        return item_token(self.context.info.run_id, state.seed, step_id, place, generation)
 
     def touch_providers(self, step_id: str) -> None:
         """They may not be needed any more."""

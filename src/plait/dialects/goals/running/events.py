@@ -147,6 +147,11 @@ class FlowResumed(Event, frozen=True, tag="flow_resumed"):
     """These steps are tried again."""
 
     steps: list[str]
+    restarted: list[str] | None = None
+    """Those of them that begin anew, because a value that they were given was withdrawn. None in logs of older
+    releases: those whose input has no value left."""
+    renewed: dict[str, str] = {}
+    """Work that was compensated and is done again: its token, and that of the new work."""
 
 
 class FlowForked(Event, frozen=True, tag="flow_forked"):

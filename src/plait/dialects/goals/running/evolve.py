@@ -25,6 +25,7 @@ from . import events as e
 from .compiled_plan import CompiledPlan
 from .fanout import PLAIN, Fan, fan_of
 from .flow import Flow, Slots
+from .resumption import resume
 from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value, compensated_item
 
 GOAL_FAILED = "goals.goal_failed"
@@ -179,49 +180,7 @@ def _deactivated(flow: Flow, event: e.FlowDeactivated, at: Millis) -> None:
 
 
 def _resumed(flow: Flow, event: e.FlowResumed, at: Millis) -> None:
-    emptied = {name for step_id in event.steps for name in _withdrawn(flow, step_id)}
-    for step_id in event.steps:
-        old = flow.state.steps[step_id]
-        fresh = flow.state.steps[step_id] = StepState(matches=old.matches, closed=old.closed)
-        stale = any(each.name in emptied for each in flow.compiled.steps[step_id].inputs)
-        if old.items and not stale:
-            fresh.status, fresh.started_at, fresh.inputs = "active", old.started_at, old.inputs
-            fresh.total, fresh.dropped = old.total, old.dropped
-            fresh.items = {token: _taken_up(item) for token, item in old.items.items()}
-            fresh.opened_seq = old.opened_seq
-    _wait_no_more(flow)
-    flow.state.cut = False
-    flow.count()
-
-
-def _withdrawn(flow: Flow, step_id: str) -> list[str]:
-    """A step that had completed is done again because its work was compensated: what it gave is not true any more."""
-    if flow.state.steps[step_id].status != "completed":
-        return []
-    attributes, outputs = flow.state.attributes, flow.compiled.steps[step_id].outputs
-    for name in outputs:
-        left = [value for value in attributes.pop(name, []) if value.step != step_id]
-        if left:
-            attributes[name] = left
-    return [name for name in outputs if name not in attributes]
-
-
-def _taken_up(item: ItemState) -> ItemState:
-    """What succeeded or is under way stays; the rest is done again, under the same token."""
-    if item.status in ("succeeded", "compensation_failed", "active"):
-        return item
-    return ItemState(item.values, item.place, round=item.round + 1)
-
-
-def _wait_no_more(flow: Flow) -> None:
-    """Items that waited to be tried again when the run ended, or that were compensated since, begin afresh; so do
-    children that ended with it."""
-    for step_id, step in flow.state.steps.items():
-        ended_too = flow.state.cut and flow.compiled.steps[step_id].step.type in ("flow", "run")
-        for token, item in step.items.items() if step.status == "active" else ():
-            compensated = item.status == "compensated"
-            if compensated or item.retry_at is not None or (ended_too and item.status == "active"):
-                step.items[token] = ItemState(item.values, item.place, round=item.round + 1)
+    resume(flow, event)
 
 
 def _forked(flow: Flow, event: e.FlowForked, at: Millis) -> None:
@@ -231,6 +190,10 @@ def _forked(flow: Flow, event: e.FlowForked, at: Millis) -> None:
         old = flow.state.plan
         flow.state.plan = msgspec.structs.replace(old, steps={**old.steps, **event.steps})
         flow.compiled = CompiledPlan(flow.state.plan)
+    for step in flow.state.steps.values():
+        for item in step.items.values():
+            item.accepted_at, item.accepted = None, 0  # who took the work will answer to the other run
+    flow.awaited.clear()
 
 
 def _comp_started(flow: Flow, event: e.CompStarted, at: Millis) -> None:
@@ -270,9 +233,9 @@ def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
 
 
 def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
-    found = flow.find(compensated_item(event.at))
+    found = flow.done_work(compensated_item(event.at))
     if found is not None:
-        found[2].status, found[2].rolled_back = _UNDONE[event.status], True
+        found[1].status, found[1].rolled_back = _UNDONE[event.status], True
 
 
 def _run_completed(flow: Flow, event: RunCompleted, at: Millis) -> None:

@@ -119,6 +119,14 @@ class Flow:
             raise KeyError(token)
         return found
 
+    def done_work(self, token: str) -> tuple[StepPlan, ItemState] | None:
+        """The item of that token, also if its work was begun anew under another since."""
+        former = self.state.former.get(token)
+        if former is not None:
+            return self.compiled.steps[former.step], former.item
+        found = self.find(token)
+        return None if found is None else (found[0], found[2])
+
     def whole_inputs(self, step_id: str) -> dict[str, Raw]:
         """All inputs of a step that fans out, by inner name: taken apart once for all its items."""
         found = self._whole.get(step_id)
@@ -132,7 +140,8 @@ class Flow:
     # -- what folding does to it ---------------------------------------------------------------------------------
 
     def item(self, step_id: str, token: str) -> ItemState:
-        return self.state.steps[step_id].items[token]
+        former = self.state.former.get(token)
+        return self.state.steps[step_id].items[token] if former is None else former.item
 
     def begin_item(self, step_id: str, token: str) -> ItemState:
         item, slots = self.state.steps[step_id].items[token], self.slots[step_id]

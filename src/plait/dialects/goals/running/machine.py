@@ -16,6 +16,7 @@ from plait.kernel.inputs import (
     AttemptFailed,
     Cancel,
     ChildFinished,
+    ChildStarted,
     Continue,
     Decided,
     Loaded,
@@ -42,7 +43,8 @@ from .edits import patch
 from .events import FlowDeactivated, FlowForked, InputClosed, LateResult
 from .evolve import begun, fold
 from .flow import Flow
-from .recovery import after_load, children, children_again, go_on, local_work, pending_effects, retry, settle
+from .recovery import after_load, children, children_again, go_on, local_work, pending_effects
+from .reopening import retry, settle
 from .results import message, task_result
 from .state import CALLBACK, LINGER, WAIT, FlowState
 from .work import answered, failed, fill, give_up_strays, unanswered
@@ -56,7 +58,7 @@ def _why(child: ChildFinished) -> str:
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
-    stops_at_failed_compensation = False
+    stops_at_failed_compensation = compacts = False
 
     def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.context = context
@@ -123,7 +125,7 @@ class GoalsMachine:
                 message(builder, input)
             case Loaded(how="wake" | "recover"):
                 after_load(builder)
-            case Loaded() | Continue() | AttemptFailed():
+            case Loaded() | Continue() | AttemptFailed() | ChildStarted():
                 go_on(builder)
             case Resume():
                 self._resume(builder, input)

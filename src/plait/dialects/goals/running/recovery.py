@@ -1,25 +1,13 @@
-"""Going on: after a load, after a decision that left something for later, and after the run had failed.
-
-In a run that failed, what failed is tried again and what was compensated is done again; what succeeded stays. What a
-step gave that was compensated is not true any more: who has not succeeded with it gets what the step gives now.
-"""
+"""Going on: after a load, and after a decision that left something for later."""
 
 from __future__ import annotations
 
-from plait.kernel.effects import Block, CancelTask, Effect
-from plait.kernel.errors import Conflict
-from plait.kernel.events import RunReopened
-from plait.kernel.ids import TaskToken
-from plait.kernel.inputs import Resume
+from plait.kernel.effects import Effect
 
-from .advance import NOT_MATCHED, NOT_NEEDED, match_tasks, recover_preparing
+from .advance import match_tasks, recover_preparing
 from .children import child_of
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
-from .events import CompStarted, FlowResumed
-from .evolve import fold
-from .flow import Flow
-from .state import StepState, compensated_item
 from .tasks import compensation_task, item_inputs, map_outputs_task, missing_handler, prepare_task, work_task
 from .work import blocked, failed, fill, give_up_strays
 
@@ -81,6 +69,11 @@ def pending_effects(builder: DecisionBuilder, *, recovered: bool) -> list[Effect
         found += [
             compensation_task(builder, plan, token) for token, item in items.items() if item.status == "compensating"
         ]
+    found += [
+        compensation_task(builder, builder.plan(former.step), token)
+        for token, former in builder.flow.state.former.items()
+        if former.item.status == "compensating"
+    ]
     return found
 
 
@@ -111,89 +104,3 @@ def children(builder: DecisionBuilder) -> list[tuple[str, StepPlan]]:
         for token, item in builder.flow.state.steps[step_id].items.items()
         if item.status == "active"
     ]
-
-
-# -- going on with a run that failed -----------------------------------------------------------------------------------
-
-
-def retry(builder: DecisionBuilder) -> None:
-    """Goes on with a run that failed, or that is blocked because a handler was not known."""
-    state = builder.flow.state
-    if not builder.flow.over:
-        builder.effect(Block(None))
-        for effect in pending_effects(builder, recovered=False):
-            builder.effect(effect)
-        fill_all(builder)
-    elif state.status == "failed" and state.ended_at is not None:
-        _reopen(builder)
-
-
-def settle(builder: DecisionBuilder, resume: Resume) -> None:
-    """A person has decided about a dead letter."""
-    if resume.verdict == "discard":
-        return
-    state, token = builder.flow.state, compensated_item(resume.token or "")
-    found = builder.flow.find(token)
-    status = found[2].status if found is not None else None
-    if found is not None and status == "compensation_failed" and not builder.flow.over:
-        builder.record(CompStarted(found[0].id, token))
-        builder.effect(compensation_task(builder, found[0], token))
-    elif status == "failed" and state.status == "failed" and state.ended_at is not None:
-        _reopen(builder)
-    else:
-        raise Conflict(
-            "kernel.dead_letter_settled",
-            "the run does not wait for this task any more",
-            why="it went on without it, or has ended",
-            fix="discard the dead letter, or fork the run",
-        )
-
-
-def _reopen(builder: DecisionBuilder) -> None:
-    """What failed, and what was skipped because of that, is pending again, under the same tokens."""
-    steps = builder.flow.state.steps
-    again = _again(builder.flow)
-    items = [(token, item) for step in steps.values() for token, item in step.items.items()]
-    for token, item in items:
-        if item.retry_at is not None:
-            builder.effect(CancelTask(TaskToken(token)))  # it begins afresh
-    builder.decision.reopen = "retry"
-    builder.decision.retried = [TaskToken(token) for token, item in items if item.status == "failed"]
-    fold(builder.flow, RunReopened("retry"), builder.now)  # the kernel records it before what is decided here
-    builder.record(FlowResumed(sorted(again)))
-    for effect in pending_effects(builder, recovered=False):
-        builder.effect(effect)
-    fill_all(builder)
-    builder.touch_all()
-
-
-def _again(flow: Flow) -> set[str]:
-    """Steps that failed, those whose work was compensated, and whoever has to do with these."""
-    steps = flow.state.steps
-    compensated = {step_id for step_id, step in steps.items() if step.status == "completed" and _was_compensated(step)}
-    found = compensated | {step_id for step_id, step in steps.items() if step.status == "failed"}
-    found |= {
-        step_id
-        for step_id, step in steps.items()
-        if step.status == "active" and (_was_compensated(step) or flow.compiled.upstream[step_id] & compensated)
-    }
-    while more := {step_id for step_id in steps.keys() - found if _wanted_again(flow, step_id, found)}:
-        found |= more
-    return found
-
-
-def _was_compensated(step: StepState) -> bool:
-    return any(item.status == "compensated" for item in step.items.values())
-
-
-def _wanted_again(flow: Flow, step_id: str, again: set[str]) -> bool:
-    """A step that was skipped for want of a use that there may be now, or of a value that may come now."""
-    step, compiled = flow.state.steps[step_id], flow.compiled
-    if step.status != "skipped":
-        return False
-    if step.reason == NOT_MATCHED:
-        return bool(compiled.upstream[step_id] & again)
-    if step.reason != NOT_NEEDED:
-        return False
-    open_names = (name for name in compiled.steps[step_id].outputs if not flow.values(name))
-    return any(consumer in again for name in open_names for consumer in compiled.consumers[name])

@@ -67,7 +67,9 @@ def _prepared(builder: DecisionBuilder, step_id: str, result: TaskResult) -> Non
         return
     builder.touched.add(step_id)
     if result.error is not None:
-        _not_prepared(builder, step_id, f"predicate evaluation failed: {result.error.message}")
+        judged = builder.plan(step_id).step.predicate is not None
+        text = f"predicate evaluation failed: {result.error.message}" if judged else result.error.message
+        _not_prepared(builder, step_id, text)
         return
     ready = _prepared_step.decode(result.output)
     if ready.error:
@@ -108,11 +110,13 @@ def _mapped(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
 
 
 def _compensated(builder: DecisionBuilder, token: str, result: TaskResult) -> None:
-    plan, _, _ = builder.flow.at(token)
+    found = builder.flow.done_work(token)
+    if found is None:
+        return
     if result.error is None:
-        builder.record(CompSucceeded(plan.id, token))
+        builder.record(CompSucceeded(found[0].id, token))
     elif not builder.flow.over:  # else the rollback of the whole run comes to it in its turn
-        builder.record(CompFailed(plan.id, token, result.error.message))
+        builder.record(CompFailed(found[0].id, token, result.error.message))
 
 
 # -- answers from outside ----------------------------------------------------------------------------------------------
@@ -126,11 +130,21 @@ def message(builder: DecisionBuilder, sent: Message) -> None:
             f"a run towards goals takes no message '{sent.name[:80]}'",
             fix="send `work:<token>` with the outputs of an async step",
         )
+    if (former := builder.flow.state.former.get(token)) is not None:
+        _former_answer(builder, former.step, token, kind, sent.body)
+        return
     plan, item = awaited(builder, token)
     if f"{kind}:" == FAILED:
         _fail(builder, plan, token, item, reason(values.decode(sent.body)))
     else:
         _answer(builder, plan, token, item, outputs_of(sent.body))
+
+
+def _former_answer(builder: DecisionBuilder, step_id: str, token: str, kind: str, body: Raw) -> None:
+    if f"{kind}:" == FAILED:
+        builder.record(LateResult(step_id, token, error=reason(values.decode(body))))
+    else:
+        builder.record(LateResult(step_id, token, Raw(msgspec.json.encode(outputs_of(body)))))
 
 
 def awaited(builder: DecisionBuilder, token: str) -> tuple[StepPlan, ItemState]:

@@ -75,12 +75,24 @@ class ItemState(msgspec.Struct, omit_defaults=True):
         return self.status in OPEN
 
 
+class FormerItem(msgspec.Struct, omit_defaults=True):
+    """Work that was begun anew under another token. An answer to it is late; if its compensator failed for good, that
+    can still be tried again."""
+
+    step: str
+    item: ItemState
+    inputs: Raw = ABSENT
+    """Of its step, by inner name."""
+
+
 class StepState(msgspec.Struct, omit_defaults=True):
     status: StepStatus = "pending"
     started_at: Millis | None = None
     ended_at: Millis | None = None
     opened_seq: int = 0
     """The number of the first event of its start."""
+    generation: int = 0
+    """How often work of it was begun anew, under new tokens."""
     inputs: Raw = ABSENT
     """By inner name."""
     outputs: Raw = ABSENT
@@ -125,6 +137,8 @@ class FlowState(msgspec.Struct, omit_defaults=True):
     steps: dict[str, StepState] = {}
     finished: list[str] = []
     """Tokens of items that succeeded, in the order in which they did."""
+    former: dict[str, FormerItem] = {}
+    """By their tokens."""
     seq: int = 0
     end_seq: int = 0
     """The number of the event that has its outcome."""
@@ -144,9 +158,11 @@ class StartData(msgspec.Struct, frozen=True, omit_defaults=True):
 # -- tokens ------------------------------------------------------------------------------------------------------------
 
 
-def item_token(run_id: RunId, seed: int, step_id: str, place: int) -> str:
-    """A UUID that follows from the seed drawn at the start: unguessable outside, the same in every replay."""
-    digest = hashlib.blake2b(f"{run_id}\0{seed}\0{step_id}\0{place}".encode(), digest_size=16).digest()
+def item_token(run_id: RunId, seed: int, step_id: str, place: int, generation: int = 0) -> str:
+    """A UUID that follows from the seed drawn at the start: unguessable outside, the same in every replay. It is the
+    idempotency key, so work that is begun anew has another."""
+    whose = f"{run_id}\0{seed}\0{step_id}\0{place}" + (f"\0{generation}" if generation else "")
+    digest = hashlib.blake2b(whose.encode(), digest_size=16).digest()
     bits = int.from_bytes(digest, "big") & ~(0xF << 76 | 3 << 62) | 8 << 76 | 2 << 62
     text = f"{bits:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

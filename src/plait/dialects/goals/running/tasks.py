@@ -103,11 +103,12 @@ def work_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> Task:
 
 def item_inputs(builder: DecisionBuilder, plan: StepPlan, token: str) -> Raw:
     """By inner name, with what only this item has."""
-    step = builder.flow.state.steps[plan.id]
-    values = step.items[token].values
+    flow = builder.flow
+    former = flow.state.former.get(token)
+    values = flow.item(plan.id, token).values
     if not values and not plan.token_inputs:
-        return step.inputs
-    found: dict[str, Any] = dict(builder.flow.whole_inputs(plan.id))
+        return flow.state.steps[plan.id].inputs if former is None else former.inputs
+    found: dict[str, Any] = dict(flow.whole_inputs(plan.id) if former is None else _object.decode(former.inputs))
     found |= {plan.inner[name]: value for name, value in values.items()}
     found |= dict.fromkeys(plan.token_inputs, token)
     return Raw(_encode(found))

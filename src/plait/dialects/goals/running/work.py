@@ -28,7 +28,7 @@ from .events import (
     WorkSucceeded,
 )
 from .fanout import PLAIN, Fan, fan_of, gathered
-from .state import CALLBACK, ItemState, StepState, item_token
+from .state import CALLBACK, ItemState, StepState
 from .tasks import item_inputs, map_outputs_task, missing_handler, outputs_of, work_task
 
 NOT_KEPT = "predicate returned false"
@@ -61,11 +61,10 @@ def start_work(builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw],
 def _started(
     builder: DecisionBuilder, plan: StepPlan, inputs: dict[str, Raw], fan: Fan, kept: list[int]
 ) -> StepStarted:
-    run_id, seed = builder.context.info.run_id, builder.flow.state.seed
     raw = Raw(_encode(inputs))
     if fan is PLAIN:
-        return StepStarted(plan.id, raw, {item_token(run_id, seed, plan.id, 0): EMPTY})
-    items = {item_token(run_id, seed, plan.id, place): _told_values(fan, place) for place in kept}
+        return StepStarted(plan.id, raw, {builder.item_token(plan.id, 0): EMPTY})
+    items = {builder.item_token(plan.id, place): _told_values(fan, place) for place in kept}
     count = fan.count
     dropped = sorted(set(range(count)) - set(kept)) if len(kept) < count else []
     return StepStarted(plan.id, raw, items, dropped, count)

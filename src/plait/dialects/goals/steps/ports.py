@@ -16,6 +16,8 @@ class Input:
     required: bool
     collect: Collect
     deadline: int
+    gate: bool = False
+    """A `match` judges its values; until then the step asks for nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +43,4 @@ def ports_of(step: Step) -> Ports:
 
 def _input(name: str, attribute: Attribute) -> Input:
     detail = attribute.detail
-    return Input(name, attribute.role == "required", detail.collect, detail.deadline)
+    return Input(name, attribute.role == "required", detail.collect, detail.deadline, detail.match is not None)

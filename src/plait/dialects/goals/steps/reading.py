@@ -105,8 +105,10 @@ def _attributes(cursor: Cursor, strict: bool) -> dict[str, Attribute]:
     found: dict[str, Attribute] = {}
     for name in sorted(holder.data) if holder is not None else ():
         assert holder is not None
-        if not name:
+        if not name.strip():
             holder.note(name, "an attribute has no name", "name it")
+        elif not name.isprintable():
+            holder.note(name, f"the name of attribute {name!r} has a line break or a control character", "remove it")
         inner = holder.child(name)
         if inner is not None:
             found[name] = read_attribute(inner, name, strict)

@@ -7,13 +7,15 @@ from random import Random
 from typing import Any, TypeVar
 
 from plait.dialects.goals.definition import goals
+from plait.dialects.goals.running.state import COMPENSATION
 from plait.engine import Handle
-from plait.kernel.errors import RunFailed
+from plait.kernel.errors import RunFailed, Unavailable
 from plait.registry.engine import Engine
-from plait.testing.sim.client import get_through
+from plait.testing.sim.client import get_through, reached
 from plait.testing.sim.cluster import Cluster
 
-from .scenario import PATIENCE, FlowRoot, FlowScenario
+from .catalog import IDLE
+from .scenario import FORK, PATIENCE, FlowRoot, FlowScenario
 from .world import FlowWorld
 
 T = TypeVar("T")
@@ -37,27 +39,75 @@ class FlowClient:
             await self._cluster.clock.sleep(PATIENCE)
             compensate = root.ending == "is cancelled and undone"
             await self._on_run(lambda handle: handle.cancel("enough", compensate=compensate))
+        elif root.ending == "is patched":
+            await self._patch()
         self.told = await self._ended()
-        if root.ending == "fails and is retried":
-            await self._cluster.clock.sleep(PATIENCE)  # what was under way has ended by then
-            self._world.repaired.add(root.id)
-            await self._on_run(self._retry)
-            self.told += await self._ended()
+        await self._take_up_again()
 
-    async def _ended(self) -> str:
+    async def _take_up_again(self) -> None:
+        """After the end: what is under way may outlive it by less than the pause, or by more."""
+        root = self.root
+        match root.ending:
+            case "fails and is retried":
+                await self._cluster.clock.sleep(root.pause)
+                self._world.repaired.add(root.id)
+                await self._on_run(self._retry)
+            case "ends and its dead letters are retried":
+                await self._cluster.clock.sleep(PATIENCE)
+                self._world.repaired.add(root.id)
+                await self._until(self._redeliver)
+            case "ends and is forked":
+                await self._cluster.clock.sleep(root.pause)
+                await self._on_run(self._fork)
+                self.told += await self._ended(f"{root.id}{FORK}")
+                return
+            case _:
+                return
+        self.told += await self._ended()
+
+    async def _patch(self) -> None:
+        """Sets what its goal waits for and skips a step that waits for the same; only then the answer comes."""
+        await self._cluster.clock.sleep(PATIENCE)
+        operations = [{"op": "skip", "step": IDLE}, {"op": "set", "name": "p", "value": "P"}]
+        with reached("RUN_FINISHED", "kernel.rolling_back", "goals.bad_patch"):
+            await self._on_run(lambda handle: handle.patch(operations))
+        self._world.release(self.root.id)
+
+    async def _fork(self, handle: Handle[Any]) -> None:
+        random, events = Random(self.root.id), await handle.events()
+        started = sorted({event.data["step_id"] for event in events if event.type == "step_started"})
+        last = next(event.seq for event in events if event.type in ("run.completed", "run.failed", "rollback.started"))
+        place = random.choice([None, 1, max(1, round(random.random() * (last - 1))), *started])
+        with reached("kernel.run_exists"):
+            await handle.fork(place, id=f"{self.root.id}{FORK}")
+
+    async def _redeliver(self, engine: Engine) -> None:
+        """Compensators that failed for good, of the run and of its children."""
+        for letter in await engine.dlq.list():
+            if letter.run_id.partition(":")[0] == self.root.id and letter.token.startswith(COMPENSATION):
+                with reached("kernel.dead_letter_settled"):
+                    await engine.dlq.retry(letter.id)
+
+    async def _ended(self, id: str | None = None) -> str:
         """The text of a failure depends on what failed first."""
         try:
-            return f"completed: {await self._on_run(lambda handle: handle.result())}\n"
+            return f"completed: {await self._on_run(lambda handle: handle.result(), id)}\n"
         except RunFailed as failed:
             return f"{failed.run_status}: {failed.error.code}\n"
 
     async def _retry(self, handle: Handle[Any]) -> None:
-        if await handle.status() == "failed":  # else a try that seemed to fail has reached it
-            await handle.retry()
+        """Once: a try that seemed to fail may have reached it. While late work is undone, it is too early."""
+        if any(event.type == "flow_resumed" for event in await handle.events()):
+            return
+        with reached("kernel.rolling_back"):
+            if await handle.status() == "failed":
+                await handle.retry()
+                return
+        raise Unavailable("sim.too_early", "the run is being undone")
 
-    async def _on_run(self, call: Callable[[Handle[Any]], Awaitable[T]]) -> T:
+    async def _on_run(self, call: Callable[[Handle[Any]], Awaitable[T]], id: str | None = None) -> T:
         async def on(engine: Engine) -> T:
-            return await call(await engine.get(self.root.id))
+            return await call(await engine.get(id or self.root.id))
 
         return await self._until(on)
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from plait.dialects.goals.running.machine import GoalsMachine
+from plait.dialects.goals.running.state import compensated_item
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Millis, Shard
@@ -17,19 +18,22 @@ from plait.testing.history import History
 from plait.testing.sim.cluster import BrokenPromise, Cluster
 from plait.testing.sim.invariants import WholeLog
 
-from .scenario import NEVER
+from .catalog import NEVER
+from .scenario import FORK, FlowScenario
 from .world import FlowWorld
 
 _SHARDS = [Shard(number) for number in range(SHARDS)]
 _NEVER = Millis(2**53)
+GOALS = "goals"
 
 
 class FlowInspector:
-    def __init__(self, cluster: Cluster, world: FlowWorld, *, clock_is_set: bool) -> None:
+    def __init__(self, cluster: Cluster, world: FlowWorld, scenario: FlowScenario) -> None:
         self._cluster = cluster
         self._world = world
         self._store = cluster.store
-        self._clock_is_set = clock_is_set
+        self._clock_is_set = bool(scenario.weather.clock)
+        self._endings = {root.id: root.ending for root in scenario.roots}
         engine = Engine(store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
         world.furnish(engine)
         self._loader = engine.kernel.loader
@@ -45,16 +49,22 @@ class FlowInspector:
             for row in await self._store.runs(RunFilter(status="running", limit=1000)):
                 if engine.kernel.owns(row.id):
                     with suppress(Unavailable):  # a parked run is read from the store
-                        await self._compare(row, await engine.kernel.peek(row))
+                        live = await engine.kernel.peek(row)
+                        if not live.queued:  # else what it has decided waits for a child to be found
+                            await self._compare(row, live)
 
-    async def at_the_end(self) -> None:
+    async def at_the_end(self, *, calm: bool) -> None:
         for row in await self._store.runs(RunFilter(limit=1000)):
             events = History(await recorded(self._store, row.id))
             run = await self._loader.load(row, Epoch(0))
             self._check_log(row, events)
-            self._check_work(row, events)
-            _check_outcome(row, run, events)
+            if row.dialect == GOALS:
+                self._check_work(row, events)
+                _check_outcome(row, run, events)
+                self._check_letters(row, run)
             await self._compare(row, run)
+        if calm:  # in a storm, an engine that was cut off may begin what is undone elsewhere by then
+            self._check_keys()
         await self._check_leftovers()
 
     async def _compare(self, row: RunRow, live: Run) -> None:
@@ -79,13 +89,35 @@ class FlowInspector:
             raise BrokenPromise(f"{row.id}: {error}") from None
 
     def _check_work(self, row: RunRow, events: History) -> None:
-        """What has a result was done, in the attempt that is recorded."""
-        done = {(entry.step, entry.token) for entry in self._world.ledger if entry.run_id == row.id and not entry.undo}
+        """What has a result was done, in the attempt that is recorded; of a fork perhaps by the run that it has its
+        past from."""
+        whose = (row.id, row.id.removesuffix(FORK))
+        done = {(entry.step, entry.token) for entry in self._world.ledger if entry.run_id in whose and not entry.undo}
         plan: dict[str, Any] = events.events[0].data["data"]["plan"]["steps"]
         for data in events.of("work_succeeded"):
-            by_others = plan[data["step_id"]]["type"] in ("python", "async")
+            by_others = plan[data["step_id"]]["type"] in ("python", "async", "sync")
             if by_others and (data["step_id"], data["token"]) not in done:
                 raise BrokenPromise(f"{row.id}: `{data['step_id']}` has a result, but never ran\n{events}")
+
+    def _check_letters(self, row: RunRow, run: Run) -> None:
+        """A compensator that was broken when it failed for good has done its work after it was tried again."""
+        if self._endings.get(row.id.partition(":")[0]) != "ends and its dead letters are retried":
+            return
+        state = cast("GoalsMachine", run.machine).flow.state
+        items = [*(item for step in state.steps.values() for item in step.items.values())]
+        items += [former.item for former in state.former.values()]
+        if any(item.status == "compensation_failed" for item in items):
+            raise BrokenPromise(f"{row.id}: a compensator that was tried again is not done")
+
+    def _check_keys(self) -> None:
+        """Work that was undone is never done again under the same key."""
+        undone: set[tuple[str, str]] = set()
+        for entry in self._world.ledger:
+            place = (entry.run_id, compensated_item(entry.token))
+            if entry.undo:
+                undone.add(place)
+            elif place in undone:
+                raise BrokenPromise(f"{entry.run_id}: `{entry.step}` was done again under the key of what was undone")
 
     async def _check_leftovers(self) -> None:
         left = {

@@ -1,9 +1,4 @@
-"""What one seed stands for: a catalog in layers, the luck of its steps, the goals, and how bad the weather is.
-
-Catalogs are made so that their outcome does not depend on how long things take: all values of a name are the same, so
-nobody can tell who won a race; nothing that a step gives depends on an input that it does not wait for; and what fails
-does so by the number of the attempt. So a disturbed run must end as a calm one.
-"""
+"""What one seed stands for: a catalog, the luck of its steps, the goals of runs, and how bad the weather is."""
 
 from __future__ import annotations
 
@@ -11,26 +6,28 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, get_args
 
-from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
+from plait.dialects.goals.steps.builder import StepBuilder
 from plait.testing.sim.scenario import Weather, weather
 
-Ending = Literal["ends", "is cancelled", "is cancelled and undone", "passes its deadline", "fails and is retried"]
+from .catalog import AFTER_PATCH, BROKEN, NEVER, ROUTE, FlowCatalog, Luck
+
+Ending = Literal[
+    "ends",
+    "is cancelled",
+    "is cancelled and undone",
+    "passes its deadline",
+    "fails and is retried",
+    "ends and is forked",
+    "ends and its dead letters are retried",
+    "is patched",
+]
 _UNUSUAL: tuple[Ending, ...] = get_args(Ending)[1:]
 
-NEVER, BROKEN, CHILD = "never-answers", "broken", "child-1"
-PATIENCE = 7200.0
+PATIENCE = 3600.0
 """Seconds after which a run has surely done all that it can do by itself."""
-SERVER = "http://steps.test"
 ITEMS = [1, 2, 3, 4]
-
-
-@dataclass(frozen=True, slots=True)
-class Luck:
-    """How the work of a step turns out."""
-
-    ends: Literal["well", "late", "badly"] = "well"
-    """late: its first attempts fail."""
-    takes: float = 0.0
+FORK = "-fork"
+"""What the id of a fork ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +35,8 @@ class FlowRoot:
     id: str
     goals: tuple[str, ...]
     ending: Ending
+    pause: float = PATIENCE
+    """Seconds before it is taken up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class FlowScenario:
     blob_threshold: int
     snapshot_every: int
     weather: Weather
-    init: dict[str, Any] = field(default_factory=lambda: {"items": ITEMS, "n0": "N0"})
+    init: dict[str, Any] = field(default_factory=lambda: {"items": ITEMS, "n0": "N0", ROUTE: "a"})
 
     def __str__(self) -> str:
         head = f"seed {self.seed} of goals: {self.engines} engines, code_cache={self.code_cache}, "
@@ -65,7 +64,7 @@ class FlowScenario:
 def draw_flows(seed: int) -> FlowScenario:
     random = Random(f"flows {seed}")
     engines = random.choice((1, 1, 2))
-    catalog = _Catalog(random)
+    catalog = FlowCatalog(random)
     roots = tuple(_root(random, catalog, number) for number in range(random.choice((1, 1, 2))))
     return FlowScenario(
         seed,
@@ -80,103 +79,19 @@ def draw_flows(seed: int) -> FlowScenario:
     )
 
 
-def _root(random: Random, catalog: _Catalog, number: int) -> FlowRoot:
+def _root(random: Random, catalog: FlowCatalog, number: int) -> FlowRoot:
     ending: Ending = "ends" if random.random() < 0.5 else random.choice(_UNUSUAL)
     wanted = random.sample(catalog.goals, k=random.randint(1, len(catalog.goals)))
     match ending:
-        case "ends":
+        case "ends" | "ends and is forked" | "ends and its dead letters are retried":
             pass
         case "fails and is retried":
             wanted = [*wanted, BROKEN]
-        case _:
+        case "is patched":
+            wanted = [*wanted, AFTER_PATCH]
+        case "is cancelled" | "is cancelled and undone" | "passes its deadline":
             wanted = [*wanted, NEVER]
-    return FlowRoot(f"flow{number}", tuple(wanted), ending)
-
-
-class _Catalog:
-    """Draws steps layer by layer: a step takes names of lower layers and gives names of its own."""
-
-    def __init__(self, random: Random) -> None:
-        self._random = random
-        self.steps: list[StepBuilder] = []
-        self.lucks: dict[str, Luck] = {}
-        self.goals: list[str] = []
-        self._below = ["n0"]
-        self._child()
-        for layer in range(random.randint(1, 4)):
-            self._layer(layer)
-        for number in range(random.randint(1, 3)):
-            self.goals.append(self._made(f"goal{number}", f"end{number}", fans=True))
-        self.steps.append(
-            catalog_step(NEVER).output("nothing").webhook(f"{SERVER}/never", recall=random.random() < 0.5)
-        )
-        self.steps.append(catalog_step(BROKEN).required("n0").output("mended").python("work").no_retries())
-
-    def _layer(self, layer: int) -> None:
-        names = [f"n{layer + 1}{letter}" for letter in "ab"[: self._random.randint(1, 2)]]
-        made = 0
-        for name in names:
-            for _ in range(self._random.choice((1, 1, 2, 3))):
-                self._made(f"step{layer}-{made}", name, fans=False)
-                made += 1
-        self._below += names
-
-    def _child(self) -> None:
-        """What flow steps ask for."""
-        self._made(CHILD, "c1", fans=False)
-        self.steps.append(catalog_step("child-2").required("c1").output("c2").ale('{:c2 "C2"}'))
-
-    def _made(self, id: str, name: str, *, fans: bool) -> str:
-        building = catalog_step(id) if id == CHILD else self._inputs(catalog_step(id))
-        if fans and self._random.random() < 0.5:
-            building = building.required("items", for_each=True).parallel(self._random.randint(1, 3))
-        building = self._worked(id, name, building)
-        if self._random.random() < 0.25:
-            building = building.when("ale", self._random.choice(("true", "true", "false")), scope="step")
-        self.steps.append(building)
-        return id
-
-    def _inputs(self, building: StepBuilder) -> StepBuilder:
-        random = self._random
-        for name in random.sample(self._below, k=min(len(self._below), random.randint(0, 2))):
-            match random.randrange(5):
-                case 0:
-                    deadline = random.choice((0, 5, -1))
-                    building = building.optional(name, default=0, deadline=deadline)
-                case 1:
-                    building = building.required(name, collect=random.choice(("some", "last", "all")))
-                case 2:
-                    building = building.required(name, match=("ale", random.choice(("true", "true", "false"))))
-                case _:
-                    building = building.required(name)
-        return building
-
-    def _worked(self, id: str, name: str, building: StepBuilder) -> StepBuilder:
-        random = self._random
-        kind = random.choice(("python", "python", "python", "script", "async", "flow" if id[0] != "c" else "script"))
-        self.lucks[id] = Luck(
-            ends=random.choice(("well", "well", "well", "well", "late", "late", "badly")),
-            takes=random.choice((0.0, 0.0, 0.0, 1.0, 4.0)),
-        )
-        first = random.choice((0.5, 3.0))
-        match kind:
-            case "script":
-                return building.output(name).ale(f'{{:{name} "{name.upper()}"}}')
-            case "flow":
-                return building.output(name, inner="c2").flow("child-2")
-            case "async":
-                limit = random.choice((0.0, 900.0))
-                made = building.output(name).webhook(
-                    f"{SERVER}/{id}/{name}", callback_timeout=limit, compensate=_undo(random, f"{SERVER}/undo")
-                )
-                return made.retries(4, first=first)
-            case _:
-                made = building.const("gives", name).output(name)
-                return made.python("work", compensate=_undo(random, "undo")).retries(4, first=first)
-
-
-def _undo(random: Random, how: str) -> str:
-    return how if random.random() < 0.5 else ""
+    return FlowRoot(f"flow{number}", tuple(wanted), ending, pause=random.choice((0.0, 5.0, PATIENCE)))
 
 
 def _shown(building: StepBuilder) -> str:

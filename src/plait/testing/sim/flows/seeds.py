@@ -14,6 +14,7 @@ from plait.testing.sim.cluster import Cluster
 from plait.testing.sim.seeds import Endings, Logs, SeedReport, trial
 from plait.testing.sim.storm import Storm
 
+from .child import shout
 from .client import FlowClient
 from .inspector import FlowInspector
 from .scenario import FlowScenario, draw_flows
@@ -25,9 +26,9 @@ async def simulate_flows(seed: int) -> SeedReport:
 
 
 async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> Endings:
-    cluster = Cluster(scenario, storm, scenario.steps, lambda engine: world.furnish(engine))
+    cluster = Cluster(scenario, storm, (*scenario.steps, shout), lambda engine: world.furnish(engine))
     world = FlowWorld(cluster, scenario)
-    inspector = FlowInspector(cluster, world, clock_is_set=bool(scenario.weather.clock))
+    inspector = FlowInspector(cluster, world, scenario)
     looking = Random(f"looking {scenario.seed}")
     clients = [FlowClient(cluster, world, scenario, root) for root in scenario.roots]
     await cluster.open()
@@ -39,14 +40,15 @@ async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> E
             await inspector.at_rest()
 
     async def done() -> bool:
-        running = await cluster.store.runs(RunFilter(status="running", limit=1))
-        return all(task.done() for task in serving) and not running
+        if not all(task.done() for task in serving):
+            return False
+        return not await cluster.store.runs(RunFilter(status="running", limit=1))
 
     try:
         serving = [cluster.spawn(client.serve()) for client in clients]
         await cluster.drive(done, look)
         await cluster.calm_down()
-        await inspector.at_the_end()
+        await inspector.at_the_end(calm=storm is None)
         return {client.root.id: (client.told,) for client in clients}
     finally:
         for row in await cluster.store.runs(RunFilter(limit=1000)):
@@ -58,6 +60,8 @@ def _stale_result(engines: list[Engine], world: FlowWorld, storm: Storm) -> None
     """A worker that was thought dead reports an attempt that is long over: it must change nothing."""
     last: dict[tuple[str, str], int] = {}
     for entry in world.ledger:
+        if entry.undo:
+            continue
         last[entry.run_id, entry.token] = max(entry.attempt, last.get((entry.run_id, entry.token), 0))
     tried_again = [place for place, attempt in last.items() if attempt > 1]
     if tried_again and engines:

@@ -16,7 +16,9 @@ from plait.registry.engine import Engine
 from plait.testing.sim.client import get_through
 from plait.testing.sim.cluster import Cluster
 
-from .scenario import BROKEN, NEVER, FlowScenario, Luck
+from .catalog import ASKED, BROKEN, NEVER, SERVER, Luck
+from .lua import instant_lua
+from .scenario import FlowScenario
 
 _FAILURES = 2
 """Attempts that fail where luck comes late."""
@@ -51,13 +53,25 @@ class FlowWorld:
         self._calls: dict[str, int] = {}
         self.ledger: list[Entry] = []
         self.repaired: set[str] = set()
-        """Runs whose broken step succeeds now."""
+        """Runs whose broken step, and whose broken compensators, succeed now."""
+        self._released: set[str] = set()
+        """Runs whose step that waits for its client is answered."""
+        self._asked: list[tuple[str, str]] = []
+        """Runs and tokens of such steps."""
 
     def furnish(self, engine: Engine) -> None:
         """Gives an engine, before it is open, the functions and the step servers of this world."""
         engine.goals.handlers.add("work", self._work)
         engine.goals.handlers.add("undo", self._undo)
         engine.executors.send = self.send
+        engine.executors.languages.use("lua", instant_lua())
+
+    def release(self, run_id: str) -> None:
+        """The step of a run that waits for its client may answer."""
+        self._released.add(run_id)
+        for each, token in self._asked:
+            if each == run_id:
+                self._cluster.spawn(self._answer(run_id, token, "p", Luck()))
 
     # -- Python steps --------------------------------------------------------------------------------------------
 
@@ -74,8 +88,15 @@ class FlowWorld:
         return {gives: gives.upper()}
 
     async def _undo(self, input: Any, output: Any) -> None:
-        if self._note(undo=True).attempt == 1 and self._random.random() < 0.2:
+        entry = self._note(undo=True)
+        ends = self._undone(entry)
+        if ends == "badly":
+            raise NoLuck("never undone")
+        if ends == "late" and entry.attempt == 1:
             raise BadLuck("not undone yet")
+
+    def _undone(self, entry: Entry) -> str:
+        return "well" if entry.run_id.partition(":")[0] in self.repaired else self._scenario.lucks[entry.step].undone
 
     def _note(self, *, undo: bool) -> Entry:
         attempt = current_attempt.get()
@@ -93,16 +114,31 @@ class FlowWorld:
         run_id = request.headers["Argyll-Flow-ID"]
         undo = request.url.endswith("/undo")
         self._calls[token] = self._calls.get(token, 0) + 1
-        self.ledger.append(Entry(run_id, step_id, token, self._calls[token], undo))
-        if undo or step_id == NEVER:
-            return _response(request, 200)
-        luck = self._scenario.lucks[step_id]
+        entry = self._note(undo=undo)
+        if undo:
+            ends = self._undone(entry)
+            late = ends == "late" and entry.attempt == 1
+            return _response(request, 422 if ends == "badly" else 503 if late else 200)
+        if step_id == NEVER or (step_id == ASKED and run_id not in self._released):
+            self._asked += [(run_id, token)] if step_id == ASKED else []
+            return _response(request, 202)
+        luck = self._scenario.lucks.get(step_id, Luck())
         if luck.ends == "late" and self._calls[token] <= _FAILURES:
             return _response(request, 503)
-        self._cluster.spawn(self._answer(run_id, token, request.url.rpartition("/")[2], luck))
+        name = request.url.rpartition("/")[2]
+        if request.url.startswith(f"{SERVER}/sync/"):
+            return await self._at_once(request, name, luck)
+        self._cluster.spawn(self._answer(run_id, token, name, luck))
         if self._random.random() < 0.3:  # the answer may be there before the call returns
             await self._cluster.clock.sleep(self._random.choice((0.0, 0.5)))
         return _response(request, 202)
+
+    async def _at_once(self, request: Request, name: str, luck: Luck) -> Response:
+        if luck.takes:
+            await self._cluster.clock.sleep(luck.takes)
+        if luck.ends == "badly":
+            return _response(request, 422)
+        return _response(request, 200, values.plain({name: name.upper()}))
 
     async def _answer(self, run_id: str, token: str, name: str, luck: Luck) -> None:
         """The webhook; sometimes twice."""
@@ -125,11 +161,11 @@ def _try(luck: Luck, attempt: int) -> None:
         raise BadLuck("not yet")
 
 
-def _response(request: Request, status: int) -> Response:
+def _response(request: Request, status: int, body: bytes = b"") -> Response:
     return Response(
         status=status,
         headers=Headers([]),
-        body=b"",
+        body=body,
         url=request.url,
         address="127.0.0.1",
         redirects=0,

@@ -1,0 +1,111 @@
+"""Looks for seeds that break a promise, on as many processes as there are cores.
+
+A seed's outcome depends on nothing but the seed, so ranges of seeds can be tried anywhere and in any order; what was
+not tried when a search was stopped is a range that the next one begins with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import Any, Literal
+
+from .flows.seeds import simulate_flows
+from .seeds import SeedReport, simulate
+
+Dialect = Literal["code", "goals"]
+SIMULATIONS: dict[Dialect, Callable[[int], Coroutine[Any, Any, SeedReport]]] = {
+    "code": simulate,
+    "goals": simulate_flows,
+}
+_AT_ONCE = 20
+"""Seeds that a process tries before it reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of one seed."""
+
+    dialect: Dialect
+    seed: int
+    runs: int
+    events: int
+    troubles: int
+    digest: str
+    failure: str | None = None
+    shown: str = ""
+    """All that there is to know of a failure."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search has found so far."""
+
+    tried: list[Tried] = field(default_factory=list[Tried])
+
+    @property
+    def broken(self) -> list[Tried]:
+        return sorted((each for each in self.tried if each.failure), key=lambda each: (each.dialect, each.seed))
+
+    def resume_at(self, seeds: range, dialects: Sequence[Dialect]) -> int:
+        """The first seed that was not tried in every dialect."""
+        tried = {(each.dialect, each.seed) for each in self.tried}
+        return next((seed for seed in seeds if any((each, seed) not in tried for each in dialects)), seeds.stop)
+
+    def summary(self, seconds: float) -> dict[str, Any]:
+        """For programs. The digest does not depend on how the seeds were spread over processes."""
+        ordered = sorted(self.tried, key=lambda each: (each.seed, each.dialect))
+        return {
+            "seeds": len(ordered),
+            "runs": sum(each.runs for each in ordered),
+            "events": sum(each.events for each in ordered),
+            "troubles": sum(each.troubles for each in ordered),
+            "seconds": round(seconds, 1),
+            "digest": hashlib.sha256("".join(each.digest for each in ordered).encode()).hexdigest()[:16],
+            "failed": {f"{each.dialect} {each.seed}": each.failure for each in self.broken},
+        }
+
+
+def search(seeds: range, dialects: Sequence[Dialect], jobs: int) -> Iterator[list[Tried]]:
+    """Tries the seeds in every dialect; gives the outcomes as they come."""
+    parts: list[tuple[Dialect, range]] = [
+        (dialect, range(first, min(first + _AT_ONCE, seeds.stop)))
+        for first in range(seeds.start, seeds.stop, _AT_ONCE)
+        for dialect in dialects
+    ]
+    if jobs == 1 or len(parts) == 1:
+        yield from (_try_all(*part) for part in parts)
+    else:
+        yield from _spread(parts, jobs)
+
+
+def _spread(parts: Sequence[tuple[Dialect, range]], jobs: int) -> Iterator[list[Tried]]:
+    # Spawned: a fork would inherit the locks and threads of whoever asks
+    with ProcessPoolExecutor(min(jobs, len(parts)), mp_context=get_context("spawn")) as pool:
+        futures: list[Future[list[Tried]]] = [pool.submit(_try_all, *part) for part in parts]
+        try:
+            yield from (done.result() for done in as_completed(futures))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _try_all(dialect: Dialect, seeds: range) -> list[Tried]:
+    return [_try_seed(dialect, seed) for seed in seeds]
+
+
+def _try_seed(dialect: Dialect, seed: int) -> Tried:
+    report = asyncio.run(SIMULATIONS[dialect](seed))
+    return Tried(
+        dialect,
+        seed,
+        report.runs,
+        report.events,
+        len(report.trouble),
+        report.digest,
+        report.failure,
+        str(report) if report.failure else "",
+    )

@@ -1,0 +1,81 @@
+"""Tasks of the event loop that attempts run in, one attempt after the other.
+
+Most attempts end without waiting for anything: a task for each would cost more than they do. So one lane takes all
+that are there. One that has to wait keeps the lane for itself, as if it had been made for it, and what is left gets
+lanes of its own. Each attempt has a context of its own; `asyncio.current_task()` is its lane.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context, copy_context
+from typing import Any
+
+from plait.kernel.task import Attempt
+
+
+class Lanes:
+    def __init__(self, run: Callable[[Attempt], Coroutine[Any, Any, None]]) -> None:
+        self._run = run
+        self._waiting: deque[Attempt] = deque()
+        self._taking = 0
+        """How many lanes take what waits, or will."""
+        self._open: set[asyncio.Task[None]] = set()
+
+    def add(self, attempt: Attempt) -> None:
+        self._waiting.append(attempt)
+        if not self._taking:
+            self._open_another()
+
+    async def close(self) -> None:
+        """When all have ended, after they were cancelled."""
+        await asyncio.gather(*self._open, return_exceptions=True)
+
+    def _open_another(self) -> None:
+        self._taking += 1
+        lane = asyncio.get_running_loop().create_task(self._lane(), name="plait.steps")
+        self._open.add(lane)
+        lane.add_done_callback(self._open.discard)
+
+    async def _lane(self) -> None:
+        try:
+            found = self._take_all()
+        finally:
+            self._taking -= 1
+            while self._taking < len(self._waiting):  # they may have to wait as well
+                self._open_another()
+        if found is not None:
+            await _go_on(*found)
+
+    def _take_all(self) -> tuple[Coroutine[Any, Any, None], Context, Any] | None:
+        """The first that waits for something, in its context, and what for."""
+        waiting, lane = self._waiting, asyncio.current_task()
+        while waiting and lane is not None and not lane.cancelling():
+            attempt = waiting.popleft()
+            if attempt.over:  # not wanted any more
+                continue
+            attempt.lane = lane
+            context, coroutine = copy_context(), self._run(attempt)
+            try:
+                return coroutine, context, context.run(coroutine.send, None)
+            except StopIteration:
+                continue
+        return None
+
+
+@types.coroutine
+def _go_on(coroutine: Coroutine[Any, Any, None], context: Context, awaited: Any) -> Generator[Any, Any, None]:
+    """The rest of a coroutine that waits for something, in its own context."""
+    while True:
+        try:
+            try:
+                sent = yield awaited
+            except BaseException as error:
+                awaited = context.run(coroutine.throw, error)
+            else:
+                awaited = context.run(coroutine.send, sent)
+        except StopIteration:
+            return
