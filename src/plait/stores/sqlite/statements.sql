@@ -250,11 +250,11 @@ select kind, namespace, id, body, at from records
 where kind = ?1 and (?2 is null or id < ?2) order by id desc limit ?3;
 
 -- list_records_of_namespace: of one namespace
-select kind, namespace, id, body, at from records
+select kind, namespace, id, body, at from records indexed by records_namespace
 where kind = ?1 and namespace = ?3 and id >= coalesce(?2, '') and (?2 is null or id > ?2) order by id limit ?4;
 
 -- list_records_of_namespace_newest: the same, the other way round
-select kind, namespace, id, body, at from records
+select kind, namespace, id, body, at from records indexed by records_namespace
 where kind = ?1 and namespace = ?3 and (?2 is null or id < ?2) order by id desc limit ?4;
 
 -- census: how much waits
