@@ -82,7 +82,7 @@ async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_ta
         writer = store._writer
         assert writer is not None
         async with writer.use() as connection:
-            arguments = [[]] * 55 + [None] + [[]] * 12
+            arguments = [[]] * 59 + [None] + [[]] * 12
             [plan] = json.loads(await connection.fetchval(f"explain (format json) {SQL['commit']}", *arguments))
     scans = [node for node in parts(plan["Plan"]) if node["Node Type"].endswith("Scan") and "Relation Name" in node]
     assert {node["Relation Name"] for node in scans} == {"shards", "runs", "inbox", "timers", "approvals"}

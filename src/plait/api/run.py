@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from plait.kernel.cause import Cause
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
-from plait.kernel.view import Reason, RunStatus, RunView
+from plait.kernel.view import Phase, Reason, RunStatus, RunView
 
 from .shape import (
     Body,
@@ -27,7 +28,7 @@ from .shape import (
 
 Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind"]
 
-_STATUS = "(running|blocked|completed|failed|cancelled)"
+_STATUS = "(running|waiting|working|blocked|completed|failed|cancelled)"
 _MAX_DEADLINE_MS = 100 * 366 * 86_400_000
 
 
@@ -51,6 +52,18 @@ class Run(Shape, frozen=True, kw_only=True):
     ended_at: Millis | None = None
     deadline: Millis | None = None
     error: ErrorInfo | None = None
+    phase: Phase = "running"
+    waiting: Reason | None = None
+    """What it waits for, in a few words, if its phase is `waiting`."""
+    cause: Cause | None = None
+    """The root cause of its failure: the sentence to show first."""
+    forked_from: str | None = None
+    forked_at: int | None = None
+    """The last event that it shares with that run."""
+    reopened: int = 0
+    """How often it was tried again after it had ended."""
+    idle_ms: int = 0
+    """How long it was ended in between: not part of its duration."""
 
 
 class RunDetail(Shape, frozen=True, kw_only=True):
@@ -111,7 +124,9 @@ class StartRun(Body, frozen=True, kw_only=True):
 class ListRuns(Scoped, frozen=True, kw_only=True):
     q: Text | None = None
     status: Annotated[str, Meta(pattern=rf"^{_STATUS}(,{_STATUS})*\Z")] | None = None
-    """One or more, separated by commas."""
+    """One or more, separated by commas. `running` means every run that has not ended: those that are `working` now,
+    those that are `waiting`, and those that are `blocked`. A child that failed with its parent is listed under
+    `failed` only if `parent` is given too."""
     dialect: Text | None = None
     definition: Text | None = None
     label: list[Label] = msgspec.field(default_factory=list[str])

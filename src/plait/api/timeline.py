@@ -31,6 +31,8 @@ class Bar(Shape, frozen=True, kw_only=True):
     kind: str
     status: NodeStatus
     parent: str | None = None
+    path: str = ""
+    """Where it is, in words, if its label does not tell."""
     started_at: Millis | None = None
     ended_at: Millis | None = None
     tries: list[Try]

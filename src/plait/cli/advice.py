@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from plait.kernel.cause import cause_of
 from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunView
 
-from . import words
 from .extensions import extension_of
-from .records import status_of
+from .records import cause_words, status_of
 
 NO_ENGINE = "no engine is running on this database: nothing moves until one is (`plait run`, or your own program)"
 
 
 def standing(row: RunRow) -> str:
     match status_of(row):
-        case "running":
-            return "is running; it waits for:"
+        case "running" | "waiting" as phase:
+            return f"is {phase}; it waits for:"
         case "blocked":
             return "is blocked: nothing is lost, and it continues when code that fits is loaded"
         case "failed" if row.error is not None:
-            return f"has failed: {words.failure(row.error)} [{row.error.code}]"
+            return f"has failed: {cause_words(row)} [{row.error.code}]"
         case status:
             verb = "was" if status == "cancelled" else "has"
             reason = f": {row.error.message}" if row.error is not None and row.error.message != status else ""
@@ -35,15 +35,24 @@ def hints(row: RunRow, waiting: list[Reason], *, working: bool | None) -> list[s
         case "failed":
             found.append(f"when the cause is gone: plait retry {run}")
             found.append(f"to see where: plait show {run}")
+            found += _in_child(row)
         case "blocked":
             found += extension_of(row.dialect).blocked_advice(run)
-        case "running":
+        case "running" | "waiting":
             found += _for_reasons(run, waiting)
             if working is False:
                 found.append(NO_ENGINE)
         case _:
             pass
     return found
+
+
+def _in_child(row: RunRow) -> list[str]:
+    """Where it failed, if that was in a child run."""
+    child = None if row.error is None else cause_of(row.error).run
+    if child is None:
+        return []
+    return [f"it failed in its child run: plait show {quoted(child, row.namespace)}"]
 
 
 def compensation_hints(view: RunView) -> list[str]:
@@ -66,7 +75,11 @@ def _for_reasons(run: str, waiting: list[Reason]) -> list[str]:
 
 def run_argument(row: RunRow) -> str:
     """How a run is named on the command line."""
+    return quoted(caller_id(row.id), row.namespace)
+
+
+def quoted(id: str, namespace: str) -> str:
     import shlex
 
-    name = shlex.quote(caller_id(row.id))
-    return name if row.namespace == DEFAULT_NAMESPACE else f"{name} --namespace {row.namespace}"
+    name = shlex.quote(id)
+    return name if namespace == DEFAULT_NAMESPACE else f"{name} --namespace {namespace}"

@@ -21,10 +21,10 @@ from .contract import Run
 from .extensions import extension_of
 from .options import DEFAULT_DB, Follow, Json, Key, Namespace, Place, RunArgument, Where, read_pairs
 from .output import console, emit, emit_line, facts, flush, say, status_text, table
-from .records import name_of, run_document, status_of, took
+from .records import cause_words, name_of, note_of, run_document, status_of, took
 from .session import do
 
-Status = Literal["running", "completed", "failed", "cancelled", "blocked"]
+Status = Literal["running", "waiting", "blocked", "completed", "failed", "cancelled"]
 
 
 def runs(
@@ -53,11 +53,12 @@ def runs(
             status_text(status_of(row)),
             words.ago(row.created_at, now),
             words.duration(took(row, now)),
+            Text(words.one_line(note_of(row)), "red" if row.status == "failed" else "bright_black"),
         )
         for row in shown
     ]
     if rows:
-        table(("RUN", "WORKFLOW", "STATUS", "STARTED", "TOOK"), rows, fold=("RUN", "WORKFLOW"))
+        table(("RUN", "WORKFLOW", "STATUS", "STARTED", "TOOK", "WHY"), rows, fold=("RUN", "WORKFLOW", "WHY"))
     else:
         say("no runs" if query == RunFilter(limit=limit + 1) else "no such runs")
     if len(found) > limit:
@@ -101,6 +102,7 @@ def _say(found: Picture, *, all: bool) -> None:
     row, view = found.row, found.view
     now = words.now()
     limit = None if all else 2_000
+    cause = cause_words(row)
     facts(
         [
             ("run", caller_id(row.id)),
@@ -109,11 +111,14 @@ def _say(found: Picture, *, all: bool) -> None:
             ("namespace", row.namespace if row.namespace != DEFAULT_NAMESPACE else None),
             ("labels", ", ".join(f"{key}={value}" for key, value in row.labels.items()) or None),
             ("parent", caller_id(row.parent) if row.parent is not None else None),
+            ("forked from", _source(row)),
             ("started", words.clock(row.created_at)),
             ("ended", f"{words.clock(row.ended_at)}, after {words.duration(took(row, now))}" if row.ended_at else None),
+            ("tried again", words.counted(row.past.reopened, "time") if row.past and row.past.reopened else None),
             ("deadline", words.clock(row.deadline) if row.deadline is not None else None),
             ("input", words.value(found.input, limit) if found.seq else "not started yet"),
             ("output", words.value(found.output, limit) if row.status == "completed" else None),
+            ("cause", Text(cause, "red") if cause is not None else None),
             ("error", Text(f"{words.failure(row.error)} [{row.error.code}]", "red") if row.error else None),
         ]
     )
@@ -125,6 +130,12 @@ def _say(found: Picture, *, all: bool) -> None:
         say(f"\nwaiting: {reason}")
     if view.details is not None:
         extension_of(row.dialect).say_details(view.details, limit)
+
+
+def _source(row: RunRow) -> str | None:
+    if row.past is None or row.past.source is None:
+        return None
+    return f"{caller_id(row.past.source)}, after event {row.past.shared}"
 
 
 def events(

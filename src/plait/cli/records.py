@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+from plait.kernel.cause import cause_of
 from plait.kernel.ids import Millis, caller_id
-from plait.kernel.store import RunRow
+from plait.kernel.store import NO_PAST, RunRow
 
+from . import words
 from .output import document
 
 
 def status_of(row: RunRow) -> str:
-    """The status, or `blocked`, which people look for as if it were one."""
-    return "blocked" if row.status == "running" and row.blocked is not None else row.status
+    """The status, or `waiting` or `blocked`, which people look for as if they were some."""
+    return row.status if row.phase == "ended" else row.phase
+
+
+def cause_words(row: RunRow) -> str | None:
+    """Why it failed: the root cause, in a sentence."""
+    return cause_of(row.error).text if row.status == "failed" and row.error is not None else None
+
+
+def note_of(row: RunRow) -> str:
+    """What a list says about a run beside its status: why it failed, or what it waits for."""
+    if row.phase == "waiting" and row.waiting is not None:
+        return words.wait(row.waiting)
+    if row.blocked is not None:
+        return row.blocked.message
+    return cause_words(row) or ""
 
 
 def name_of(row: RunRow) -> str:
@@ -35,9 +51,15 @@ def run_document(row: RunRow, **more: Any) -> dict[str, Any]:
         ended_at=row.ended_at,
         deadline=row.deadline,
         error=row.error,
+        phase=row.phase,
+        waiting_for=row.waiting if row.phase == "waiting" else None,
+        cause=cause_of(row.error) if row.status == "failed" and row.error is not None else None,
+        forked_from=caller_id(row.past.source) if row.past is not None and row.past.source is not None else None,
+        reopened=row.past.reopened or None if row.past is not None else None,
         **more,
     )
 
 
 def took(row: RunRow, now: Millis) -> int:
-    return (row.ended_at or now) - row.created_at
+    """How long it ran, without the time in which it had ended before it was tried again."""
+    return (row.ended_at or now) - row.created_at - (row.past or NO_PAST).idle

@@ -89,7 +89,10 @@ def line(node: Node, reason: Reason | None, now: Millis, *, whole: bool = False)
 def _name(node: Node, *, whole: bool) -> str:
     if node.kind == "rollback":
         return node.label  # its id is a token
-    return node.id if whole or node.parent is None else node.id.removeprefix(f"{node.parent}/")
+    if whole or node.parent is None:
+        return node.path or node.id
+    within = node.id.removeprefix(f"{node.parent}/")
+    return " / ".join(node.path.split(" / ")[-1 - within.count("/") :]) if node.path else within
 
 
 def _details(node: Node, reason: Reason | None, now: Millis) -> list[str]:

@@ -10,6 +10,7 @@ import msgspec
 
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
+from plait.kernel.view import Reason
 
 
 def now() -> Millis:
@@ -71,6 +72,14 @@ def failure(error: ErrorInfo) -> str:
     name = error.type.rpartition(":")[2]
     plain = not name or name in error.message or error.kind != "error"
     return error.message if plain else f"{name}: {error.message}"
+
+
+def wait(reason: Reason) -> str:
+    """What a run waits for, and until when, short enough for a table."""
+    text = reason.text.replace("`", "")
+    if reason.until is None:
+        return text
+    return f"{text} {'at' if reason.kind == 'retry' else 'until'} {clock(reason.until)}"
 
 
 def one_line(text: str) -> str:

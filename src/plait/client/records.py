@@ -16,7 +16,7 @@ from plait.api.run import Run, RunDetail
 from plait.kernel import approval as approvals
 from plait.kernel import store, values
 from plait.kernel.definitions import Plan
-from plait.kernel.ids import TaskToken, run_key, shard_of
+from plait.kernel.ids import Millis, TaskToken, run_key, shard_of
 from plait.kernel.store import Line, RunRow
 from plait.kernel.values import ABSENT
 
@@ -41,7 +41,17 @@ def row_of(run: Run, output: Raw | None = None) -> RunRow:
         deadline=run.deadline,
         output=output,
         error=run.error,
+        awake=run.phase != "waiting",
+        waiting=run.waiting,
+        past=_past_of(run),
     )
+
+
+def _past_of(run: Run) -> store.Past | None:
+    if run.forked_from is None and not run.reopened:
+        return None
+    source = None if run.forked_from is None else run_key(run.namespace, run.forked_from)
+    return store.Past(source, run.forked_at or 0, run.reopened, Millis(run.idle_ms))
 
 
 def detail_row(detail: RunDetail) -> RunRow:

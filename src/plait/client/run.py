@@ -16,6 +16,7 @@ from plait.api.run_action import MessageReceipt, PatchedRun, RunState
 from plait.api.timeline import Bar, Timeline
 from plait.api.transport import Parameters
 from plait.errors import ErrorInfo, RunBlocked, RunFailed, Unavailable
+from plait.kernel.cause import cause_of
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Ids
 from plait.kernel.store import Line, RunRow
@@ -209,4 +210,5 @@ def _output(id: str, found: Picture) -> Any:
         return found.output
     if row.status == "running" and row.blocked is not None:
         raise RunBlocked(id, row.blocked)
-    raise RunFailed(id, row.status, row.error or ErrorInfo("kernel.failed", "the run failed"))
+    error = row.error or ErrorInfo("kernel.failed", "the run failed")
+    raise RunFailed(id, row.status, error, cause_of(error).text)

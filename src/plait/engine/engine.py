@@ -40,6 +40,7 @@ from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
 from .queues import Queues
+from .run_list import listed
 from .urls import store_of
 
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
@@ -244,7 +245,7 @@ class Engine:
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]:
         """Runs, newest first."""
         self.kernel.must_live()
-        return await self.kernel.store.runs(query or RunFilter())
+        return await listed(self.kernel, query or RunFilter())
 
     async def namespaces(self) -> list[str]:
         """Those that have runs, as far as the newest ones tell."""

@@ -12,13 +12,14 @@ from plait.api.picture import Picture
 from plait.api.timeline import Bar
 from plait.kernel import values
 from plait.kernel.callers import Outcome
+from plait.kernel.cause import cause_of
 from plait.kernel.errors import Busy, Conflict, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
 from plait.kernel.events import ApprovalClosed, Recorded
 from plait.kernel.ids import Epoch, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
-from plait.kernel.store import InboxRow, Line, LogRow, RunRow, Write
+from plait.kernel.store import InboxRow, Line, LogRow, Past, RunRow, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 
@@ -78,7 +79,7 @@ class Handle(Generic[T]):
         if outcome.blocked is not None:
             return bundle.blocked(self.id, outcome.blocked)
         error = outcome.error or ErrorInfo("kernel.failed", "it failed")
-        failed = RunFailed(self.id, outcome.status, error)
+        failed = RunFailed(self.id, outcome.status, error, cause_of(error).text)
         failed.__cause__ = bundle.failure(error)
         return failed
 
@@ -224,6 +225,7 @@ class Handle(Generic[T]):
         plan = bundle.fork(past.machine, upto, edits or {})
         rows = cut(await kernel.store.log(self._run_id, upto=Seq(plan.upto)), plan.upto)
         new = kernel.new_row(row.namespace, id, row.dialect, row.definition, row.version, row.labels)
+        new.past = Past(source=row.id, shared=plan.upto)
         # It asks for itself: what people voted on was the other run
         events = [*(ApprovalClosed(token, "withdrawn") for token in past.state.approvals), plan.event]
         event = LogRow(Seq(plan.upto + 1), len(events), kernel.clock.now(), values.plain(events))

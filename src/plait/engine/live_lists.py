@@ -22,6 +22,8 @@ from plait.kernel.run_matching import matches
 from plait.kernel.store import RunFilter, RunRow
 from plait.kernel.subscriptions import Bell
 
+from .run_list import listed
+
 PAUSE = 0.25
 """Seconds between two looks at the store, however much happens."""
 _REMEMBERED = 64
@@ -127,7 +129,7 @@ class Board:
             turned.set()
 
     async def _read(self) -> dict[RunId, RunRow]:
-        return {row.id: row for row in await self._kernel.store.runs(self._query)}
+        return {row.id: row for row in await listed(self._kernel, self._query)}
 
     async def _pause(self) -> None:
         woken = asyncio.Event()

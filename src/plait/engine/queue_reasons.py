@@ -6,11 +6,9 @@ from plait.kernel.kernel import Kernel
 from plait.kernel.queued import HeldTask
 from plait.kernel.run import Run
 from plait.kernel.view import Reason
+from plait.kernel.wait_reason import UNDER_WAY
 
 from .seen_workers import RECENTLY
-
-_REPLACED = ("step", "task")
-"""Kinds of reasons that only say that a task is under way."""
 
 
 async def on_queues(kernel: Kernel, run: Run, reasons: list[Reason]) -> list[Reason]:
@@ -23,7 +21,7 @@ async def on_queues(kernel: Kernel, run: Run, reasons: list[Reason]) -> list[Rea
     seen = await kernel.store.queues.workers(run.info.namespace, RECENTLY)
     served = {each.queue for each in seen} | {each.task.queue for each in held if each.worker is not None}
     nodes = {each.task.node or each.task.token for each in held}
-    others = [reason for reason in reasons if reason.node not in nodes or reason.kind not in _REPLACED]
+    others = [reason for reason in reasons if reason.node not in nodes or reason.kind not in UNDER_WAY]
     return [*(_reason(each, served) for each in held), *others]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from plait.api.picture import Picture
 from plait.api.run import Action
 from plait.kernel import values
+from plait.kernel.cause import Cause, cause_of
 from plait.kernel.errors import InvalidInput
 from plait.kernel.events import RunCompleted, RunFailed
 from plait.kernel.ids import Epoch, caller_id
@@ -14,8 +15,9 @@ from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
-from plait.kernel.view import Reason, RunView
+from plait.kernel.view import Pause, Phase, Reason, RunView
 
+from .pauses import pauses
 from .queue_reasons import on_queues
 from .undone import undo_nodes
 
@@ -26,9 +28,12 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         raise InvalidInput("kernel.bad_moment", f"there is no event {at}", fix=f"use 1 to {last}")
     run = await kernel.peek(row) if at is None else await kernel.loader.load(row, Epoch(0), at)
     nodes, edges = run.machine.nodes(run.state.tasks.facts())
-    if run.state.rollback is not None:
-        more, lines = undo_nodes(run, await recorded(kernel.store, row.id, upto=at))
+    stood: list[Pause] = []
+    if run.state.rollback is not None or row.past is not None:
+        events = await recorded(kernel.store, row.id, upto=at)
+        more, lines = undo_nodes(run, events)
         nodes, edges = [*nodes, *more], [*edges, *lines]
+        stood = pauses(events, row.past.shared) if row.past is not None else []
     begun = await recorded(kernel.store, row.id, limit=1)
     return Picture(
         row=row,
@@ -42,6 +47,9 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
             version=row.version,
             revision=run.state.revision,
             status=row.status if at is None else run.state.status,
+            phase=row.phase if at is None else _phase(run),
+            cause=_cause(run),
+            pauses=stood,
             nodes=nodes,
             edges=edges,
             blocked=row.blocked if at is None else None,
@@ -80,6 +88,16 @@ async def _undoing(kernel: Kernel, run: Run) -> Reason:
         return Reason("rollback", f"{label} failed: retry or discard its dead letter", stuck)
     open_tasks = [task for token in run.state.tasks if (task := run.state.tasks.get(token)) is not None]
     return Reason("rollback", f"{open_tasks[0].task.label} running" if open_tasks else "rolling back")
+
+
+def _phase(run: Run) -> Phase:
+    """At an earlier event, where nobody knows any more what was under way."""
+    return "running" if run.state.status == "running" else "ended"
+
+
+def _cause(run: Run) -> Cause | None:
+    final = run.state.final
+    return cause_of(final.error) if run.state.status == "failed" and isinstance(final, RunFailed) else None
 
 
 def _output(run: Run) -> Any:

@@ -28,6 +28,7 @@ def bars(nodes: Iterable[Node], events: Iterable[Recorded], now: Millis) -> list
             kind=node.kind,
             status=node.status,
             parent=node.parent,
+            path=node.path,
             started_at=node.started_at,
             ended_at=node.ended_at,
             tries=_tries(node, [mark for mark in marks if mark.data.get("token", node.token) == node.token], now),

@@ -122,7 +122,9 @@ class ErrorInfo(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     cause: ErrorInfo | None = None
     parts: dict[str, ErrorInfo] = {}
     ops: list[str] = []
-    """The operations of the run that it goes back to; a retry opens them again."""
+    """The operations of the run that it goes back to, the nearest first; a retry opens them again."""
+    label: str = ""
+    """What people call the first of them."""
     trace: str = ""
 
 
@@ -131,8 +133,9 @@ class RunFailed(PlaitError):
 
     status = 409
 
-    def __init__(self, run_id: str, run_status: str, error: ErrorInfo) -> None:
-        super().__init__(error.code, f"run {run_id} {run_status}", why=error.message)
+    def __init__(self, run_id: str, run_status: str, error: ErrorInfo, why: str = "") -> None:
+        """`why`: the root cause, which is what people read first."""
+        super().__init__(error.code, f"run {run_id} {run_status}", why=why or error.message)
         self.run_id = run_id
         self.run_status = run_status
         self.error = error

@@ -63,7 +63,7 @@ def compensate(run: Run, unit: UnitOfWork) -> None:
 def reopen(cause: str, run: Run, unit: UnitOfWork) -> None:
     if run.state.status != "running":
         run.emit(RunReopened(cause), unit)
-        run.row_is_stale()
+        run.reopened(unit.at)
 
 
 def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
+from msgspec.structs import replace
+
 from .errors import ErrorInfo
 from .events import Event, RunCancelled, RunCompleted, RunFailed, TaskDeadLettered
 from .failures import describe
@@ -19,10 +21,11 @@ from .machine import Machine, RunInfo
 from .replies import refused
 from .snapshots import Base, SnapshotBody, Snapshots
 from .state import RunState
-from .store import DeadLetter, RunPatch, RunRow, Write
+from .store import NO_PAST, DeadLetter, Past, RunPatch, RunRow, Write
 from .task import Task
 from .unit_of_work import UnitOfWork
-from .view import RunStatus
+from .view import Reason, RunStatus
+from .wait_reason import wait_reason
 
 _SNAPSHOT_EVERY: Final = 1000
 """Events, or …"""
@@ -49,6 +52,8 @@ class Run:
         self._ended_at: Millis | None = None
         self.recoveries = 0
         self._full: bool = False
+        self._waiting: Reason | None = None
+        self._past: Past | None = None
         self._stale = False
         self.snapshots = Snapshots(limits)
         self._snapshot_seq = 0
@@ -71,6 +76,7 @@ class Run:
         """What only the row knows."""
         self.blocked, self.recoveries, self._full = row.blocked, row.recoveries, row.full
         self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
+        self._waiting, self._past = row.waiting, row.past
 
     def fold(self, event: Event, at: Millis) -> None:
         """Takes in one recorded event."""
@@ -96,6 +102,12 @@ class Run:
 
     def ended(self, at: Millis) -> None:
         self.blocked, self._ended_at = None, at
+
+    def reopened(self, at: Millis) -> None:
+        past = self._past or NO_PAST
+        idle = max(0, at - (self._ended_at or at))
+        self._past = replace(past, reopened=past.reopened + 1, idle=Millis(past.idle + idle))
+        self._stale = True
 
     def row_is_stale(self) -> None:
         self._stale = True
@@ -130,9 +142,10 @@ class Run:
         state, write = self.state, unit.write
         # A blocked run is loaded by its next owner, who may have code that fits
         # An ended run is never loaded for what outlives it, so its row does not say that it is awake
-        awake = state.status == "running" and (
-            state.tasks.running > 0 or unit.more or self.blocked is not None or self.machine.reload_on_takeover
-        )
+        running = state.status == "running"
+        busy = running and (state.tasks.running > 0 or unit.more or self.blocked is not None)
+        awake = busy or (running and self.machine.reload_on_takeover)
+        waiting = None if busy or not running else wait_reason(self.machine, state)
         full = self._full
         if full or not write.plain:
             self.has_rows = self.has_rows or bool(write.timers or write.approvals)
@@ -141,9 +154,15 @@ class Run:
         if self.recoveries and unit.events and write.create is None:
             self.recoveries, self._stale = 0, True  # it makes progress
         if write.create is not None and not unit.ended and not self._stale:
-            write.create.awake = self._awake = awake
-        elif awake is not self._awake or full is not self._full or unit.ended or self._stale:
-            self._awake = awake
+            write.create.awake, write.create.waiting = self._awake, self._waiting = awake, waiting
+        elif (
+            awake is not self._awake
+            or full is not self._full
+            or unit.ended
+            or self._stale
+            or (waiting is not self._waiting and waiting != self._waiting)
+        ):
+            self._awake, self._waiting = awake, waiting
             self._full = full
             self._stale = False
             write.patch = self._patch()
@@ -167,7 +186,12 @@ class Run:
         write = Write(self.id, self.shard, self.epoch, taken=refused(self.id, info, self.asked))
         if self.was == "running":
             write.patch = RunPatch(
-                status="running", awake=True, blocked=info, recoveries=self.recoveries, full=self._full
+                status="running",
+                awake=True,
+                blocked=info,
+                recoveries=self.recoveries,
+                full=self._full,
+                past=self._past,
             )
         return write
 
@@ -183,6 +207,8 @@ class Run:
             blocked=self.blocked,
             recoveries=self.recoveries,
             full=self._full,
+            waiting=self._waiting,
+            past=self._past,
         )
         if self.state.status != "running":
             patch.ended_at = self._ended_at

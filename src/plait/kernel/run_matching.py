@@ -7,7 +7,7 @@ from .store import RunFilter, RunRow
 
 
 def matches(query: RunFilter, row: RunRow) -> bool:
-    """As the store would answer; the limit aside."""
+    """As the store would answer, the limit aside; but it does not know whether a run's parent failed."""
     return (
         (query.namespace is None or row.namespace == query.namespace)
         and _has_status(query.statuses, row)
@@ -37,6 +37,9 @@ def mentions(row: RunRow, text: str) -> bool:
 
 
 def _has_status(statuses: list[str] | None, row: RunRow) -> bool:
-    if statuses is None:
+    if statuses is None or row.status in statuses:
         return True
-    return row.status in statuses or (row.blocked is not None and "blocked" in statuses)
+    return _SHOWN[row.phase] in statuses or (row.blocked is not None and "blocked" in statuses)
+
+
+_SHOWN = {"running": "working", "waiting": "waiting", "blocked": "blocked", "ended": ""}

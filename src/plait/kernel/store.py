@@ -21,12 +21,28 @@ from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
 from .queued import Claim, QueuedTask, TaskQueues
-from .view import RunStatus
+from .view import Phase, Reason, RunStatus
 
-ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked"]
-"""What people look for: a run that is blocked is also running."""
+ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked", "waiting", "working"]
+"""What people look for. A run that waits, works or is blocked is also running, and is one of the three."""
 DeadLetterStatus = Literal["pending", "retried", "discarded"]
 LineLevel = Literal["debug", "info", "warning", "error"]
+
+
+class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a run had behind it when it went on: most have nothing, and no past in their rows."""
+
+    source: RunId | None = None
+    """The run that it is a fork of."""
+    shared: int = 0
+    """How many events it took over from that run."""
+    reopened: int = 0
+    """How often it went on after it had ended."""
+    idle: Millis = Millis(0)
+    """How long it was ended in between."""
+
+
+NO_PAST = Past()
 
 
 class RunRow(msgspec.Struct, kw_only=True, gc=False):
@@ -54,6 +70,20 @@ class RunRow(msgspec.Struct, kw_only=True, gc=False):
     recoveries: int = 0
     full: bool = False
     """Too many messages wait for it: no more are taken."""
+    waiting: Reason | None = None
+    """Why it is parked, in a few words."""
+    past: Past | None = None
+    claimed: bool = False
+    """Parked, but a worker is at one of its tasks: known where it is read, not written."""
+
+    @property
+    def phase(self) -> Phase:
+        if self.status != "running":
+            return "ended"
+        if self.blocked is not None:
+            return "blocked"
+        parked = not self.awake or self.waiting is not None
+        return "waiting" if parked and not self.claimed else "running"
 
 
 class RunPatch(msgspec.Struct, kw_only=True, gc=False):
@@ -67,6 +97,8 @@ class RunPatch(msgspec.Struct, kw_only=True, gc=False):
     blocked: ErrorInfo | None = None
     recoveries: int = 0
     full: bool = False
+    waiting: Reason | None = None
+    past: Past | None = None
 
 
 COMPACTED = b'[{"type":"log.compacted"}]'
@@ -262,7 +294,7 @@ class Standing(msgspec.Struct, frozen=True, gc=False):
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     namespace: str | None = None
     status: Collection[ShownStatus] | ShownStatus | None = None
-    """One, or any of several."""
+    """One, or any of several. A child that failed with its parent is left out, unless `parent` is asked for."""
     dialect: str | None = None
     definition: str | None = None
     parent: RunId | None = None

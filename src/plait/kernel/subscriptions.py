@@ -215,4 +215,5 @@ def _row_of(info: RunInfo, shard: Shard, patch: RunPatch) -> RunRow:
         created_at=info.created_at,
         error=patch.error,
         blocked=patch.blocked,
+        waiting=patch.waiting,
     )

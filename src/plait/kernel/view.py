@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .cause import Cause
 from .errors import ErrorInfo
 from .ids import Millis
 
@@ -13,6 +14,8 @@ NodeStatus = Literal[
     "pending", "running", "waiting", "retrying", "completed", "failed", "skipped", "cancelled", "blocked"
 ]
 RunStatus = Literal["running", "completed", "failed", "cancelled"]
+Phase = Literal["running", "waiting", "blocked", "ended"]
+"""`waiting`: nothing of it is under way, and it goes on when something comes. `blocked`: not before someone acts."""
 
 
 class Node(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -21,6 +24,8 @@ class Node(msgspec.Struct, omit_defaults=True, kw_only=True):
     label: str
     status: NodeStatus
     parent: str | None = None
+    path: str = ""
+    """Where it is, in words, if its label does not tell: "items / loop 2 / ship"."""
     attempts: int = 0
     started_at: Millis | None = None
     ended_at: Millis | None = None
@@ -45,12 +50,25 @@ class Edge(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of several that could give it, this one did."""
 
 
+class Pause(msgspec.Struct, frozen=True):
+    """A time in which a run stood still, not counted as its own: it had ended and was reopened, or it is a fork and
+    the nodes before are those of the other run."""
+
+    start: Millis
+    end: Millis
+    kind: Literal["reopened", "forked"]
+
+
 class RunView(msgspec.Struct, kw_only=True, omit_defaults=True):
     run_id: str
     namespace: str
     dialect: str
     definition: str
     status: RunStatus
+    phase: Phase = "running"
+    cause: Cause | None = None
+    """What people should see first of a run that failed."""
+    pauses: list[Pause] = []
     version: str | None = None
     revision: int = 1
     """Of its definition: each patch makes a new one."""
@@ -68,3 +86,5 @@ class Reason(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     node: str | None = None
     until: Millis | None = None
+    short: str = ""
+    """The same in a few words, without the time, for lists."""

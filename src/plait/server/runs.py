@@ -16,8 +16,9 @@ from plait.api.shape import Scoped, label_pair
 from plait.engine import Handle
 from plait.engine.live_lists import RunChanges as Changes
 from plait.kernel.bundle import Reference
+from plait.kernel.cause import cause_of
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
-from plait.kernel.store import RunFilter, RunRow, ShownStatus
+from plait.kernel.store import NO_PAST, RunFilter, RunRow, ShownStatus
 
 from .call import Call
 from .dispatch import namespace_of
@@ -82,6 +83,7 @@ async def show(call: Call[ShowRun, None]) -> Answer:
 
 
 def run_of(row: RunRow) -> Run:
+    past = row.past or NO_PAST
     return Run(
         id=caller_id(row.id),
         namespace=row.namespace,
@@ -97,6 +99,13 @@ def run_of(row: RunRow) -> Run:
         ended_at=row.ended_at,
         deadline=row.deadline,
         error=row.error,
+        phase=row.phase,
+        waiting=row.waiting if row.phase == "waiting" else None,
+        cause=cause_of(row.error) if row.status == "failed" and row.error is not None else None,
+        forked_from=None if past.source is None else caller_id(past.source),
+        forked_at=past.shared or None,
+        reopened=past.reopened,
+        idle_ms=past.idle,
     )
 
 

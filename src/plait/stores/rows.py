@@ -10,8 +10,10 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Escalation, Vote
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.store import DeadLetter, Line, Record, RunPatch, RunRow, Taken
+from plait.kernel.ids import Millis
+from plait.kernel.store import DeadLetter, Line, Past, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
+from plait.kernel.view import Reason
 
 Row = tuple[Any, ...]
 
@@ -20,6 +22,8 @@ _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _escalations = msgspec.json.Decoder(tuple[Escalation, ...])
 _votes = msgspec.json.Decoder(tuple[Vote, ...])
+_past = msgspec.json.Decoder(Past)
+_wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
 
 _FIRST, _LAST = (-1, ""), (2**62, "")
 """Before and after all that were ever asked."""
@@ -60,6 +64,8 @@ def run_columns(row: RunRow) -> Row:
         None if row.blocked is None else json_text(row.blocked),
         row.recoveries,
         row.full,
+        _wait_text(row.waiting),
+        None if row.past is None else json_text(row.past),
     )
 
 
@@ -78,6 +84,8 @@ def patch_columns(run_id: str, patch: RunPatch) -> Row:
         None if patch.blocked is None else json_text(patch.blocked),
         patch.recoveries,
         patch.full,
+        _wait_text(patch.waiting),
+        None if patch.past is None else json_text(patch.past),
     )
 
 
@@ -104,7 +112,22 @@ def run_row(row: Row) -> RunRow:
         blocked=error_of(row[18]),
         recoveries=row[19],
         full=bool(row[20]),
+        waiting=_wait_reason(row[21]),
+        past=None if row[22] is None else _past.decode(row[22]),
+        claimed=bool(row[23]),
     )
+
+
+def _wait_text(reason: Reason | None) -> str | None:
+    """Short: a hundred thousand sleeping runs have one each."""
+    return None if reason is None else json_text((reason.kind, reason.text, reason.until))
+
+
+def _wait_reason(column: str | None) -> Reason | None:
+    if column is None:
+        return None
+    kind, text, until = _wait.decode(column)
+    return Reason(kind, text, until=until)
 
 
 def approval_columns(approval: Approval) -> Row:

@@ -33,6 +33,7 @@ _SOME = 20_000
 _MANY_NAMES = 50
 """Definitions that a text search looks at one by one."""
 STATUSES = ("running", "completed", "failed", "cancelled")
+_KEPT_AS = {"waiting": "running", "working": "running"}
 _KEY_COLUMNS = 3
 _LAST_CHARACTER = chr(sys.maxunicode)
 
@@ -131,7 +132,7 @@ def _dialects(query: RunFilter) -> Generator[Step, Any, list[Pair]]:
 
 def _by_status(query: RunFilter, pairs: list[Pair]) -> Sources:
     """All runs of the statuses asked for."""
-    asked = STATUSES if query.statuses is None else query.statuses
+    asked = {_KEPT_AS.get(status, status) for status in query.statuses or STATUSES}
     found = [source("of_status", [(*pair, status) for pair in pairs for status in STATUSES if status in asked])]
     if "blocked" in asked:
         found.append(source("of_blocked", [(space,) for space in _namespaces(pairs)]))

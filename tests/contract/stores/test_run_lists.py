@@ -49,7 +49,7 @@ TEXTS = [
 def made_up(number: int, chance: random.Random) -> RunRow:
     space = chance.choice(SPACES)
     generated = chance.random() < 0.3
-    name = Ids(number).run_id(NOW) if generated else chance.choice(["run-", "Run-", "👍-"]) + str(number)
+    name = Ids(number).run_id(NOW) if generated else ("run-", "Run-", "👍-")[number % 3] + str(number)
     labels = {key: chance.choice(values) for key, values in LABELS.items() if chance.random() < 0.4}
     status = chance.choice(STATUSES)
     return run_row(
@@ -59,9 +59,10 @@ def made_up(number: int, chance: random.Random) -> RunRow:
         definition=chance.choice(DEFINITIONS),
         status=status,
         labels=labels,
-        parent=RunId("run-1") if chance.random() < 0.1 else None,
+        parent=RunId("run-3") if chance.random() < 0.1 else None,
         error=chance.choice(ERRORS) if status == "failed" else None,
         blocked=chance.choice(ERRORS) if status == "running" else None,
+        awake=chance.random() < 0.5,
         created_at=Millis(NOW + chance.randrange(20)),
     )
 
@@ -73,10 +74,10 @@ def asked(chance: random.Random, rows: Sequence[RunRow]) -> RunFilter:
     known = chance.choice(rows)
     parts = {
         "namespace": sometimes(0.7, chance.choice(SPACES)),
-        "status": sometimes(0.4, chance.sample([*STATUSES, "blocked"], chance.randrange(3))),
+        "status": sometimes(0.4, chance.sample([*STATUSES, "blocked", "waiting", "working"], chance.randrange(3))),
         "dialect": sometimes(0.2, chance.choice([*DIALECTS, "afl"])),
         "definition": sometimes(0.2, chance.choice([*DEFINITIONS, "none"])),
-        "parent": sometimes(0.1, RunId("run-1")),
+        "parent": sometimes(0.1, RunId("run-3")),
         "labels": sometimes(0.2, {key: chance.choice(LABELS[key]) for key in chance.sample([*LABELS], 1)}),
         "id_prefix": sometimes(0.1, known.id[: chance.randrange(1, 8)]),
         "text": sometimes(0.5, chance.choice([*TEXTS, known.id[:3], known.id[1:5], known.id])),
@@ -88,6 +89,9 @@ def asked(chance: random.Random, rows: Sequence[RunRow]) -> RunFilter:
 
 
 def expected(query: RunFilter, rows: Sequence[RunRow]) -> list[str]:
+    failed = {row.id for row in rows if row.status == "failed"}
+    if query.status is not None and query.parent is None:
+        rows = [row for row in rows if row.status != "failed" or row.parent not in failed]
     found = sorted((row for row in rows if matches(query, row)), key=lambda row: (row.created_at, row.id))
     return ids([*reversed(found)][: query.limit])
 

@@ -11,6 +11,7 @@ export type {
   AuditEntry,
   AuditPage,
   Bar,
+  Cause,
   Change,
   CreatedKey as NewKey,
   DeadLetter,
@@ -30,6 +31,7 @@ export type {
   Me,
   Node,
   NodeChange as NodeDiff,
+  Pause,
   Problem,
   Reason,
   Recorded as Event,
@@ -50,8 +52,8 @@ export type {
 export type Millis = number;
 export type ApprovalStatus = Approval["status"];
 export type RunStatus = Run["status"];
-/** What people see: a running run that can't continue is "blocked". */
-export type ShownStatus = RunStatus | "blocked";
+/** What people see: a run that has not ended is running, waiting for something, or "blocked" until someone acts. */
+export type ShownStatus = RunStatus | "waiting" | "blocked";
 export type NodeStatus = Node["status"];
 export type Outcome = Try["outcome"];
 export type Role = Me["role"];

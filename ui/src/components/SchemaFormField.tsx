@@ -8,7 +8,7 @@ import { draftOf, fromLocalTime, parseRaw, rawOf, sameDraft, textOf, toLocalTime
 import { ListGroup, ObjectGroup, UnionGroup } from "./SchemaFormGroups";
 import { type Draft, fieldOf, isObject, type Schema, type Field as SchemaField, Unfinished } from "./SchemaFormModel";
 import { useForm } from "./SchemaFormState";
-import { limitsOf } from "./SchemaFormWords";
+import { defaultText, limitsOf } from "./SchemaFormWords";
 
 export interface FieldViewProps {
   schema: Schema;
@@ -83,7 +83,9 @@ export function Label({ label, required }: { label: string; required: boolean })
 }
 
 export function hintOf(field: SchemaField): string | undefined {
-  return [field.description, limitsOf(field.schema)].filter(Boolean).join(" · ") || undefined;
+  return (
+    [field.description, limitsOf(field.schema), defaultText(field.schema)].filter(Boolean).join(" · ") || undefined
+  );
 }
 
 export function messageOf(problems: Problem[], pointer: string): string | undefined {

@@ -118,8 +118,12 @@ export function linesOfSchema(schema: Schema, root: Schema = schema, pointer = "
   });
 }
 
-function defaultText(schema: SchemaObject): string {
+const LONG = 60;
+
+/** What is taken if nothing is given, unless that is nothing itself or too long to be read in passing. */
+export function defaultText(schema: SchemaObject): string {
   const { default: value } = schema;
-  if (value === undefined || value === null || JSON.stringify(value).length <= 2) return "";
-  return `default ${JSON.stringify(value)}`;
+  if (value === undefined || value === null) return "";
+  const text = JSON.stringify(value);
+  return ['""', "[]", "{}"].includes(text) || text.length > LONG ? "" : `default ${text}`;
 }

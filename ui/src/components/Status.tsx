@@ -1,7 +1,7 @@
 /** The one status language of all dialects: each status has a colour, a shape and a word. */
 
 import type { ReactNode } from "react";
-import type { ErrorInfo, NodeStatus, Run, ShownStatus } from "../api/types";
+import type { NodeStatus, Run, ShownStatus } from "../api/types";
 import "./status.css";
 
 export type AnyStatus = NodeStatus | ShownStatus;
@@ -104,6 +104,8 @@ export function Status({ status, title }: { status: AnyStatus; title?: string })
   );
 }
 
-export function shownStatus(run: Pick<Run, "status"> & { blocked?: ErrorInfo }): ShownStatus {
-  return run.status === "running" && run.blocked ? "blocked" : run.status;
+export function shownStatus({ status, phase, blocked }: Pick<Run, "status" | "phase" | "blocked">): ShownStatus {
+  if (status !== "running") return status;
+  if (blocked) return "blocked";
+  return phase === "waiting" ? "waiting" : "running";
 }

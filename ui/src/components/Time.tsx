@@ -49,11 +49,20 @@ export function Ago({ at }: { at: number }) {
   );
 }
 
-/** From `from` to `to`, or to now and on while `to` is open; `bare` without the exact times, where there are many. */
-export function Duration({ from, to, bare = false }: { from: number; to?: number; bare?: boolean }) {
+interface DurationProps {
+  from: number;
+  to?: number;
+  /** How long it stood still in between: not counted. */
+  idle?: number;
+  /** Without the exact times, where there are many. */
+  bare?: boolean;
+}
+
+/** From `from` to `to`, or to now and on while `to` is open. */
+export function Duration({ from, to, idle = 0, bare = false }: DurationProps) {
   const time = useNow(to === undefined);
-  const end = to ?? Math.max(time, from);
-  const text = span(to === undefined ? Math.floor((end - from) / 1000) * 1000 : end - from);
+  const active = Math.max((to ?? Math.max(time, from)) - from - idle, 0);
+  const text = span(to === undefined ? Math.floor(active / 1000) * 1000 : active);
   if (bare) return text;
   return (
     <span title={to === undefined ? `since ${absolute(from)}` : `${absolute(from)} to ${absolute(to)}`}>{text}</span>

@@ -50,6 +50,21 @@ export function clock(at: number): string {
   return `${time}.${pad(date.getMilliseconds(), 3)}`;
 }
 
+const dayAndTime = new Intl.DateTimeFormat(undefined, {
+  month: "short",
+  day: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  hourCycle: "h23",
+});
+
+/** "12:00" if that is today, else with the day: for a moment that something waits for. */
+export function moment(at: number, now = Date.now()): string {
+  const sameDay = new Date(at).toDateString() === new Date(now).toDateString();
+  const soon = Math.abs(at - now) < 10 * MINUTE;
+  return sameDay ? clock(at).slice(0, soon ? 8 : 5) : dayAndTime.format(at);
+}
+
 export function bytes(count: number): string {
   if (count < 1024) return `${count} B`;
   if (count < 1024 * 1024) return `${(count / 1024).toFixed(1)} kB`;

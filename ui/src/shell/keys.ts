@@ -76,6 +76,7 @@ function find(combo: string): Entry | undefined {
 export function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   if (isTyping(event.target) && event.key !== "Escape") return;
+  if (isSlider(event.target) && MOVES.has(event.key)) return;
   // Enter and space belong to the focused button or link.
   if ((event.key === "Enter" || event.key === " ") && isControl(event.target)) return;
   const sequence = first === undefined ? undefined : find(`${first} ${event.key}`);
@@ -100,6 +101,22 @@ function isTyping(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches("input:not([type=checkbox], [type=range]), textarea, select"))
   );
+}
+
+/** Keys that move a slider. */
+const MOVES: ReadonlySet<string> = new Set([
+  "ArrowLeft",
+  "ArrowRight",
+  "ArrowUp",
+  "ArrowDown",
+  "Home",
+  "End",
+  "PageUp",
+  "PageDown",
+]);
+
+function isSlider(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches("input[type=range]");
 }
 
 function isControl(target: EventTarget | null): boolean {

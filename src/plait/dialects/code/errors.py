@@ -26,6 +26,7 @@ from plait.kernel.errors import ErrorInfo, PlaitError, RunBlocked
 from plait.kernel.failures import describe, rebuild
 
 from .message import Message
+from .path_words import path_words
 
 
 class WorkflowCodeError(PlaitError):
@@ -160,8 +161,14 @@ def ops_of(error: BaseException, depth: int = 0) -> set[str]:
 def to_info(error: BaseException) -> ErrorInfo:
     """An exception of a workflow, a branch or a step as data."""
     info = _to_info(error)
-    ops = sorted(ops_of(error))
-    return msgspec.structs.replace(info, ops=ops) if ops else info
+    own: set[str] = error.__dict__.get("_plait_ops", set())
+    ops = [*sorted(own, key=_innermost_first), *sorted(ops_of(error) - own, key=_innermost_first)]
+    return msgspec.structs.replace(info, ops=ops, label=path_words(ops[0])) if ops else info
+
+
+def _innermost_first(at: str) -> tuple[int, str]:
+    """A loop that fails of its step is marked too."""
+    return -at.count("/"), at
 
 
 def _to_info(error: BaseException) -> ErrorInfo:

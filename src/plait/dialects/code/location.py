@@ -14,6 +14,7 @@ from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import RunId, TaskToken
 
 from .errors import WorkflowCodeError
+from .path_words import read_part
 
 Location = tuple[str | int, ...]
 
@@ -37,13 +38,7 @@ def text(location: Location) -> str:
 
 
 def parse(path: str) -> Location:
-    return tuple(_part(piece) for piece in path.split("/"))
-
-
-def _part(piece: str) -> str | int:
-    if piece.startswith("~") and piece[1:].isdigit():
-        return int(piece[1:])
-    return piece.replace("%7E", "~").replace("%2F", "/").replace("%25", "%")
+    return tuple(map(read_part, path.split("/")))
 
 
 def check_name(kind: str, name: object) -> str:

@@ -13,6 +13,7 @@ from plait.kernel.view import Edge, Node, NodeStatus, Reason
 
 from .history import History, OpState
 from .location import parse, text
+from .path_words import path_words
 
 Tasks = Mapping[TaskToken, TaskFacts]
 Token = Callable[[str], TaskToken]
@@ -32,6 +33,7 @@ def _node(op: OpState, token: TaskToken, task: TaskFacts | None, history: Histor
         label=str(op.location[-1]),
         status=_status(op, task, history),
         parent=_parent(op.at, history),
+        path=path_words(op.at) if len(op.location) > 1 else "",
         attempts=(task.attempt if task else op.attempts) if op.kind == "step" else 0,
         started_at=op.opened_at,
         ended_at=op.closed_at,
@@ -101,22 +103,24 @@ def _reason(op: OpState, task: TaskFacts | None) -> Reason | None:
         case "step" if task is not None and task.retry_at is not None and task.error is not None:
             of = f" of {task.max_attempts}" if task.max_attempts else ""
             why = f"retry {task.attempt}{of} of `{name}` at {clock(task.retry_at)} ({task.error.message})"
-            return Reason("retry", why, name, task.retry_at)
+            return Reason("retry", why, name, task.retry_at, f"retry {task.attempt}{of} of `{path_words(name)}`")
         case "step":
             return Reason("step", f"step `{name}` running", name)
         case "sleep" | "timer":
-            return Reason("sleep", f"{op.kind} `{name}` until {clock(op.deadline)}", name, op.deadline)
+            return Reason("sleep", f"{op.kind} `{name}` until {clock(op.deadline)}", name, op.deadline, op.kind)
         case "message":
             names = " or ".join(f"`{message}`" for message in op.names or ())
             until = f" until {clock(op.deadline)}" if op.deadline is not None else ""
-            return Reason("message", f"message {names} (`{name}`){until}", name, op.deadline)
+            return Reason("message", f"message {names} (`{name}`){until}", name, op.deadline, f"message {names}")
         case "child":
-            return Reason("child", f"child `{caller_id(op.run_id) if op.run_id else '?'}` (`{name}`)", name)
+            run = caller_id(op.run_id) if op.run_id else "?"
+            return Reason("child", f"child `{run}` (`{name}`)", name, short=f"child run `{path_words(name)}`")
         case "approval":
             by = f" by {' or '.join(op.names)}" if op.names else ""
             votes = f" ({op.votes} of {op.limit} votes)" if op.limit else ""
             until = f" until {clock(op.deadline)}" if op.deadline is not None else ""
-            return Reason("approval", f"approval `{name}`{by}{votes}{until}", name, op.deadline)
+            short = f"approval `{path_words(name)}`{by}{votes}"
+            return Reason("approval", f"approval `{name}`{by}{votes}{until}", name, op.deadline, short)
         case _:
             return None
 

@@ -16,7 +16,7 @@ import asyncpg
 from msgspec.structs import replace
 
 from plait.kernel.ids import RunId
-from plait.kernel.store import RunRow, TimerRow, Verdict, Write
+from plait.kernel.store import RunPatch, RunRow, TimerRow, Verdict, Write
 from plait.stores.rows import Row, label_columns, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
@@ -24,7 +24,7 @@ from .rare import columns, is_rare, sends_late, timer_columns, times_late, withd
 from .run_texts import error_columns, text_columns
 from .task_queues import ClaimLost, has_results
 
-_RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 21, 6, 9, 3, 5, 2, 2, 4
+_RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 23, 6, 11, 3, 5, 2, 2, 4
 _LABEL, _TEXT, _FAILURE = 5, 5, 2
 """How many columns each kind of row has."""
 
@@ -177,16 +177,23 @@ def _first_row(row: RunRow, write: Write) -> RunRow:
         blocked=patch.blocked,
         recoveries=patch.recoveries,
         full=patch.full,
+        waiting=patch.waiting,
+        past=patch.past,
     )
 
 
 def _is_news(write: Write) -> bool:
-    """Whether another process may wait for it: an input, a new run, an answer, a task, a run that ended or is stuck."""
+    """Whether another process may wait for it: an input, a new run, an answer, a task, a run whose place in lists
+    changes."""
     return bool(
         write.create is not None
         or write.inbox
         or write.children
         or write.taken
         or write.queued
-        or (write.patch is not None and (write.patch.status != "running" or write.patch.blocked is not None))
+        or (write.patch is not None and _is_shown(write.patch))
     )
+
+
+def _is_shown(patch: RunPatch) -> bool:
+    return patch.status != "running" or patch.blocked is not None or patch.waiting is not None

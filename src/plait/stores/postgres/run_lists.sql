@@ -48,9 +48,17 @@ cross join lateral (select 1 from ({index}) as place limit $7) as found;
 select found.*
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
 cross join lateral (
-    select r.* from ({index}) as place join plait.runs r on r.id = place.id
+    select r.*, state.claimed from ({index}) as place join plait.runs r on r.id = place.id
+    cross join lateral (select not r.awake and exists (
+        select from plait.queued_tasks q where q.run_id = r.id and q.claim is not null) as claimed) as state
     where ($8::text is null or r.namespace = $8)
-      and ($9::text[] is null or r.status = any ($9) or (r.blocked is not null and 'blocked' = any ($9)))
+      and ($9::text[] is null or r.status = any ($9) or (r.blocked is not null and 'blocked' = any ($9))
+           or (r.status = 'running' and r.blocked is null and case
+                   when not state.claimed and (not r.awake or r.waiting is not null) then 'waiting' else 'working'
+               end = any ($9)))
+      -- A child that failed with its parent is not a failure of its own
+      and ($9::text[] is null or $12::text is not null or r.status <> 'failed' or r.parent is null
+           or not exists (select from plait.runs above where above.id = r.parent and above.status = 'failed'))
       and ($10::text is null or r.dialect = $10)
       and ($11::text is null or r.definition = $11)
       and ($12::text is null or r.parent = $12)

@@ -30,70 +30,73 @@ with held as (
 ), created as (
     insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
                             depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
-                            recoveries, is_full)
+                            recoveries, is_full, waiting, past)
     select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
            depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked,
-           recoveries, is_full
+           recoveries, is_full, waiting, past
     from unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::integer[], $9::text[], $10::boolean[],
                 $11::text[], $12::text[], $13::integer[], $14::text[], $15::text[], $16::bigint[], $17::bigint[],
-                $18::bigint[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::boolean[])
+                $18::bigint[], $19::text[], $20::text[], $21::text[], $22::integer[], $23::boolean[], $24::text[],
+                $25::text[])
       as r (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
-            depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full)
+            depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full,
+            waiting, past)
     where (select sound from proof)
 ), logged as (
     insert into plait.log (run_id, seq, count, at, events, blobs)
-    select * from unnest($24::text[], $25::bigint[], $26::integer[], $27::bigint[], $28::text[], $29::text[])
+    select * from unnest($26::text[], $27::bigint[], $28::integer[], $29::bigint[], $30::text[], $31::text[])
     where (select sound from proof)
 ), patched as (
     update plait.runs r
     set status = p.status, awake = p.awake, ended_at = p.ended_at, output = p.output, error = p.error,
-        blocked = p.blocked, recoveries = p.recoveries, is_full = p.is_full
-    from unnest($30::text[], $31::text[], $32::boolean[], $33::bigint[], $34::text[], $35::text[], $36::text[],
-                $37::integer[], $38::boolean[])
-      as p (id, status, awake, ended_at, output, error, blocked, recoveries, is_full)
+        blocked = p.blocked, recoveries = p.recoveries, is_full = p.is_full, waiting = p.waiting,
+        past = p.past
+    from unnest($32::text[], $33::text[], $34::boolean[], $35::bigint[], $36::text[], $37::text[], $38::text[],
+                $39::integer[], $40::boolean[], $41::text[], $42::text[])
+      as p (id, status, awake, ended_at, output, error, blocked, recoveries, is_full, waiting, past)
     where r.id = p.id and (select sound from proof)
 ), taken as (
     update plait.inbox i set taken = true, body = null, reply = t.reply
-    from unnest($39::text[], $40::text[], $41::text[]) as t (run_id, key, reply)
+    from unnest($43::text[], $44::text[], $45::text[]) as t (run_id, key, reply)
     where i.run_id = t.run_id and i.key = t.key and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
     select run_id, shard, key, body, at
-    from unnest($42::text[], $43::integer[], $44::text[], $45::text[], $46::bigint[])
+    from unnest($46::text[], $47::integer[], $48::text[], $49::text[], $50::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
     order by place
     on conflict (run_id, key) do nothing
 ), hushed as (
-    delete from plait.timers where run_id = any ($47::text[]) and (select sound from proof)
+    delete from plait.timers where run_id = any ($51::text[]) and (select sound from proof)
 ), withdrawn as (
     update plait.approvals a set status = 'withdrawn', decided_at = w.at
-    from unnest($48::text[], $49::bigint[]) as w (run_id, at)
+    from unnest($52::text[], $53::bigint[]) as w (run_id, at)
     where a.run_id = w.run_id and a.status = 'open' and (select sound from proof)
 ), cleared as (
-    delete from plait.timers t using unnest($50::text[], $51::text[]) as c (run_id, token)
+    delete from plait.timers t using unnest($54::text[], $55::text[]) as c (run_id, token)
     where t.run_id = c.run_id and t.token = c.token and (select sound from proof)
 ), timed as (
     insert into plait.timers (run_id, token, shard, due)
-    select * from unnest($52::text[], $53::text[], $54::integer[], $55::bigint[])
+    select * from unnest($56::text[], $57::text[], $58::integer[], $59::bigint[])
     where (select sound from proof)
     on conflict (run_id, token) do update set due = excluded.due
 ), labelled as (
     insert into plait.run_labels (namespace, key, value, created_at, run_id)
-    select * from unnest($57::text[], $58::text[], $59::text[], $60::bigint[], $61::text[])
+    select * from unnest($61::text[], $62::text[], $63::text[], $64::bigint[], $65::text[])
     where (select sound from proof)
 ), texted as (
     insert into plait.run_texts (run_id, part, namespace, created_at, text)
-    select * from unnest($62::text[], $63::smallint[], $64::text[], $65::bigint[], $66::text[])
+    select * from unnest($66::text[], $67::smallint[], $68::text[], $69::bigint[], $70::text[])
     where (select sound from proof)
 ), failed as (
     insert into plait.run_texts (run_id, part, namespace, created_at, text)
     select r.id, 1, r.namespace, r.created_at, e.text
-    from unnest($67::text[], $68::text[]) as e (run_id, text) join plait.runs r on r.id = e.run_id
+    from unnest($71::text[], $72::text[]) as e (run_id, text) join plait.runs r on r.id = e.run_id
     where (select sound from proof)
     on conflict (run_id, part) do update set text = excluded.text where run_texts.text <> excluded.text
 )
-select sound, (select pg_notify('plait', $56::text) where sound and $56::text is not null) from proof;
+select sound, (select pg_notify('plait', $60::text) where sound and $60::text is not null) from proof;
 
 -- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
@@ -109,14 +112,17 @@ on conflict (run_id, token) do update set due = excluded.due;
 -- insert_children: new runs, unless their ids are taken; says which are new
 insert into plait.runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
                         depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked,
-                        recoveries, is_full)
+                        recoveries, is_full, waiting, past)
 select id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
-       depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full
+       depth, labels::jsonb, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full,
+       waiting, past
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[], $7::text[], $8::boolean[],
             $9::text[], $10::text[], $11::integer[], $12::text[], $13::text[], $14::bigint[], $15::bigint[],
-            $16::bigint[], $17::text[], $18::text[], $19::text[], $20::integer[], $21::boolean[])
+            $16::bigint[], $17::text[], $18::text[], $19::text[], $20::integer[], $21::boolean[], $22::text[],
+            $23::text[])
   as r (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token,
-        depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full)
+        depth, labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, is_full,
+        waiting, past)
 on conflict (id) do nothing returning id;
 
 -- children_of: whose children the runs with taken ids are
@@ -272,7 +278,8 @@ update plait.runs set recoveries = recoveries + 1
 where shard = any ($1::integer[]) and awake and status = 'running' and blocked is null and recoveries < $2;
 
 -- awake_runs: what a new owner must load
-select * from plait.runs where shard = any ($1::integer[]) and awake and status = 'running' order by created_at, id;
+select *, false as claimed from plait.runs
+where shard = any ($1::integer[]) and awake and status = 'running' order by created_at, id;
 
 -- waiting_inbox: inputs nobody has taken, oldest first
 select run_id, shard, key, body, at from plait.inbox
@@ -286,7 +293,8 @@ where due <= $2 and shard = any ($1::integer[]) order by due limit $3;
 select min(due) from plait.timers where shard = any ($1::integer[]);
 
 -- get_run: one run
-select * from plait.runs where id = $1;
+select *, not awake and exists (select from plait.queued_tasks where run_id = $1 and claim is not null) as claimed
+from plait.runs where id = $1;
 
 -- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3
 select seq, count, at, events, blobs from plait.log

@@ -219,6 +219,11 @@ create table queue_workers (
     primary key (namespace, queue, worker)
 ) without rowid;
 
+-- v5: why a parked run waits, as `[kind, words, until]`; and what forks and reopened runs had behind them
+
+alter table runs add column waiting text;
+alter table runs add column past text;
+
 -- v6: indexes for every list of runs, and a text search
 
 -- The places of a list are (created_at, id), newest first; each index begins with a namespace and ends with them.

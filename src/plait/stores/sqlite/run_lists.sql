@@ -34,10 +34,18 @@ select count(*) from (select 1 from ({index}) limit :limit)
 
 -- rows: the runs that an index leads to, if they fit the filter. Each index needs a plan of its own:
 -- the parts above are put in here, once, when the program starts
-select r.* from ({index}) as place cross join runs r on r.id = place.id
+select r.*, r.awake = 0 and exists (
+    select 1 from queued_tasks q where q.run_id = r.id and q.claim is not null) as claimed
+from ({index}) as place cross join runs r on r.id = place.id
 where (:namespace is null or r.namespace = :namespace)
   and (:statuses is null or r.status in (select value from json_each(:statuses))
-       or (r.blocked is not null and 'blocked' in (select value from json_each(:statuses))))
+       or (r.blocked is not null and 'blocked' in (select value from json_each(:statuses)))
+       or (r.status = 'running' and r.blocked is null and case
+               when not claimed and (r.awake = 0 or r.waiting is not null) then 'waiting' else 'working'
+           end in (select value from json_each(:statuses))))
+  -- A child that failed with its parent is not a failure of its own
+  and (:statuses is null or :parent is not null or r.status <> 'failed' or r.parent is null
+       or not exists (select 1 from runs above where above.id = r.parent and above.status = 'failed'))
   and (:dialect is null or r.dialect = :dialect)
   and (:definition is null or r.definition = :definition)
   and (:parent is null or r.parent = :parent)

@@ -6,13 +6,17 @@ select shard, epoch from shards;
 
 -- insert_run: a new run
 insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
-                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21);
+                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full,
+                  waiting, past)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+        ?23);
 
 -- insert_child: a new run, unless its id is taken
 insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
-                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+                  labels, start_hash, created_at, ended_at, deadline, output, error, blocked, recoveries, full,
+                  waiting, past)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
+        ?23)
 on conflict (id) do nothing;
 
 -- insert_label: a label of a new run
@@ -43,7 +47,8 @@ delete from run_texts where place = ?1;
 select parent, parent_token from runs where id = ?1;
 
 -- patch_run: the changing parts of a run's row
-update runs set status = ?2, awake = ?3, ended_at = ?4, output = ?5, error = ?6, blocked = ?7, recoveries = ?8, full = ?9
+update runs set status = ?2, awake = ?3, ended_at = ?4, output = ?5, error = ?6, blocked = ?7, recoveries = ?8, full = ?9,
+                waiting = ?10, past = ?11
 where id = ?1;
 
 -- insert_log: the events of one decision
@@ -164,7 +169,7 @@ update runs set recoveries = recoveries + 1
 where shard = ?1 and awake = 1 and status = 'running' and blocked is null and recoveries < ?2;
 
 -- awake_runs: what a new owner must load
-select * from runs where shard = ?1 and awake = 1 and status = 'running' order by created_at, id;
+select *, 0 as claimed from runs where shard = ?1 and awake = 1 and status = 'running' order by created_at, id;
 
 -- waiting_inbox: inputs nobody has taken, oldest first
 select run_id, shard, key, body, at from inbox
@@ -178,7 +183,8 @@ where due <= ?2 and (?1 is null or shard in (select value from json_each(?1))) o
 select due from timers where ?1 is null or shard in (select value from json_each(?1)) order by due limit 1;
 
 -- get_run: one run
-select * from runs where id = ?1;
+select *, awake = 0 and exists (select 1 from queued_tasks where run_id = ?1 and claim is not null) as claimed
+from runs where id = ?1;
 
 -- read_log: a run's events, in order, from the row that holds number ?2 to the one that holds ?3
 select seq, count, at, events, blobs from log

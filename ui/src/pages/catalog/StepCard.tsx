@@ -1,24 +1,28 @@
 /** A step in the graph: its name, type and health, and where it stands in the plan. */
 
-import type { NodeProps, ReactFlowState } from "@xyflow/react";
-import { useStore } from "@xyflow/react";
+import type { NodeProps } from "@xyflow/react";
 import { memo } from "react";
 import type { Node } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import type { CardNode } from "../run/graph/NodeCard";
 import type { NodeRenderer } from "../run/graph/node-renderer";
+import { useNearness } from "../run/graph/zoom";
 import type { StepNode } from "./graph-view";
 import { Health } from "./Health";
 import { PLACE_WORDS } from "./plan/step-status";
 import "./step-card.css";
 
-const isFar = (state: ReactFlowState) => state.transform[2] < 0.5;
-
 const StepCard = memo(function StepCard({ data, selected }: NodeProps<CardNode>) {
   const { label, kind, place, why, health, id } = data.node as StepNode;
-  const far = useStore(isFar);
+  const far = useNearness() !== "near";
   const look = `card-node step-card ${place ? `place-${place}` : `health-${health}`}${selected ? " selected" : ""}`;
-  if (far) return <div className={`${look} far`}>{label}</div>;
+  if (far) {
+    return (
+      <div className={`${look} far`}>
+        <span className="far-name">{label}</span>
+      </div>
+    );
+  }
   return (
     <div className={look}>
       <div className="card-line">

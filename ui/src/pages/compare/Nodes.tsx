@@ -71,7 +71,7 @@ function NodeRow({ node }: { node: NodeDiff }) {
               {sign}
             </span>
             <span className="grow">
-              <strong>{node.label || node.id}</strong> <span className="faint">{node.kind}</span>
+              <strong>{pathOf(node)}</strong> <span className="faint">{node.kind}</span>
               <span className="compare-word">{word}</span>
             </span>
           </button>
@@ -93,6 +93,11 @@ function NodeRow({ node }: { node: NodeDiff }) {
       )}
     </Fragment>
   );
+}
+
+/** The whole path: steps of two loops, or of two iterations, may share a name. */
+function pathOf({ id, label, a, b }: NodeDiff): string {
+  return (b ?? a)?.path || label || id;
 }
 
 function Side({ node }: { node: Node | undefined }) {

@@ -29,7 +29,7 @@ export function RunFacts({ side, run, other }: { side: "A" | "B"; run: Run; othe
           <Ago at={run.created_at} />
         </Fact>
         <Fact name="Duration">
-          <Duration from={run.created_at} to={run.ended_at} />
+          <Duration from={run.created_at} to={run.ended_at} idle={run.idle_ms} />
         </Fact>
         {run.labels && (
           <Fact name="Labels" differs={JSON.stringify(run.labels) !== JSON.stringify(other.labels)}>
@@ -38,6 +38,11 @@ export function RunFacts({ side, run, other }: { side: "A" | "B"; run: Run; othe
                 {key}:{value}
               </span>
             ))}
+          </Fact>
+        )}
+        {run.cause && (
+          <Fact name="Cause" differs={run.cause.text !== other.cause?.text}>
+            {run.cause.text}
           </Fact>
         )}
         {error && (

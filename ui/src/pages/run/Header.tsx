@@ -4,7 +4,7 @@ import { useResource } from "../../api/use-resource";
 import { IconButton } from "../../components/Button";
 import { copyText } from "../../components/clipboard";
 import { ErrorBox } from "../../components/ErrorBox";
-import { shortId } from "../../components/format";
+import { shortId, span } from "../../components/format";
 import { Icon } from "../../components/Icon";
 import { Status, StatusIcon, shownStatus } from "../../components/Status";
 import { Ago, Duration } from "../../components/Time";
@@ -39,7 +39,7 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
       </div>
       <Facts run={run} goals={detailsOf(detail.view).plan?.goals} />
-      {run.error && status === "failed" && <ErrorBox error={run.error} />}
+      {run.error && status === "failed" && !shown.view.cause && <ErrorBox error={run.error} />}
       {run.error?.message && status === "cancelled" && <p className="muted">Cancelled: {run.error.message}</p>}
     </header>
   );
@@ -65,9 +65,10 @@ function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
         started <Ago at={run.created_at} />
       </span>
       <span className="muted">
-        {run.ended_at === undefined ? "running for " : "took "}
-        <Duration from={run.created_at} to={run.ended_at} />
+        {run.ended_at !== undefined ? "took " : run.phase === "waiting" ? "so far " : "running for "}
+        <Duration from={run.created_at} to={run.ended_at} idle={run.idle_ms} />
       </span>
+      <Again run={run} />
       {run.deadline !== undefined && run.ended_at === undefined && (
         <span className="muted">
           deadline <Ago at={run.deadline} />
@@ -81,6 +82,37 @@ function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
       ))}
       <Family run={run} />
     </div>
+  );
+}
+
+/** What it did before: it is a fork, or had ended already. */
+function Again({ run: { id, forked_from, forked_at, reopened = 0, idle_ms = 0 } }: { run: Run }) {
+  return (
+    <>
+      {reopened > 0 && (
+        <span className="chip" title={`It had ended, and went on ${span(idle_ms)} later. That time is not counted.`}>
+          <Icon name="retry" size={12} />
+          tried again{reopened > 1 && ` ${reopened} times`}
+        </span>
+      )}
+      {forked_from && (
+        <span className="chip">
+          <Icon name="fork" size={12} />
+          <span className="faint">forked from</span>
+          <Link className="text" to={`/runs/${encodeURIComponent(forked_from)}`} title={forked_from}>
+            {shortId(forked_from)}
+          </Link>
+          <span className="faint">after event {forked_at}</span>
+          <Link
+            className="text"
+            to={`/compare?a=${encodeURIComponent(forked_from)}&b=${encodeURIComponent(id)}`}
+            aria-label={`Compare with ${forked_from}`}
+          >
+            compare
+          </Link>
+        </span>
+      )}
+    </>
   );
 }
 

@@ -12,6 +12,7 @@ import { useKey } from "../../shell/keys";
 import { Link } from "../../shell/router";
 import { canFork } from "./actions/ForkForm";
 import type { Asked } from "./actions/requests";
+import { idleOf } from "./active-time";
 import { LogLines, useLogs } from "./Logs";
 
 interface InspectorProps {
@@ -30,13 +31,13 @@ export function Inspector({ node, detail, past, onAction, onClose }: InspectorPr
         <div className="grow">
           <h2 className="clip">{node.label}</h2>
           <code className="faint clip inspector-id" title={node.id}>
-            {node.id}
+            {node.path || node.id}
           </code>
         </div>
         <IconButton icon="close" label="Close the node" onClick={onClose} />
       </header>
       <div className="inspector-body">
-        <Facts node={node} />
+        <Facts node={node} idle={idleOf(node, detail.view.pauses)} />
         <NodeActions node={node} detail={detail} past={past} onAction={onAction} />
         {node.error && (
           <ErrorBox error={node.error} title={node.status === "completed" ? "An earlier attempt failed" : undefined} />
@@ -49,7 +50,7 @@ export function Inspector({ node, detail, past, onAction, onClose }: InspectorPr
   );
 }
 
-function Facts({ node }: { node: Node }) {
+function Facts({ node, idle }: { node: Node; idle: number }) {
   return (
     <dl className="facts">
       <dt>Status</dt>
@@ -73,7 +74,7 @@ function Facts({ node }: { node: Node }) {
           </dd>
           <dt>{node.ended_at === undefined ? "Running for" : "Duration"}</dt>
           <dd>
-            <Duration from={node.started_at} to={node.ended_at} />
+            <Duration from={node.started_at} to={node.ended_at} idle={idle} />
           </dd>
         </>
       )}

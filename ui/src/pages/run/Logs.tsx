@@ -11,6 +11,7 @@ import { absolute, clock } from "../../components/format";
 import { VirtualList } from "../../components/VirtualList";
 import { useQuery } from "../../shell/router";
 import { usePoll } from "../../shell/use-poll";
+import { placeOf } from "./distinct-names";
 import { runPath } from "./use-run";
 
 export const LEVELS: readonly Level[] = ["debug", "info", "warning", "error"];
@@ -41,7 +42,7 @@ export function Logs({ id, seq, running, view }: LogsProps) {
           <option value="">All nodes</option>
           {view.nodes.map((one) => (
             <option key={one.id} value={one.id}>
-              {one.id}
+              {placeOf(one)}
             </option>
           ))}
         </select>

@@ -18,6 +18,7 @@ import { Header } from "./Header";
 import { InputOutput } from "./InputOutput";
 import { Inspector } from "./Inspector";
 import { Logs } from "./Logs";
+import { RootCause } from "./RootCause";
 import { PastBanner, TimeSlider } from "./TimeSlider";
 import { hasTab, type Tab, TabBar, tabOf } from "./tabs";
 import { type RunState, useRun } from "./use-run";
@@ -102,6 +103,12 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
       ) : (
         <WaitingReasons detail={now} onNode={(one) => setQuery({ node: one })} onAction={setAsked} />
       )}
+      <RootCause
+        detail={shown}
+        actions={past ? [] : now.actions}
+        onNode={(one) => setQuery({ node: one, tab: undefined })}
+        onAction={setAsked}
+      />
       <TabBar tab={tab} details={details} />
       {WITH_SLIDER.has(tab) && <TimeSlider at={at} last={now.seq} onAt={(next) => setQuery({ at: next })} />}
       <FrozenTime value={past ? run.point?.at : undefined}>
@@ -109,7 +116,14 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
           <div className="run-main">
             {tab === "graph" && <Graph view={shown.view} selected={nodeId} onSelect={select} />}
             {tab === "timeline" && (
-              <Timeline id={id} seq={now.seq} status={now.run.status} selected={nodeId} onSelect={select} />
+              <Timeline
+                id={id}
+                seq={now.seq}
+                status={now.run.status}
+                pauses={now.view.pauses}
+                selected={nodeId}
+                onSelect={select}
+              />
             )}
             {tab === "events" && <Events id={id} live={run.live} at={at} />}
             {tab === "logs" && <Logs id={id} seq={now.seq} running={now.run.status === "running"} view={now.view} />}

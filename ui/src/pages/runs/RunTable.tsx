@@ -1,8 +1,10 @@
 import { memo } from "react";
-import type { Run } from "../../api/types";
+import type { Run, ShownStatus } from "../../api/types";
 import { shortId } from "../../components/format";
+import { Icon } from "../../components/Icon";
 import { Status, shownStatus } from "../../components/Status";
 import { Ago, Duration } from "../../components/Time";
+import { waitWords } from "../../components/wait-words";
 import { Link } from "../../shell/router";
 
 interface TableProps {
@@ -24,7 +26,7 @@ export function RunTable({ runs, selected, onToggle, onLabel }: TableProps) {
           <th className="c-status">Status</th>
           <th className="c-what">Definition</th>
           <th className="c-id">Run</th>
-          <th className="c-more">Labels and errors</th>
+          <th className="c-more">Reason and labels</th>
           <th className="c-dialect">Dialect</th>
           <th className="c-age">Started</th>
           <th className="c-took">Duration</th>
@@ -49,7 +51,6 @@ const Row = memo(RowOf, (a, b) => a.run === b.run && a.selected === b.selected);
 
 function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
   const status = shownStatus(run);
-  const error = run.error ?? run.blocked;
   return (
     <tr className={selected ? "selected" : undefined}>
       <td className="c-pick">
@@ -60,7 +61,7 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
           aria-label={`Select ${run.id} to compare`}
         />
       </td>
-      <td className="c-status">
+      <td className={run.parent && status === "failed" ? "c-status quiet" : "c-status"}>
         <Status status={status} />
       </td>
       <td className="c-what clip">
@@ -80,6 +81,7 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
       </td>
       <td className="c-more">
         <div className="runs-more-cell">
+          <Told run={run} status={status} />
           {Object.entries(run.labels ?? {}).map(([key, value]) => (
             <button
               key={key}
@@ -92,11 +94,6 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
               {value}
             </button>
           ))}
-          {error && (
-            <span className={`clip runs-error st-${status}`} title={`${error.code}: ${error.message}`}>
-              {error.message}
-            </span>
-          )}
         </div>
       </td>
       <td className="c-dialect">
@@ -106,8 +103,40 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
         <Ago at={run.created_at} />
       </td>
       <td className="c-took muted">
-        <Duration from={run.created_at} to={run.ended_at} />
+        <Duration from={run.created_at} to={run.ended_at} idle={run.idle_ms} />
+        {(run.reopened ?? 0) > 0 && (
+          <span className="runs-again" title="Tried again: the time in between is not counted">
+            <Icon name="retry" size={12} />
+          </span>
+        )}
       </td>
     </tr>
+  );
+}
+
+/** Why it failed, is blocked, or waits. What a child failed of is told by its parent. */
+function Told({ run, status }: { run: Run; status: ShownStatus }) {
+  const { cause, error, blocked, waiting, parent } = run;
+  if (parent && status === "failed") {
+    return (
+      <Link className="clip runs-parent" to={`/runs/${encodeURIComponent(parent)}`} title={cause?.text}>
+        child of {shortId(parent)}
+      </Link>
+    );
+  }
+  const told = error ?? blocked;
+  if (told) {
+    return (
+      <span className={`clip runs-error st-${status}`} title={`${told.code}: ${told.message}`}>
+        {cause?.text ?? told.message}
+      </span>
+    );
+  }
+  if (status !== "waiting" || !waiting) return null;
+  const words = waitWords(waiting);
+  return (
+    <span className="clip runs-waiting" title={words}>
+      {words}
+    </span>
   );
 }

@@ -34,7 +34,7 @@ test("the order of statuses and labels makes no other filter", () => {
 });
 
 test("the API is asked with statuses as one list and labels each", () => {
-  expect(toApi(full)).toMatchObject({ status: "running,failed", label: full.labels });
+  expect(toApi(full)).toMatchObject({ status: "working,failed", label: full.labels });
 });
 
 test("toggling twice is as before", () => {

@@ -4,7 +4,7 @@ import type { RunFilter } from "../../api/live";
 import type { ShownStatus } from "../../api/types";
 import type { Query } from "../../shell/router";
 
-export const STATUSES: readonly ShownStatus[] = ["running", "blocked", "completed", "failed", "cancelled"];
+export const STATUSES: readonly ShownStatus[] = ["running", "waiting", "blocked", "completed", "failed", "cancelled"];
 
 export interface Filter {
   q: string;
@@ -43,7 +43,9 @@ export function toUrl(filter: Filter): Query {
 
 export function toApi(filter: Filter): RunFilter {
   const { q, statuses, dialect, definition, labels, parent } = filter;
-  return { q: q.trim(), status: statuses.join(","), dialect, definition, label: labels, parent };
+  // To the API every run that has not ended is running, also one that waits.
+  const named = statuses.map((status) => (status === "running" ? "working" : status));
+  return { q: q.trim(), status: named.join(","), dialect, definition, label: labels, parent };
 }
 
 export function isLabel(text: string): boolean {

@@ -12,6 +12,7 @@ export interface SavedView {
 export const BUILT_IN: readonly SavedView[] = [
   { name: "All", filter: NO_FILTER },
   { name: "Running", filter: { ...NO_FILTER, statuses: ["running"] } },
+  { name: "Waiting", filter: { ...NO_FILTER, statuses: ["waiting"] } },
   { name: "Failed", filter: { ...NO_FILTER, statuses: ["failed"] } },
   { name: "Blocked", filter: { ...NO_FILTER, statuses: ["blocked"] } },
 ];

@@ -12,14 +12,13 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel.effects import Effect, Finish, SetTimer
-from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 
 from .compensation import compensate_next, owes_compensation
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
-from .evolve import GOAL_FAILED
+from .failure import NOT_MATCHED, failure
 from .flow import Flow
 from .input_resolution import Resolution, by_inner_name, gathered_inputs, resolution, still_wants
 from .state import CALLBACK, LINGER, StepState, wait_token
@@ -27,7 +26,6 @@ from .tasks import match_task, prepare_task
 from .work import start_work
 
 NOT_NEEDED = "outputs not needed"
-NOT_MATCHED = "required match did not match"
 LOST = "required input no longer available"
 LOOK_AGAIN = 60_000
 """Milliseconds. Work that outlives its run may die with its process: someone must look at the run then."""
@@ -112,9 +110,9 @@ def needed(builder: DecisionBuilder, plan: StepPlan, *, now: bool) -> bool:
 def _decide_outcome(builder: DecisionBuilder) -> bool:
     """Ends the run when a goal can't be reached any more, or when every step of the plan has ended."""
     flow = builder.flow
-    error = _failure(flow)
+    error = failure(flow, builder.context.info.run_id)
     if error is not None:
-        builder.effect(Finish("failed", error=ErrorInfo(GOAL_FAILED, error, kind="goal")))
+        builder.effect(Finish("failed", error=error))
     elif flow.unended == 0 and not (flow.compiled.compensates and owes_compensation(flow)):
         builder.effect(Finish("completed", Raw(_encode(output(flow)))))
     else:
@@ -122,22 +120,6 @@ def _decide_outcome(builder: DecisionBuilder) -> bool:
     if flow.active:
         _arm_again(builder)
     return True
-
-
-def _failure(flow: Flow) -> str | None:
-    goals = [(goal, flow.state.steps[goal]) for goal in flow.compiled.goals]
-    for goal, step in goals:
-        if step.status == "failed":
-            return _why(goal, step)
-    if goals and all(step.status == "skipped" and step.reason == NOT_MATCHED for _, step in goals):
-        return f"goal step '{goals[0][0]}' cannot complete: {NOT_MATCHED}"
-    return None
-
-
-def _why(goal: str, step: StepState) -> str:
-    if step.unsatisfied:
-        return f"goal step '{goal}' cannot complete: required input '{step.unsatisfied[0]}' unavailable"
-    return f"goal step '{goal}' failed: {step.error}"
 
 
 def output(flow: Flow) -> dict[str, Raw]:

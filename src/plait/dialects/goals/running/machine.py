@@ -8,6 +8,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Raw
 
+from plait.kernel.cause import cause_of
 from plait.kernel.effects import CancelChild, ClearTimer, Decision, Effect, RetryTask, SetTimer
 from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
@@ -53,7 +54,8 @@ _state = msgspec.json.Decoder(FlowState)
 
 
 def _why(child: ChildFinished) -> str:
-    return child.error.message if child.error is not None else f"it was {child.status}"
+    """The root cause, not the goals in between that could not be reached because of it."""
+    return cause_of(child.error).text if child.error is not None else f"it was {child.status}"
 
 
 class GoalsMachine:

@@ -14,12 +14,13 @@ from plait.kernel.events import RunReopened
 from plait.kernel.ids import TaskToken
 from plait.kernel.inputs import Resume
 
-from .advance import NOT_MATCHED, NOT_NEEDED
+from .advance import NOT_NEEDED
 from .children import child_id
 from .compiled_plan import StepPlan
 from .decision_builder import DecisionBuilder
 from .events import CompStarted, FlowResumed
 from .evolve import fold
+from .failure import NOT_MATCHED
 from .flow import Flow
 from .recovery import fill_all, pending_effects
 from .resumption import Withdrawn, steps_to_restart, withdrawn_values

@@ -64,8 +64,8 @@ def _node(flow: Flow, plan: StepPlan, info: RunInfo, tasks: Mapping[TaskToken, T
         ended_at=step.ended_at,
         input=_shown(step.inputs),
         output=_shown(step.outputs),
-        error=ErrorInfo("goals.step_failed", step.error) if step.error else None,
-        skip_reason=step.reason or (RUN_ENDED if _never_ran(flow, step) else None),
+        error=ErrorInfo("goals.step_failed", step.error) if step.error and not _unreached(step) else None,
+        skip_reason=_skip_reason(flow, step),
         detail=_detail(step),
         child=child,
         token=only[0] if only is not None else None,
@@ -73,6 +73,8 @@ def _node(flow: Flow, plan: StepPlan, info: RunInfo, tasks: Mapping[TaskToken, T
 
 
 def _status(flow: Flow, step: StepState, tasks: Mapping[TaskToken, TaskFacts]) -> NodeStatus:
+    if _unreached(step):
+        return "skipped"
     if step.status in ("completed", "failed", "skipped"):
         return step.status
     if _never_ran(flow, step):
@@ -87,6 +89,17 @@ def _status(flow: Flow, step: StepState, tasks: Mapping[TaskToken, TaskFacts]) -
     if all(item.accepted_at is not None for item in items if item.status == "active"):
         return "waiting"
     return "running"
+
+
+def _unreached(step: StepState) -> bool:
+    """It counts as failed, but only because what it needs was never there."""
+    return step.status == "failed" and step.started_at is None and bool(step.unsatisfied)
+
+
+def _skip_reason(flow: Flow, step: StepState) -> str | None:
+    if _unreached(step):
+        return f"not reached: no {' and '.join(step.unsatisfied)}"
+    return step.reason or (RUN_ENDED if _never_ran(flow, step) else None)
 
 
 def _never_ran(flow: Flow, step: StepState) -> bool:
@@ -207,7 +220,7 @@ def _work(
             yield _retry(plan, token, item, tasks, note)
         elif item.status == "active" and plan.step.type in ("flow", "run"):
             child = caller_id(child_name(context.info.run_id, plan.id, token, item.round))
-            yield Reason("child", f"child run `{child}`", plan.id)
+            yield Reason("child", f"child run `{child}`", plan.id, short=f"child run of `{plan.step.name}`")
         elif item.status == "active" and item.accepted_at is not None:
             yield _callback(plan, item, note)
         else:
@@ -228,7 +241,7 @@ def _retry(plan: StepPlan, token: str, item: ItemState, tasks: Mapping[TaskToken
     of = f" of {most - 1}" if plan.step.work_config.max_retries >= 0 else ""
     at = clock(item.retry_at or Millis(0))
     text = f"retry {item.attempts}{of} of `{plan.id}` at {at}: {item.error}{note}"
-    return Reason("retry", text, plan.id, item.retry_at)
+    return Reason("retry", text, plan.id, item.retry_at, f"retry {item.attempts}{of} of `{plan.step.name}`")
 
 
 def _callback(plan: StepPlan, item: ItemState, note: str) -> Reason:
@@ -236,7 +249,8 @@ def _callback(plan: StepPlan, item: ItemState, note: str) -> Reason:
     limit = plan.step.http.callback_timeout if plan.step.http is not None else 0
     until = Millis(since + limit) if limit else None
     end = "no limit" if until is None else f"until {clock(until)}"
-    return Reason("callback", f"callback for `{plan.id}` since {clock(since)}, {end}{note}", plan.id, until)
+    text = f"callback for `{plan.id}` since {clock(since)}, {end}{note}"
+    return Reason("callback", text, plan.id, until, f"callback for `{plan.step.name}`")
 
 
 def _compensating(plan: StepPlan, step: StepState) -> Iterator[Reason]:

@@ -3,7 +3,9 @@
 import { type ReactNode, useState } from "react";
 import type { Node, Started } from "../../../api/types";
 import { SelectField, TextField } from "../../../components/Field";
+import { STATUS_WORDS } from "../../../components/Status";
 import { navigate } from "../../../shell/router";
+import { placeOf } from "../distinct-names";
 import { ActionForm, type ActionProps } from "./ActionForm";
 import { type Asked, type Fork, forkRequest } from "./requests";
 
@@ -45,7 +47,7 @@ export function ForkForm({ asked, at, edits, children, ...props }: Props) {
         <SelectField label="Re-run from" value={node} onChange={(event) => setNode(event.target.value)}>
           {view.nodes.filter(canFork).map((one) => (
             <option key={one.id} value={one.id}>
-              {one.id} ({one.status})
+              {placeOf(one)} ({STATUS_WORDS[one.status].toLowerCase()})
             </option>
           ))}
         </SelectField>
@@ -61,9 +63,9 @@ export function ForkForm({ asked, at, edits, children, ...props }: Props) {
   );
 }
 
-/** Only what has started has a place in the history. */
+/** Only what has started has a place in the history, and compensations are not the run's own steps. */
 export function canFork({ kind, started_at, status }: Node): boolean {
-  return kind !== "init" && started_at !== undefined && status !== "skipped";
+  return kind !== "init" && kind !== "rollback" && started_at !== undefined && status !== "skipped";
 }
 
 /** What people most often want to re-run: what failed, else the last thing that started. */

@@ -5,10 +5,11 @@ import { api } from "../../../api/client";
 import type { Json, Node, RunDetail } from "../../../api/types";
 import { CheckField, SelectField, TextArea } from "../../../components/Field";
 import { parseJson } from "../../../components/parse-json";
+import { placeOf } from "../distinct-names";
 import { runPath } from "../use-run";
 import type { ActionProps } from "./ActionForm";
 import { completionEvent } from "./completion-event";
-import { type ForkAsked, ForkForm } from "./ForkForm";
+import { canFork, type ForkAsked, ForkForm } from "./ForkForm";
 
 export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
   const { asked } = props;
@@ -22,7 +23,7 @@ export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
   const value = parseJson(text);
   const edits: { [node: string]: Json } = editing && edited && value.ok ? { [edited.id]: value.value } : {};
   const ready = !editing || (value.ok && edited !== undefined);
-  const completed = view.nodes.filter((node) => node.status === "completed");
+  const completed = view.nodes.filter((node) => node.status === "completed" && canFork(node));
   const choose = (id: string | undefined) => {
     const node = view.nodes.find((one) => one.id === id);
     setEdited(node);
@@ -45,7 +46,9 @@ export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
         <>
           <SelectField label="Node" value={edited?.id ?? ""} onChange={(event) => choose(event.target.value)}>
             {completed.map((node) => (
-              <option key={node.id}>{node.id}</option>
+              <option key={node.id} value={node.id}>
+                {placeOf(node)}
+              </option>
             ))}
           </SelectField>
           <TextArea

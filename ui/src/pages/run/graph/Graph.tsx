@@ -6,7 +6,7 @@ import { IconButton } from "../../../components/Button";
 import { Empty } from "../../../components/Empty";
 import { useKey } from "../../../shell/keys";
 import { type Arrow, nearest } from "./arrow-keys";
-import { READABLE, useCamera } from "./camera";
+import { useCamera } from "./camera";
 import { ArrowHead, Edges } from "./Edges";
 import { flowNodes } from "./flow";
 import { type Box, type Layout, layout, type Room } from "./layout";
@@ -14,6 +14,7 @@ import { buildTree, type GraphView, structureKey, tally } from "./model";
 import { type CardNode, ScopeBox } from "./NodeCard";
 import { type NodeRenderer, runNodeRenderer } from "./node-renderer";
 import { useFolds } from "./use-folds";
+import { READABLE, useZoomStyle } from "./zoom";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
@@ -43,7 +44,7 @@ export default function Graph(props: GraphProps) {
       {!empty && room && (
         // With its size known from the start, the canvas never draws what is out of view.
         <ReactFlowProvider zIndexMode="manual" initialWidth={room.width} initialHeight={room.height}>
-          <Canvas {...props} room={room} moving={moving} />
+          <Canvas {...props} box={box} room={room} moving={moving} />
         </ReactFlowProvider>
       )}
     </section>
@@ -69,11 +70,13 @@ function useRoom(box: RefObject<HTMLElement | null>): Room | undefined {
 }
 
 interface CanvasProps extends GraphProps {
+  box: RefObject<HTMLElement | null>;
   room: Room;
   moving: (yes: boolean) => void;
 }
 
-function Canvas({ view, selected, onSelect, onPick, look = runNodeRenderer, room, moving }: CanvasProps) {
+function Canvas({ view, selected, onSelect, onPick, look = runNodeRenderer, box, room, moving }: CanvasProps) {
+  useZoomStyle(box);
   const nodeTypes = useMemo(() => ({ card: look.card, scope: ScopeBox }), [look]);
   const { folded, fold, foldAll } = useFolds(view, selected);
   const placed = useLayout(view, folded, room);

@@ -1,61 +1,70 @@
 /** A node of the graph: status, name, kind, attempts, time. */
 
-import { type Node as FlowNode, type NodeProps, type ReactFlowState, useStore } from "@xyflow/react";
+import type { Node as FlowNode, NodeProps } from "@xyflow/react";
 import { memo } from "react";
 import type { Node, NodeStatus } from "../../../api/types";
 import { Icon } from "../../../components/Icon";
 import { StatusIcon } from "../../../components/Status";
 import { Duration } from "../../../components/Time";
 import { Link } from "../../../shell/router";
+import { useNearness } from "./zoom";
 
 export interface CardData extends Record<string, unknown> {
   node: Node;
   /** Distinguishes it from its siblings. */
   name: string;
+  /** How long its run stood still while it was open. */
+  idle?: number;
   /** Statuses of what is inside, when it is a scope. */
   inside?: { [status: string]: number };
   onFold?: (id: string) => void;
 }
 export type CardNode = FlowNode<CardData, "card" | "scope">;
 
-/** From far away only the name and the status can be made out: the rest is left out, hundreds are in view then. */
-const isFar = (state: ReactFlowState) => state.transform[2] < 0.5;
-
 export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<CardNode>) {
   const { node, name, inside, onFold } = data;
-  const far = useStore(isFar);
-  if (far) {
+  const nearness = useNearness();
+  const look = `card-node edge-${node.status}${selected ? " selected" : ""}${inside ? " stacked" : ""}`;
+  if (nearness !== "near") {
     return (
-      <div className={`card-node far edge-${node.status}${selected ? " selected" : ""}${inside ? " stacked" : ""}`}>
-        {name}
+      <div className={`${look} far`}>
+        {nearness === "far" && <StatusIcon status={node.status} />}
+        <span className="far-name">{name}</span>
+        <Attempts node={node} />
       </div>
     );
   }
   return (
-    <div className={`card-node edge-${node.status}${selected ? " selected" : ""}${inside ? " stacked" : ""}`}>
+    <div className={look}>
       <div className="card-line">
         <StatusIcon status={node.status} />
         <span className="clip card-label" title={node.id}>
           {name}
         </span>
-        {(node.attempts ?? 0) > 1 && (
-          <span className="card-attempts" title={`${node.attempts} attempts`}>
-            ×{node.attempts}
-          </span>
-        )}
+        <Attempts node={node} />
         {node.child && <ChildLink id={node.child} />}
         {inside && onFold && <FoldButton node={node} folded onFold={onFold} />}
       </div>
       <div className="card-line card-foot">
         {inside ? <Tally inside={inside} /> : <span className="clip">{node.skip_reason ?? node.kind}</span>}
-        <Took node={node} />
+        <Took data={data} />
       </div>
     </div>
   );
 });
 
+function Attempts({ node: { attempts = 0 } }: { node: Node }) {
+  if (attempts < 2) return null;
+  return (
+    <span className="card-attempts" title={`${attempts} attempts`}>
+      ×{attempts}
+    </span>
+  );
+}
+
 export const ScopeBox = memo(function ScopeBox({ data, selected }: NodeProps<CardNode>) {
   const { node, name, onFold } = data;
+  const near = useNearness() === "near";
   return (
     <div className={`scope-node edge-${node.status}${selected ? " selected" : ""}`}>
       <div className="card-line scope-head">
@@ -63,22 +72,22 @@ export const ScopeBox = memo(function ScopeBox({ data, selected }: NodeProps<Car
         <span className="clip card-label" title={node.id}>
           {name}
         </span>
-        <span className="faint">{node.kind}</span>
+        {near && <span className="faint">{node.kind}</span>}
         <span className="grow" />
-        <Took node={node} />
+        {near && <Took data={data} />}
         {onFold && <FoldButton node={node} folded={false} onFold={onFold} />}
       </div>
     </div>
   );
 });
 
-function Took({ node }: { node: Node }) {
+function Took({ data: { node, idle } }: { data: CardData }) {
   if (node.started_at === undefined) return null;
   const open = node.ended_at === undefined;
   if (open && !OPEN.has(node.status)) return null;
   return (
     <span className="card-took">
-      <Duration from={node.started_at} to={node.ended_at} bare />
+      <Duration from={node.started_at} to={node.ended_at} idle={idle} bare />
     </span>
   );
 }

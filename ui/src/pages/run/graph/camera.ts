@@ -4,9 +4,8 @@ import { getViewportForBounds, useReactFlow, type Viewport } from "@xyflow/react
 import { useCallback, useLayoutEffect, useRef, useState } from "react";
 import type { NodeStatus, View } from "../../../api/types";
 import type { Box, Layout, Room } from "./layout";
+import { READABLE } from "./zoom";
 
-/** Smaller than this nothing can be read: a big picture begins at its start instead. */
-export const READABLE = 0.5;
 const MARGIN = 24;
 /** Where the buttons are. */
 const BOTTOM = 56;

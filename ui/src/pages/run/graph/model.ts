@@ -9,7 +9,7 @@ import type { Edge, Node, View } from "../../../api/types";
 /** Scopes with more children than this start folded. */
 export const FOLD_ABOVE = 30;
 
-export type GraphView = Pick<View, "nodes" | "edges">;
+export type GraphView = Pick<View, "nodes" | "edges" | "pauses">;
 
 export interface Scope {
   id: string | undefined;

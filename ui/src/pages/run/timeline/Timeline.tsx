@@ -1,7 +1,7 @@
 /** The run over time: a row a node; attempts, waits between them, queue time and waits for others each look different. */
 
 import { type CSSProperties, useEffect, useMemo, useRef, useState } from "react";
-import type { RunStatus, Timeline as TimelineData } from "../../../api/types";
+import type { Pause, RunStatus, Timeline as TimelineData } from "../../../api/types";
 import { useResource } from "../../../api/use-resource";
 import { Button, IconButton } from "../../../components/Button";
 import { Empty } from "../../../components/Empty";
@@ -13,15 +13,18 @@ import { VirtualList, type VirtualListHandle } from "../../../components/Virtual
 import { Loading } from "../../../shell/fallbacks";
 import { useKey } from "../../../shell/keys";
 import { usePoll } from "../../../shell/use-poll";
+import { idleWithin } from "../active-time";
 import { distinctNames } from "../distinct-names";
 import { runPath } from "../use-run";
-import { extent, type Piece, percent, type Row, rows, type Span, ticks } from "./gantt";
+import { extent, type Piece, percent, type Row, rows, type Span, share, ticks } from "./gantt";
 import "./timeline.css";
 
 interface TimelineProps {
   id: string;
   seq: number;
   status: RunStatus;
+  /** In which the run stood still. */
+  pauses: readonly Pause[] | undefined;
   selected: string | undefined;
   onSelect: (id: string) => void;
 }
@@ -29,14 +32,14 @@ interface TimelineProps {
 const ROW = 28;
 const MOST_ZOOM = 256;
 
-export default function Timeline({ id, seq, status, selected, onSelect }: TimelineProps) {
+export default function Timeline({ id, seq, status, pauses, selected, onSelect }: TimelineProps) {
   const { data, error, reload } = useResource<TimelineData>(runPath(id, "/timeline"));
   const live = status === "running";
   useReloads(reload, seq, live);
   const now = useServerNow(data, live);
   const all = useMemo(() => (data ? rows(data.bars, now) : []), [data, now]);
   const names = useMemo(() => distinctNames((data?.bars ?? []).map((bar) => ({ ...bar, id: bar.node }))), [data]);
-  const span = useMemo(() => extent(all, now, live), [all, now, live]);
+  const span = useMemo(() => extent(all, now, live, pauses), [all, now, live, pauses]);
   const [zoom, setZoom] = useState(1);
   const list = useRef<VirtualListHandle>(null);
   const chosen = all.findIndex((row) => row.bar.node === selected);
@@ -91,7 +94,7 @@ export default function Timeline({ id, seq, status, selected, onSelect }: Timeli
         rowHeight={ROW}
         width={`calc(var(--names) + (100% - var(--names)) * ${zoom})`}
         head={<Axis span={span} zoom={zoom} />}
-        over={live && <NowLine at={now} span={span} />}
+        over={<Marks now={live ? now : undefined} span={span} />}
         row={(index, style) => {
           const row = all[index];
           return (
@@ -158,12 +161,19 @@ function RowLine({ row, name, span, style, selected, onSelect }: RowLineProps) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the name beside it is the button; this widens its target */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
       <div className="gantt-track" onClick={() => onSelect(bar.node)}>
-        {pieces.map((piece) => (
-          <PieceBar key={`${piece.kind} ${piece.from}`} piece={piece} span={span} />
-        ))}
+        {pieces
+          .filter((piece) => !inPause(piece, span))
+          .map((piece) => (
+            <PieceBar key={`${piece.kind} ${piece.from}`} piece={piece} span={span} />
+          ))}
       </div>
     </div>
   );
+}
+
+/** Between two tries of a run that had ended in between: a pause of the run, no wait of the node. */
+function inPause({ kind, from, to }: Piece, { pauses }: Span): boolean {
+  return kind === "backoff" && to > from && idleWithin(from, to, pauses) >= to - from;
 }
 
 function PieceBar({ piece, span }: { piece: Piece; span: Span }) {
@@ -174,15 +184,16 @@ function PieceBar({ piece, span }: { piece: Piece; span: Span }) {
     <div
       className={`piece ${look}${"open" in piece && piece.open ? " open" : ""}`}
       style={{ left: `${left}%`, width: `max(${width}%, 2px)` }}
-      title={told(piece)}
+      title={told(piece, span.pauses)}
     />
   );
 }
 
 const NAMES = { queue: "queued", backoff: "waiting to retry", wait: "waiting", scope: "" } as const;
 
-function told(piece: Piece): string {
-  const time = `${spanWords(piece.to - piece.from)}, ${clock(piece.from)} to ${"open" in piece && piece.open ? "now" : clock(piece.to)}`;
+function told(piece: Piece, pauses: readonly Pause[] | undefined): string {
+  const idle = idleWithin(piece.from, piece.to, pauses);
+  const time = `${spanWords(piece.to - piece.from - idle)}, ${clock(piece.from)} to ${"open" in piece && piece.open ? "now" : clock(piece.to)}`;
   if (piece.kind !== "try") return [NAMES[piece.kind], time].filter(Boolean).join(": ");
   const error = piece.attempt.error ? `\n${piece.attempt.error.message}` : "";
   return `attempt ${piece.number} ${piece.outcome.replace("_", " ")}: ${time}${error}`;
@@ -196,7 +207,7 @@ function Axis({ span, zoom }: { span: Span; zoom: number }) {
       <div className="gantt-corner" />
       <div className="gantt-track">
         {marks.map((mark) => (
-          <span key={mark} className="gantt-tick" style={{ left: `${percent(span.from + mark, span)}%` }}>
+          <span key={mark} className="gantt-tick" style={{ left: `${share(mark, span)}%` }}>
             {mark === 0 ? clock(span.from).slice(0, 8) : `+${spanWords(mark)}`}
           </span>
         ))}
@@ -205,12 +216,22 @@ function Axis({ span, zoom }: { span: Span; zoom: number }) {
   );
 }
 
-function NowLine({ at, span }: { at: number; span: Span }) {
+/** Now, while the run is live; and where it went on after a pause. */
+function Marks({ now, span }: { now: number | undefined; span: Span }) {
   return (
-    <div className="gantt-now-box" aria-hidden="true">
-      <div className="gantt-now" style={{ left: `${percent(at, span)}%` }} />
+    <div className="gantt-now-box">
+      {now !== undefined && <div className="gantt-now" style={{ left: `${percent(now, span)}%` }} aria-hidden="true" />}
+      {span.pauses?.map((pause) => (
+        <div key={pause.start} className="gantt-pause" style={{ left: `${percent(pause.end, span)}%` }}>
+          <span>{pauseWords(pause)}</span>
+        </div>
+      ))}
     </div>
   );
+}
+
+function pauseWords({ start, end, kind }: Pause): string {
+  return `${kind === "forked" ? "forked" : "tried again"}, ${spanWords(end - start)} later`;
 }
 
 function Legend() {

@@ -1,6 +1,7 @@
 /** The geometry of the timeline: rows in tree order, each with the pieces of time that differ in meaning. */
 
-import type { Bar, Millis, Outcome, Try } from "../../../api/types";
+import type { Bar, Millis, Outcome, Pause, Try } from "../../../api/types";
+import { idleWithin } from "../active-time";
 
 export type Piece =
   | { kind: "queue"; from: Millis; to: Millis; number: number }
@@ -15,9 +16,11 @@ export interface Row {
   pieces: Piece[];
 }
 
+/** In active time: that of the clock without the pauses before. */
 export interface Span {
   from: Millis;
   to: Millis;
+  pauses?: readonly Pause[];
 }
 
 /** Kinds that wait for something outside, rather than do something. */
@@ -32,13 +35,18 @@ export function rows(bars: readonly Bar[], now: Millis): Row[] {
   }
   const found: Row[] = [];
   const walk = (parent: string | undefined, depth: number) => {
-    for (const bar of inside.get(parent) ?? []) {
+    for (const bar of (inside.get(parent) ?? []).sort(byStart)) {
       found.push({ bar, depth, pieces: pieces(bar, now) });
       walk(bar.node, depth + 1);
     }
   };
   walk(undefined, 0);
   return found;
+}
+
+/** What has not started yet comes last. */
+function byStart(a: Bar, b: Bar): number {
+  return (a.started_at ?? Number.MAX_VALUE) - (b.started_at ?? Number.MAX_VALUE);
 }
 
 export function pieces(bar: Bar, now: Millis): Piece[] {
@@ -72,22 +80,31 @@ function whole(bar: Bar, now: Millis): Piece[] {
 }
 
 /** All that happened, with a little room at the end. */
-export function extent(all: readonly Row[], now: Millis, live: boolean): Span {
+export function extent(all: readonly Row[], now: Millis, live: boolean, pauses: readonly Pause[] = []): Span {
   let from = Number.POSITIVE_INFINITY;
-  let to = live ? now : Number.NEGATIVE_INFINITY;
+  let to = live ? active(now, pauses) : Number.NEGATIVE_INFINITY;
   for (const row of all) {
     for (const piece of row.pieces) {
-      from = Math.min(from, piece.from);
-      to = Math.max(to, piece.to);
+      from = Math.min(from, active(piece.from, pauses));
+      to = Math.max(to, active(piece.to, pauses));
     }
   }
   if (from === Number.POSITIVE_INFINITY) return { from: now - 1000, to: now };
-  return { from, to: Math.max(to, from + 1) + Math.max((to - from) * 0.02, 1) };
+  return { from, to: Math.max(to, from + 1) + Math.max((to - from) * 0.02, 1), pauses };
 }
 
-/** Where a moment is, from 0 to 100. */
+function active(at: Millis, pauses: readonly Pause[] | undefined): Millis {
+  return at - idleWithin(Number.NEGATIVE_INFINITY, at, pauses);
+}
+
+/** Where a moment is, from 0 to 100. A pause has no width. */
 export function percent(at: Millis, span: Span): number {
-  return ((at - span.from) / (span.to - span.from)) * 100;
+  return share(active(at, span.pauses) - span.from, span);
+}
+
+/** Where so much active time after the start is, from 0 to 100. */
+export function share(after: Millis, span: Span): number {
+  return (after / (span.to - span.from)) * 100;
 }
 
 const STEPS = [
