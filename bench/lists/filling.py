@@ -14,7 +14,7 @@ import asyncpg
 from msgspec.structs import replace
 
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, run_key, shard_of
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, run_key, shard_of
 from plait.kernel.store import RunRow
 from plait.stores.postgres import PostgresStore
 from plait.stores.postgres.run_texts import fill_run_texts
@@ -79,7 +79,7 @@ async def fill_postgres(url: str, count: int) -> None:
     await connection.execute("drop index plait.run_texts_groups; drop index plait.run_texts_newest")
     await connection.execute("set maintenance_work_mem = '512MB'")
     for rows in _pages(count):
-        await connection.copy_records_to_table("runs", schema_name="plait", records=[_typed(row) for row in rows])
+        await connection.copy_records_to_table("runs", schema_name="plait", records=map(run_columns, rows))
         labels = [label for row in rows for label in label_columns(row)]
         await connection.copy_records_to_table("run_labels", schema_name="plait", records=labels)
     await fill_run_texts(connection)
@@ -87,16 +87,7 @@ async def fill_postgres(url: str, count: int) -> None:
     await connection.close()
 
 
-def _typed(row: RunRow) -> tuple[Any, ...]:
-    return run_columns(row)
-
-
 def _pages(count: int) -> Iterator[list[RunRow]]:
     rows = made(count)
     while page := list(islice(rows, _PAGE)):
         yield page
-
-
-def known(number: int) -> RunId:
-    """The key of a run of the default namespace whose id was chosen."""
-    return RunId(f"order-{number}")
