@@ -5,23 +5,27 @@ A statement may touch no row twice, so of two rows with one key the last counts,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
 from plait.kernel.approval import Approval, ApprovalChange
-from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, RecordChange, TimerRow, Write
+from plait.kernel.ids import RunId
+from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, RecordChange, RunRow, TimerRow, Write
 from plait.stores.rows import (
     Row,
     approval_change_columns,
     approval_columns,
     dead_letter_columns,
+    label_columns,
     line_columns,
     record_columns,
     run_columns,
 )
 
 from .database import SQL, Connection
+from .run_texts import SQL as LISTS
+from .run_texts import text_columns
 from .task_queues import touches_queues, write_queues
 
 
@@ -111,6 +115,7 @@ async def _insert_children(connection: Connection, children: Sequence[NewChild])
         return []
     rows = [run_columns(child.row) for child in children]
     new = {record[0] for record in await connection.fetch(SQL["insert_children"], *columns(rows))}
+    await _index_children(connection, {child.row.id: child.row for child in reversed(children) if child.row.id in new})
     parents: dict[str, tuple[str, str]] = {}
     if len(new) < len(children):
         found = await connection.fetch(SQL["children_of"], [child.row.id for child in children])
@@ -124,6 +129,16 @@ async def _insert_children(connection: Connection, children: Sequence[NewChild])
         elif parents[row.id] != (row.parent, row.parent_token):
             caused.append(child.refusal)
     return caused
+
+
+async def _index_children(connection: Connection, children: Mapping[RunId, RunRow]) -> None:
+    """What lists find them by, besides their rows."""
+    labels = [label for row in children.values() for label in label_columns(row)]
+    if labels:
+        await connection.execute(LISTS["add_labels"], *columns(labels))
+    texts = [text for row in children.values() for text in text_columns(row)]
+    if texts:
+        await connection.execute(LISTS["add_texts"], *columns(texts))
 
 
 async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:

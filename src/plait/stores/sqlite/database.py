@@ -17,6 +17,8 @@ import apsw
 from plait.kernel.errors import Unavailable
 from plait.stores import statements
 
+from .run_texts import add_functions
+
 Synchronous = Literal["FULL", "NORMAL"]
 
 log = logging.getLogger("plait.store")
@@ -39,7 +41,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
-        db.create_scalar_function("casefold", _casefold, 1, deterministic=True)  # SQLite's own knows only ASCII
+        add_functions(db)
         return db
 
 
@@ -143,10 +145,6 @@ def _readable(error: apsw.Error, path: str) -> Unavailable | None:
             return Unavailable("store.unreadable", f"{path} can't be read or written", why=str(error), fix=fix)
         case _:
             return None
-
-
-def _casefold(*values: object) -> str:
-    return str(values[0]).casefold()
 
 
 def _check_folder(path: str) -> None:
