@@ -4,10 +4,10 @@ Each index holds places `(created_at, id)` of the runs that have something in co
 parent, a text. A list that asks for several things is read from the index that has the fewest places, and the other
 conditions are checked on the rows it leads to. Where the index has several parts, one for each status, say, each gives
 its newest and they are merged. Nothing is sorted that is larger than `FEW`, except by a store whose index of texts has
-no order: there the newest texts are looked at first, so that one that many runs have is found among those.
+no order: there the newest runs are looked at first, so that a text that many runs have is found among those.
 
-`list_steps` only decides. It yields what is to be asked of the database, a `Count`, `Rows` or `Names`, is sent the
-answer, and returns the list: so that one store can do it in a thread and another can await it.
+`list_steps` only decides. It yields what is to be asked of the database, a `Count`, `Floor`, `Rows` or `Names`, is sent
+the answer, and returns the list: so that one store can do it in a thread and another can await it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ from plait.kernel.run_text import SHORTEST, beginnings, fold, home
 from plait.kernel.store import RunFilter, RunRow
 
 Index = Literal[
-    "of_status", "of_blocked", "of_definition", "of_label", "of_parent", "of_prefix", "of_text", "of_newest_text"
+    "of_status",
+    "of_claimed",
+    "of_definition",
+    "of_label",
+    "of_parent",
+    "of_prefix",
+    "of_text",
 ]
 Key: TypeAlias = tuple[str, ...]
 
@@ -32,8 +38,9 @@ _SOME = 20_000
 """As far as is counted where several indexes have more than a few."""
 _MANY_NAMES = 50
 """Definitions that a text search looks at one by one."""
-STATUSES = ("running", "completed", "failed", "cancelled")
-_KEPT_AS = {"waiting": "running", "working": "running"}
+_RUNNING = ("working", "waiting", "blocked")
+_SHOWN = (*_RUNNING, "completed", "failed", "cancelled")
+"""Statuses as the index has them, in the order in which they are read."""
 _KEY_COLUMNS = 3
 _LAST_CHARACTER = chr(sys.maxunicode)
 
@@ -52,6 +59,15 @@ class Count:
 
     source: Source
     most: int
+    text: TextMatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The moment of the place this far down in a source, the latest of its parts; None if all are shorter."""
+
+    source: Source
+    depth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +76,8 @@ class Rows:
 
     source: Source
     text: TextMatch | None
+    since: int | None = None
+    """None older than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,7 @@ class Names:
     namespace: str | None
 
 
-Step: TypeAlias = Count | Rows | Names
+Step: TypeAlias = Count | Floor | Rows | Names
 Steps: TypeAlias = Generator[Step, Any, list[RunRow]]
 
 
@@ -95,10 +113,14 @@ def list_steps(query: RunFilter, *, sorts_texts: bool) -> Steps:
     text = yield from _text_match(query)
     if query.text and text is None:
         return []
-    best, places = yield from _rarest(_choice(query, pairs))
+    choice = _choice(query, pairs)
+    if text is None and len(choice) == 1:
+        return (yield from _merged(query, [Rows(part, None) for part in choice[0]]))
+    best, places = yield from _rarest(choice)
     if text is None or places <= FEW:
         return (yield from _merged(query, [Rows(part, text) for part in best]))
-    return (yield from _search(query, text, best, _namespaces(pairs), sorts_texts))
+    search = _sorted_search if sorts_texts else _ordered_search
+    return (yield from search(query, text, Best(best, places, _namespaces(pairs))))
 
 
 def bounds(query: RunFilter) -> tuple[tuple[int, str], int]:
@@ -132,10 +154,13 @@ def _dialects(query: RunFilter) -> Generator[Step, Any, list[Pair]]:
 
 def _by_status(query: RunFilter, pairs: list[Pair]) -> Sources:
     """All runs of the statuses asked for."""
-    asked = {_KEPT_AS.get(status, status) for status in query.statuses or STATUSES}
-    found = [source("of_status", [(*pair, status) for pair in pairs for status in STATUSES if status in asked])]
-    if "blocked" in asked:
-        found.append(source("of_blocked", [(space,) for space in _namespaces(pairs)]))
+    asked = set(_SHOWN if query.statuses is None else query.statuses)
+    if "running" in asked:
+        asked.update(_RUNNING)
+    found = [source("of_status", [(*pair, status) for pair in pairs for status in _SHOWN if status in asked])]
+    if "working" in asked and "waiting" not in asked:
+        # A run that waits for a task is at work while a worker has the task
+        found.append(source("of_claimed", [(space,) for space in _namespaces(pairs)]))
     return tuple(found)
 
 
@@ -160,8 +185,6 @@ def _choice(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
 
 def _rarest(choice: list[Sources]) -> Generator[Step, Any, tuple[Sources, int]]:
     """The sources with the fewest places, and how many they have."""
-    if len(choice) == 1:
-        return choice[0], _SOME
     # Ids that begin alike are in no order of time: more than a few can't be sorted
     ordered = [sources for sources in choice if sources[0].index != "of_prefix"]
     for most, candidates in ((FEW, choice), (_SOME, ordered)):
@@ -171,7 +194,7 @@ def _rarest(choice: list[Sources]) -> Generator[Step, Any, tuple[Sources, int]]:
         fewest = min(counted)
         if fewest <= most:
             return candidates[counted.index(fewest)], fewest
-    return ordered[0], _SOME
+    return ordered[0], _SOME + 1
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -187,25 +210,60 @@ def _text_match(query: RunFilter) -> Generator[Step, Any, TextMatch | None]:
     return TextMatch(folded, tuple(starts), tuple(names), len(folded) >= SHORTEST)
 
 
-def _search(query: RunFilter, text: TextMatch, best: Sources, spaces: list[str], sorts_texts: bool) -> Steps:
-    """By the text: what else is asked for leaves too many."""
-    asked = yield from _named(text, best, spaces)
-    found: list[RunRow] = []
-    if text.anywhere and sorts_texts and len(spaces) == 1:
-        found = yield Rows(source("of_newest_text", [(spaces[0],)]), text)
-    if text.anywhere and len(found) < query.limit:
-        asked.append(Rows(source("of_text", [(space,) for space in spaces]), text))
-    return (yield from _merged(query, asked, found))
+@dataclass(frozen=True, slots=True)
+class Best:
+    """What leaves the fewest places of a list, but for its text; still more than a few."""
+
+    sources: Sources
+    places: int
+    namespaces: list[str]
+
+    def rows(self, text: TextMatch, since: int | None = None) -> list[Rows]:
+        return [Rows(part, text, since) for part in self.sources]
 
 
-def _named(text: TextMatch, best: Sources, spaces: list[str]) -> Generator[Step, Any, list[Rows]]:
+def _ordered_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
+    """Where the index of texts gives the newest first: only two filters that hardly meet make it long."""
+    anywhere = _of_text(text, best)
+    if anywhere and best.places <= _SOME:
+        found: int = yield Count(anywhere[0].source, FEW + 1, text)
+        if found > FEW:
+            return (yield from _merged(query, best.rows(text)))
+    named = yield from _named(text, best)
+    return (yield from _merged(query, [*named, *anywhere]))
+
+
+def _sorted_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
+    """Where the index of texts gives all it has: a text that many have is found among the newest runs."""
+    since: int | None = None
+    for part in best.sources:
+        floor: int | None = (yield Floor(part, FEW)) if part.keys else None
+        since = floor if since is None else max(since, floor or since)
+    newest = yield from _merged(query, best.rows(text, since))
+    if since is None or len(newest) >= query.limit:
+        return newest
+    if newest and best.places <= _SOME:  # not rare among them, and so it may be anything but rare among all
+        return (yield from _merged(query, best.rows(text)))
+    named = yield from _named(text, best)
+    return (yield from _merged(query, [*named, *_of_text(text, best)]))
+
+
+def _of_text(text: TextMatch, best: Best) -> list[Rows]:
+    """Runs that have it in an id, a label or an error."""
+    if not text.anywhere:
+        return []
+    return [Rows(source("of_text", [(space,) for space in best.namespaces]), text)]
+
+
+def _named(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:
     """Runs whose ids begin with it, or whose definitions' names have it."""
     only_named = replace(text, anywhere=False)
+    spaces = best.namespaces
     starts = [home(space) + start for space in spaces for start in text.starts]
     beginning = source("of_prefix", [(start, _past(start)) for start in starts])
     begun = yield from _count((beginning,), FEW + 1)
     if begun > FEW or len(text.definitions) > _MANY_NAMES:
-        return [Rows(part, only_named) for part in best]
+        return best.rows(only_named)
     named = source("of_definition", [(space, name) for space in spaces for name in text.definitions])
     return [Rows(part, only_named) for part in (beginning, named)]
 
@@ -235,8 +293,8 @@ def _count(sources: Sources, most: int) -> Generator[Step, Any, int]:
     return places
 
 
-def _merged(query: RunFilter, asked: Iterable[Rows], known: Iterable[RunRow] = ()) -> Steps:
-    found = {row.id: row for row in known}
+def _merged(query: RunFilter, asked: Iterable[Rows]) -> Steps:
+    found: dict[str, RunRow] = {}
     for step in asked:
         if step.source.keys:
             rows: list[RunRow] = yield step

@@ -16,7 +16,7 @@ from plait.stores.rows import Row, label_columns, patch_columns, reply_column, r
 from .database import SQL, Connection
 from .rare import columns, sends_late, timer_columns, times_late, withdrawal
 from .run_numbers import PostgresRunNumbers
-from .run_texts import error_columns, text_columns
+from .run_texts import has_error, has_text
 
 Proof: TypeAlias = tuple[Sequence[int], Sequence[int]]
 """Shards, and the epochs that they must have."""
@@ -24,7 +24,7 @@ Numbers: TypeAlias = Mapping[RunId, int]
 """Of runs that are new or were not used lately."""
 
 _RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 24, 7, 11, 3, 5, 2, 2, 4
-_LABEL, _TEXT, _FAILURE = 5, 5, 2
+_LABEL = 5
 """How many columns each kind of row has."""
 
 
@@ -40,7 +40,7 @@ class Session:
 async def write_common(session: Session, writes: Sequence[Write], found: Numbers, proof: Proof) -> bool:
     """False when an epoch was refused; then nothing is written."""
     created = [_first_row(write.create, write) for write in writes if write.create is not None]
-    failures: list[Row] = []
+    failed: list[str] = []
     logs: list[Row] = []
     patches: list[Row] = []
     taken: list[Row] = []
@@ -54,7 +54,8 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
         run_id = write.run_id
         if write.patch is not None and write.create is None:
             patches.append(patch_columns(run_id, write.patch))
-            failures += error_columns(run_id, write.patch)
+            if has_error(write.patch):
+                failed.append(run_id)
         if write.copies:
             logs += [log_columns(known(run_id) or found.get(run_id), copy) for copy in write.copies]
         if write.log is not None:
@@ -85,8 +86,8 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
         *columns(timer_columns(timers), _TIMER),
         session.origin if news else None,
         *columns([label for row in created for label in label_columns(row)], _LABEL),
-        *columns([text for row in created for text in text_columns(row)], _TEXT),
-        *columns(failures, _FAILURE),
+        [found[row.id] for row in created if has_text(row)],
+        failed,
     )
 
 

@@ -24,8 +24,9 @@ from plait.stores.rows import (
 )
 
 from .database import SQL, Connection
-from .run_texts import SQL as LISTS
-from .run_texts import text_columns
+from .run_lists import SQL as LISTS
+from .run_texts import SQL as TEXTS
+from .run_texts import has_text
 from .task_queues import touches_queues, write_queues
 
 
@@ -136,9 +137,9 @@ async def _index_children(connection: Connection, children: Mapping[RunId, RunRo
     labels = [label for row in children.values() for label in label_columns(row)]
     if labels:
         await connection.execute(LISTS["add_labels"], *columns(labels))
-    texts = [text for row in children.values() for text in text_columns(row)]
-    if texts:
-        await connection.execute(LISTS["add_texts"], *columns(texts))
+    found = [run_id for run_id, row in children.items() if has_text(row)]
+    if found:
+        await connection.execute(TEXTS["add_due"], found)
 
 
 async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:

@@ -6,14 +6,20 @@ from typing import Any, assert_never, get_args
 
 from plait.kernel.run_text import groups
 from plait.kernel.store import RunFilter, RunRow
-from plait.stores import rows
-from plait.stores.run_lists import Count, Index, Names, Rows, Source, Step, TextMatch, bounds, list_steps
+from plait.stores import rows, statements
+from plait.stores.run_lists import Count, Floor, Index, Names, Rows, Source, Step, TextMatch, bounds, list_steps
 
 from .database import Connection
-from .run_texts import SQL
 
-COUNTS = {index: SQL["count"].replace("{index}", SQL[index]) for index in get_args(Index)}
-ROWS = {index: SQL["rows"].replace("{index}", SQL[index]) for index in get_args(Index)}
+SQL = statements.load("plait.stores.postgres", "run_lists.sql")
+
+
+def _composed(name: str) -> dict[str, str]:
+    """A statement for each index."""
+    return {index: SQL[name].replace("{index}", SQL[index]) for index in get_args(Index)}
+
+
+COUNTS, FLOORS, ROWS = _composed("count"), _composed("floor"), _composed("rows")
 
 
 async def list_runs(connection: Connection, query: RunFilter) -> list[RunRow]:
@@ -36,6 +42,9 @@ async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
         case Count():
             arguments = (*_keys(step.source), *_bounds(query), step.most)
             return await connection.fetchval(COUNTS[step.source.index], *arguments)
+        case Floor():
+            arguments = (*_keys(step.source), *_bounds(query), step.depth)
+            return await connection.fetchval(FLOORS[step.source.index], *arguments)
         case Rows():
             arguments = row_arguments(query, step)
             return [rows.run_row(tuple(row)) for row in await connection.fetch(ROWS[step.source.index], *arguments)]
@@ -48,7 +57,7 @@ async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
 def row_arguments(query: RunFilter, step: Rows) -> tuple[object, ...]:
     return (
         *_keys(step.source),
-        *_bounds(query),
+        *_bounds(query, step.since),
         query.limit,
         query.namespace,
         query.statuses,
@@ -65,9 +74,9 @@ def _keys(source: Source) -> list[list[str]]:
     return [list(column) for column in zip(*source.keys, strict=True)]
 
 
-def _bounds(query: RunFilter) -> tuple[int, str, int]:
+def _bounds(query: RunFilter, floor: int | None = None) -> tuple[int, str, int]:
     (before_at, before_id), since = bounds(query)
-    return before_at, before_id, since
+    return before_at, before_id, since if floor is None else max(since, floor)
 
 
 def _text(text: TextMatch | None) -> tuple[list[str] | None, list[str], list[str], str]:

@@ -1,11 +1,15 @@
--- of_status: places of runs of a namespace, a dialect and a status; $4, $5 and $6 are the bounds of the list
+-- of_status: places of runs of a namespace, a dialect and a status as lists show it; $4, $5 and $6 are the list's bounds
 select created_at, id from plait.runs
-where namespace = key.a and dialect = key.b and status = key.c
+where namespace = key.a and dialect = key.b
+  and case when status <> 'running' then status
+           when blocked is not null then 'blocked'
+           when not awake or waiting is not null then 'waiting'
+           else 'working' end = key.c
   and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_blocked: of runs of a namespace that are blocked
+-- of_claimed: of runs of a namespace with a task that a worker has; in any order
 select created_at, id from plait.runs
-where namespace = key.a and blocked is not null
+where namespace = key.a and id in (select run_id from plait.queued_tasks where claim is not null)
   and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
 -- of_definition: of runs of a definition
@@ -27,21 +31,22 @@ select created_at, id from plait.runs
 where id >= key.a and id < key.b and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
 -- of_text: of runs that have groups of characters, in no order
-select distinct created_at, run_id as id from plait.run_texts
-where plait.text_groups(namespace, text) @> (array['//' || key.a] || $17::text[])
-  and (created_at, run_id) < ($4::bigint, $5::text) and created_at >= $6::bigint
-
--- of_newest_text: of the newest runs that have any text
-select distinct created_at, id from (
-    select created_at, run_id as id from plait.run_texts
-    where namespace = key.a and (created_at, run_id) < ($4::bigint, $5::text) and created_at >= $6::bigint
-    order by created_at desc, run_id desc limit 2000
-) as newest
+select created_at, id from plait.runs
+where number in (
+    select run from plait.run_texts
+    where plait.text_groups(namespace, text) @> (array['//' || key.a] || $17::text[])
+      and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint)
+  and (created_at, id) < ($4::bigint, $5::text)
 
 -- count: places of an index, as far as anybody wants to know
 select count(*)
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
 cross join lateral (select 1 from ({index}) as place limit $7) as found;
+
+-- floor: the moment of the place that is $7 places down in an index; the latest where it has several parts
+select max(found.created_at)
+from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
+cross join lateral (select created_at from ({index}) as place order by created_at desc, id desc offset $7 limit 1) as found;
 
 -- rows: the runs that an index leads to, if they fit the filter. Each index needs a plan of its own:
 -- the parts above are put in here, once, when the program starts
@@ -70,7 +75,7 @@ cross join lateral (
                           r.id, case r.namespace when 'default' then '' else r.namespace || '/' end || start))
            or (cardinality($17::text[]) > 0
                and exists (select from plait.run_texts t
-                           where t.run_id = r.id and (t.part = 0 or r.error is not null or r.blocked is not null)
+                           where t.run = r.number and (t.part = 0 or r.error is not null or r.blocked is not null)
                              and position($18::text in t.text) > 0)))
     order by place.created_at desc, place.id desc limit $7
 ) as found
@@ -101,19 +106,6 @@ with recursive pair (namespace, name) as (
     ) as next
 )
 select namespace, name from pair;
-
--- index_texts: what can be looked for once the table is filled
-create index run_texts_groups on plait.run_texts using gin (plait.text_groups(namespace, text));
-create index run_texts_newest on plait.run_texts (namespace, created_at, run_id);
-
--- old_texts: of what texts are missing, page by page
-select id, namespace, created_at, labels::text, coalesce(error, blocked) from plait.runs
-where id > $1 order by id limit $2;
-
--- add_texts: what a text search finds of runs
-insert into plait.run_texts (run_id, part, namespace, created_at, text)
-select * from unnest($1::text[], $2::smallint[], $3::text[], $4::bigint[], $5::text[])
-on conflict (run_id, part) do update set text = excluded.text;
 
 -- add_labels: labels of new runs
 insert into plait.run_labels (namespace, key, value, created_at, run_id)

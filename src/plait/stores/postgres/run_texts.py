@@ -1,52 +1,97 @@
-"""What lists find runs by on PostgreSQL, besides their rows: labels, and texts in lower case."""
+"""The text search on PostgreSQL: how texts come into its index.
+
+A commit notes which runs have new texts. They are added to the index many at a time, on a connection for lists, once
+there are enough and before each search: no commit waits for that.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 
-import msgspec
-
-from plait.kernel.ids import RunId
-from plait.kernel.run_text import about, of_error
-from plait.kernel.store import RunPatch, RunRow
+from plait.kernel.errors import Unavailable
+from plait.kernel.run_text import about
+from plait.kernel.store import RunPatch, RunRow, Write
 from plait.stores import statements
-from plait.stores.rows import Row, error_of
+from plait.stores.run_texts import texts
 
 from .database import NO_LIMIT, Connection
 
-SQL = statements.load("plait.stores.postgres", "run_lists.sql")
-_ABOUT, _ERROR = 0, 1
-"""The parts of a run that have a text."""
+SQL = statements.load("plait.stores.postgres", "run_texts.sql")
+
+BATCH = 1_000
+"""Texts of this process that wait for the index, at most, as a rule."""
 _PAGE = 5_000
-_labels = msgspec.json.Decoder(dict[str, str])
+
+log = logging.getLogger("plait.store")
 
 
-def text_columns(row: RunRow) -> list[Row]:
-    """Of a new run."""
-    error = row.error or row.blocked
-    texts = ((_ABOUT, about(row.id, row.labels)), (_ERROR, "" if error is None else of_error(error)))
-    return [(row.id, part, row.namespace, row.created_at, text) for part, text in texts if text]
+def has_text(row: RunRow) -> bool:
+    return row.error is not None or row.blocked is not None or bool(about(row.id, row.labels))
 
 
-def error_columns(run_id: RunId, patch: RunPatch) -> list[Row]:
-    """Of a run that failed, or is stuck."""
-    error = patch.error or patch.blocked
-    return [] if error is None else [(run_id, of_error(error))]
+def has_error(patch: RunPatch) -> bool:
+    return patch.error is not None or patch.blocked is not None
+
+
+class TextIndex:
+    """Brings the index up to date, in the background."""
+
+    def __init__(self, use: Callable[[], AbstractAsyncContextManager[Connection]]) -> None:
+        self._use = use
+        self._new = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def note(self, writes: Sequence[Write]) -> None:
+        """After a commit."""
+        for write in writes:
+            if write.create is not None or (write.patch is not None and has_error(write.patch)):
+                self._new += 1
+            if write.children:
+                self._new += len(write.children)
+        if self._new >= BATCH and self._task is None:
+            self._new = 0
+            self._task = asyncio.get_running_loop().create_task(self._catch_up())
+            self._task.add_done_callback(self._done)
+
+    async def close(self) -> None:
+        if self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _catch_up(self) -> None:
+        try:
+            async with self._use() as connection:
+                await index_due(connection)
+        except Unavailable as error:  # what is missing waits for the next time
+            log.warning("texts of new runs could not be indexed: %s", error)
+
+    def _done(self, _: asyncio.Task[None]) -> None:
+        self._task = None
+
+
+async def index_due(connection: Connection) -> None:
+    """All texts that wait, whoever wrote them."""
+    if await connection.fetchval(SQL["any_due"]):
+        while await _index_page(connection):
+            pass
 
 
 async def fill_run_texts(connection: Connection) -> None:
-    """For the runs of a database that had no text search; the indexes come after, which is quicker."""
-    last = ""
-    while page := await connection.fetch(SQL["old_texts"], last, _PAGE):
-        last = page[-1][0]
-        found = [columns for row in page for columns in _old_columns(*row)]
+    """For a database that had no text search; the index comes after, which is quicker."""
+    while await _index_page(connection):
+        pass
+    await connection.execute(SQL["create_index"], timeout=NO_LIMIT)
+
+
+async def _index_page(connection: Connection) -> bool:
+    """False when these were the last."""
+    async with connection.transaction():
+        # Two processes could each have read an error, and the older one be written last
+        await connection.execute(SQL["lock_texts"])
+        due = [row[0] for row in await connection.fetch(SQL["take_due"], _PAGE)]
+        found = list(texts(map(tuple, await connection.fetch(SQL["due_runs"], due)))) if due else []
         if found:
             await connection.execute(SQL["add_texts"], *zip(*found, strict=True))
-    await connection.execute(SQL["index_texts"], timeout=NO_LIMIT)
-
-
-def _old_columns(run_id: str, namespace: str, created_at: int, labels: str, error: str | None) -> Iterable[Row]:
-    known = error_of(error, "a run")
-    texts: tuple[Any, ...] = ((_ABOUT, about(run_id, _labels.decode(labels))), (_ERROR, known and of_error(known)))
-    return [(run_id, part, namespace, created_at, text) for part, text in texts if text]
+    return len(due) == _PAGE

@@ -86,16 +86,11 @@ with held as (
     insert into plait.run_labels (namespace, key, value, created_at, run_id)
     select * from unnest($63::text[], $64::text[], $65::text[], $66::bigint[], $67::text[])
     where (select sound from proof)
-), texted as (
-    insert into plait.run_texts (run_id, part, namespace, created_at, text)
-    select * from unnest($68::text[], $69::smallint[], $70::text[], $71::bigint[], $72::text[])
-    where (select sound from proof)
-), failed as (
-    insert into plait.run_texts (run_id, part, namespace, created_at, text)
-    select r.id, 1, r.namespace, r.created_at, e.text
-    from unnest($73::text[], $74::text[]) as e (run_id, text) join plait.runs r on r.id = e.run_id
-    where (select sound from proof)
-    on conflict (run_id, part) do update set text = excluded.text where run_texts.text <> excluded.text
+), due as (
+    insert into plait.due_texts (run)
+    select number from unnest($68::bigint[]) as new (number) where (select sound from proof)
+    union all
+    select number from plait.runs where id = any ($69::text[]) and (select sound from proof)
 )
 select sound, (select pg_notify('plait', $62::text) where sound and $62::text is not null) from proof;
 

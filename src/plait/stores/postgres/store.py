@@ -48,7 +48,7 @@ from .link import Link, Links
 from .listener import Listener
 from .run_lists import list_runs, namespaces
 from .run_numbers import PostgresRunNumbers
-from .run_texts import fill_run_texts
+from .run_texts import TextIndex, fill_run_texts, index_due
 from .task_queues import PostgresTaskQueues
 
 POOL_SIZE = 4
@@ -90,6 +90,7 @@ class PostgresStore:
         self._writer: Link | None = None
         self._readers: Links | None = None
         self._lists: Links | None = None
+        self._texts = TextIndex(lambda: self._use(self._lists))
         self._listener: Listener | None = None
         self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
 
@@ -108,7 +109,7 @@ class PostgresStore:
         self._listener = Listener(self.address, self._origin)
 
     async def close(self) -> None:
-        for part in (self._listener, self._lists, self._readers, self._writer):
+        for part in (self._listener, self._texts, self._lists, self._readers, self._writer):
             if part is not None:
                 await part.close()
         self._listener = self._lists = self._readers = self._writer = None
@@ -117,7 +118,9 @@ class PostgresStore:
         async with self._use(self._writer) as connection:
             for left in reversed(range(TRIES)):
                 try:
-                    return await commit(Session(connection, self._numbers, self._origin), writes)
+                    verdicts = await commit(Session(connection, self._numbers, self._origin), writes)
+                    self._texts.note(writes)
+                    return verdicts
                 except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError):  # it was undone entirely
                     if not left:
                         raise
@@ -170,6 +173,8 @@ class PostgresStore:
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
         async with self._use(self._lists) as connection:
+            if query.text:
+                await index_due(connection)
             return await list_runs(connection, query)
 
     async def log(

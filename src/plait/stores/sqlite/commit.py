@@ -17,7 +17,6 @@ import apsw
 from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import RunId
-from plait.kernel.run_text import of_error
 from plait.kernel.store import COMPACTED, InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
 from plait.stores import statements
 from plait.stores.log_rows import log_columns
@@ -26,7 +25,6 @@ from plait.stores.rows import (
     approval_change_columns,
     approval_columns,
     dead_letter_columns,
-    json_text,
     label_columns,
     line_columns,
     patch_columns,
@@ -37,7 +35,7 @@ from plait.stores.rows import (
 from plait.stores.run_numbers import RunNumbers
 
 from .database import atomic, undo
-from .run_texts import ERROR, text_columns
+from .run_texts import index_error, index_new_runs, is_due
 from .task_queues import ClaimLost, has_results, write_queues
 
 SQL = statements.load("plait.stores.sqlite", "statements.sql")
@@ -96,7 +94,7 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
     found = _insert_runs(db, created) if created else {}
     logs: list[Row] = []
     patches: list[Row] = []
-    failures: list[tuple[RunId, ErrorInfo]] = []
+    failures: list[tuple[int, ErrorInfo]] = []
     for write in writes:
         if write.log is None and write.patch is None and not write.copies:
             continue
@@ -108,12 +106,12 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
         if write.patch is not None:
             patches.append(patch_columns(number, write.patch))
             error = write.patch.error or write.patch.blocked
-            if error is not None:
-                failures.append((write.run_id, error))
+            if error is not None and number is not None:
+                failures.append((number, error))
     if logs:
         db.executemany(SQL["insert_log"], logs)
-    if failures:
-        _index_errors(db, failures)
+    for number, error in failures:
+        index_error(db, number, error)
     if patches:
         db.executemany(SQL["patch_run"], patches)
     for write in writes:
@@ -125,8 +123,11 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
 def _insert_runs(db: apsw.Connection, created: Sequence[RunRow]) -> dict[RunId, int]:
     """SQLite counts on from the highest number there is, and nobody else writes meanwhile."""
     db.executemany(SQL["insert_run"], [run_columns(row) for row in created])
-    first = db.last_insert_rowid() - len(created) + 1
-    index_runs(db, created)
+    last = db.last_insert_rowid()
+    first = last - len(created) + 1
+    _insert_labels(db, created)
+    if is_due(first, last):
+        index_new_runs(db)
     return {row.id: first + place for place, row in enumerate(created)}
 
 
@@ -140,28 +141,10 @@ def _number(db: apsw.Connection, run_id: RunId, found: dict[RunId, int]) -> int 
     return found[run_id]
 
 
-def index_runs(db: apsw.Connection, runs: Sequence[RunRow]) -> None:
-    """What lists find new runs by, besides their rows."""
-    labels = [columns for row in runs if row.labels for columns in label_columns(row)]
+def _insert_labels(db: apsw.Connection, created: Sequence[RunRow]) -> None:
+    labels = [columns for row in created if row.labels for columns in label_columns(row)]
     if labels:
         db.executemany(SQL["insert_label"], labels)
-    texts = [columns for row in runs for columns in text_columns(row)]
-    if texts:
-        db.executemany(SQL["index_text"], list(db.executemany(SQL["insert_text"], texts)))
-
-
-def _index_errors(db: apsw.Connection, failures: Sequence[tuple[RunId, ErrorInfo]]) -> None:
-    """Before the rows have them: those that rows have already are in the index."""
-    for run_id, error in failures:
-        known: Row | None = db.execute(SQL["old_error"], (run_id, json_text(error))).fetchone()
-        if known is None:
-            continue
-        at, space, *old = known
-        if old[0] is not None:
-            db.execute(SQL["unindex_text"], old)
-            db.execute(SQL["delete_text"], old[:1])
-        [new] = db.execute(SQL["insert_text"], (at, run_id, ERROR, space, of_error(error)))
-        db.execute(SQL["index_text"], new)
 
 
 def _apply_rest(db: apsw.Connection, write: Write) -> None:
@@ -234,7 +217,10 @@ def _insert_child(db: apsw.Connection, child: NewChild) -> None:
     row = child.row
     db.execute(SQL["insert_child"], run_columns(row))
     if db.changes():
-        index_runs(db, [row])
+        number = db.last_insert_rowid()
+        _insert_labels(db, [row])
+        if is_due(number, number):
+            index_new_runs(db)
         _insert_inbox(db, child.start)
         return
     found = db.execute(SQL["child_of"], (row.id,)).fetchone()

@@ -17,7 +17,7 @@ import apsw
 from plait.kernel.errors import Unavailable
 from plait.stores import statements
 
-from .run_texts import add_functions
+from .run_texts import index_new_runs
 
 Synchronous = Literal["FULL", "NORMAL"]
 
@@ -41,7 +41,6 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
-        add_functions(db)
         return db
 
 
@@ -62,6 +61,7 @@ def migrate(db: apsw.Connection, path: str) -> None:
         try:
             for number in range(_version(db), len(_MIGRATIONS)):  # read again: another process may have been first
                 db.execute(_MIGRATIONS[number])
+            index_new_runs(db)
             db.execute(f"pragma user_version = {len(_MIGRATIONS)}")
             db.execute(f"pragma application_id = {APPLICATION_ID}")
             db.execute("commit")

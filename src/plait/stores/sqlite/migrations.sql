@@ -286,9 +286,15 @@ alter table runs add column past text;
 
 -- The places of a list are (created_at, id), newest first; each index begins with a namespace and ends with them.
 drop index runs_newest;
-create index runs_status on runs (namespace, dialect, status, created_at, id);
+create index runs_status on runs (
+    namespace, dialect,
+    case when status <> 'running' then status
+         when blocked is not null then 'blocked'
+         when awake = 0 or waiting is not null then 'waiting'
+         else 'working' end,
+    created_at, id);
 create index runs_definition on runs (namespace, definition, created_at, id);
-create index runs_blocked on runs (namespace, created_at, id) where blocked is not null;
+create index runs_blocked on runs (shard) where blocked is not null and status = 'running';
 drop index runs_parent;
 create index runs_parent on runs (parent, created_at, id) where parent is not null;
 
@@ -301,30 +307,27 @@ create table run_labels (
     primary key (namespace, key, value, created_at, run_id)
 ) without rowid;
 insert into run_labels (namespace, key, value, created_at, run_id)
-select r.namespace, l.key, l.value, r.created_at, r.id from runs r, json_each(r.labels) l where r.labels <> '{}';
+select r.namespace, l.key, l.value, r.created_at, r.id
+from runs r, json_each(iif(json_valid(r.labels), r.labels, '{}')) l where l.type = 'text';
 
 -- What a text search finds, in lower case: a row (part 0) for a run's id and labels, and one (part 1) for the error it
--- had last; whether it still has one, its own row says. `place` is created_at * 2^20 and a number, so that the index
--- finds the newest first. `space` stands for the namespace: one group of characters, as the index keeps them.
+-- had last; whether it still has one, its own row says. `run` is its number. `place` is the run's moment * 2^20 and the
+-- end of the number and the part, so that the index finds the newest first. `space` stands for the namespace: one group
+-- of characters, as the index keeps them. Runs that were there before are added by the program.
 create table run_texts (
-    place  integer primary key,
-    run_id text not null,
-    part   integer not null,
-    space  text not null,
-    text   text not null
+    place integer primary key,
+    run   integer not null,
+    part  integer not null,
+    space text not null,
+    text  text not null
 );
 create virtual table run_text_groups using fts5 (
     space, text, content = 'run_texts', content_rowid = 'place',
     tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
 );
-insert into run_texts (place, run_id, part, space, text)
-select (created_at << 20) + row_number() over (partition by created_at), id, part, space, text
-from (select created_at, id, 0 as part, text_space(namespace) as space, text_about(id, labels) as text from runs
-      union all
-      select created_at, id, 1, text_space(namespace), text_of_error(coalesce(error, blocked)) from runs
-      where error is not null or blocked is not null)
-where text <> '';
-insert into run_text_groups (run_text_groups) values ('rebuild');
+-- Runs up to this number are in the index.
+create table indexed_runs (upto integer not null);
+insert into indexed_runs (upto) values (0);
 
 -- Dead letters and documents of one namespace, whatever others have.
 drop index dead_letters_run;

@@ -19,16 +19,20 @@ import apsw
 
 T = TypeVar("T")
 
+_STEPS = 100_000
+"""Of SQLite's machine, a millisecond or two, after which a reader asks whether it is to go on."""
 READERS = 2
 """One slow list leaves another to everybody else."""
 
 
 class Readers:
     def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        self._closing = False
         self._all = [connect() for _ in range(READERS)]
         self._free: SimpleQueue[apsw.Connection] = SimpleQueue()
         for db in self._all:
             db.execute("pragma query_only = on")
+            db.set_progress_handler(self._is_closing, _STEPS)
             self._free.put(db)
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="plait-sqlite-reader")
 
@@ -37,11 +41,13 @@ class Readers:
 
     def close(self) -> None:
         """Who still reads is stopped."""
-        for db in self._all:
-            db.interrupt()
+        self._closing = True
         self._threads.shutdown(cancel_futures=True)
         for db in self._all:
             db.close()
+
+    def _is_closing(self) -> bool:
+        return self._closing
 
     def _work(self, work: Callable[[apsw.Connection], T]) -> T:
         db = self._free.get()  # there is one: as many threads as connections

@@ -11,14 +11,16 @@ import apsw
 
 from plait.kernel.store import RunFilter, RunRow
 from plait.stores import rows, statements
-from plait.stores.run_lists import Count, Index, Key, Names, Rows, Step, TextMatch, bounds, list_steps
+from plait.stores.run_lists import Count, Floor, Index, Key, Names, Rows, Step, TextMatch, bounds, list_steps
 
-from .run_texts import search_expression
+from .run_texts import LATEST, PLACE_BITS, search_expression
 
 SQL = statements.load("plait.stores.sqlite", "run_lists.sql")
-_TEXT_BITS = 20
-_LATEST = 2**42
-"""Milliseconds that a place in the index of texts has room for: until the year 2109."""
+
+
+_BY_PLACE = ("place.created_at desc, place.id desc", "r.id = place.id")
+_BY_TEXT = ("place.place desc", "r.number = place.run")
+"""The order of the places of an index, and how they lead to runs."""
 
 
 def _composed(name: str) -> dict[str, str]:
@@ -26,8 +28,8 @@ def _composed(name: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for index in get_args(Index):
         if index in SQL:
-            order = "place.place desc" if index == "of_text" else "place.created_at desc, place.id desc"
-            found[index] = SQL[name].replace("{index}", SQL[index]).replace("{order}", order)
+            order, run = _BY_TEXT if index == "of_text" else _BY_PLACE
+            found[index] = SQL[name].format(index=SQL[index], order=order, run=run)
     return found
 
 
@@ -61,12 +63,14 @@ class _Reading:
                 return [row for key in step.source.keys for row in self._rows(step, key)]
             case Names():
                 return self._names(step)
+            case Floor():
+                raise AssertionError("the index of texts has an order")
             case _:
                 assert_never(step)
 
     def _count(self, step: Count, key: Key) -> int:
-        found = self._db.execute(COUNTS[step.source.index], {**self._bindings, **_key(key), "limit": step.most})
-        return next(found)[0]
+        given = {**self._bindings, **_key(key), **_text(step.text, key[0]), "limit": step.most}
+        return next(self._db.execute(COUNTS[step.source.index], given))[0]
 
     def _rows(self, step: Rows, key: Key) -> list[RunRow]:
         """As many as the list is long, and all of the last one's moment: those the index of texts has in any order."""
@@ -106,8 +110,8 @@ def bindings(query: RunFilter) -> dict[str, Any]:
         "before_at": before_at,
         "before_id": before_id,
         "since": since,
-        "oldest_text": min(max(since, 0), _LATEST) << _TEXT_BITS,
-        "newest_text": (min(max(before_at, 0), _LATEST) + 1) << _TEXT_BITS,
+        "oldest_text": min(max(since, 0), LATEST) << PLACE_BITS,
+        "newest_text": (min(max(before_at, 0), LATEST) + 1) << PLACE_BITS,
         "namespace": query.namespace,
         "statuses": None if query.statuses is None else rows.json_text(query.statuses),
         "dialect": query.dialect,

@@ -1,12 +1,15 @@
--- of_status: places of runs of a namespace, a dialect and a status
+-- of_status: places of runs of a namespace, a dialect and a status as lists show it
 select created_at, id from runs
-where namespace = :a and dialect = :b and status = :c
+where namespace = :a and dialect = :b
+  and case when status <> 'running' then status
+           when blocked is not null then 'blocked'
+           when awake = 0 or waiting is not null then 'waiting'
+           else 'working' end = :c
   and (created_at, id) < (:before_at, :before_id) and created_at >= :since
 
--- of_blocked: of runs of a namespace that are blocked
+-- of_claimed: of runs of a namespace with a task that a worker has; in any order
 select created_at, id from runs
-where namespace = :a and blocked is not null
-  and (created_at, id) < (:before_at, :before_id) and created_at >= :since
+where +namespace = :a and id in (select run_id from queued_tasks where claim is not null)
 
 -- of_definition: of runs of a definition
 select created_at, id from runs
@@ -26,7 +29,7 @@ where parent = :a and (created_at, id) < (:before_at, :before_id) and created_at
 select created_at, id from runs where id >= :a and id < :b
 
 -- of_text: of runs that have groups of characters, newest first but for those of one moment
-select g.rowid as place, t.run_id as id from run_text_groups g cross join run_texts t on t.place = g.rowid
+select g.rowid as place, t.run from run_text_groups g cross join run_texts t on t.place = g.rowid
 where run_text_groups match :match and g.rowid >= :oldest_text and g.rowid < :newest_text
 
 -- count: places of an index, as far as anybody wants to know
@@ -36,7 +39,7 @@ select count(*) from (select 1 from ({index}) limit :limit)
 -- the parts above are put in here, once, when the program starts
 select r.*, r.awake = 0 and exists (
     select 1 from queued_tasks q where q.run_id = r.id and q.claim is not null) as claimed
-from ({index}) as place cross join runs r on r.id = place.id
+from ({index}) as place cross join runs r on {run}
 where (:namespace is null or r.namespace = :namespace)
   and (:statuses is null or r.status in (select value from json_each(:statuses))
        or (r.blocked is not null and 'blocked' in (select value from json_each(:statuses)))
@@ -61,7 +64,9 @@ where (:namespace is null or r.namespace = :namespace)
                                length(start.value)) = start.value)
        or (:anywhere and exists (
              select 1 from run_texts t
-             where t.place > r.created_at << 20 and t.place < (r.created_at + 1) << 20 and t.run_id = r.id
+             where t.run = r.number
+               and t.place >= (min(max(r.created_at, 0), 1 << 42) << 20) + (r.number << 1 & (1 << 20) - 1)
+               and t.place < (min(max(r.created_at, 0), 1 << 42) << 20) + (r.number << 1 & (1 << 20) - 1) + 2
                and (t.part = 0 or r.error is not null or r.blocked is not null) and instr(t.text, :text) > 0)))
 order by {order}
 

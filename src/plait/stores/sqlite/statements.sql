@@ -22,27 +22,6 @@ on conflict (id) do nothing;
 -- insert_label: a label of a new run
 insert into run_labels (namespace, key, value, created_at, run_id) values (?1, ?2, ?3, ?4, ?5);
 
--- insert_text: what a text search finds of a run, in the next place of its moment
-insert into run_texts (place, run_id, part, space, text)
-values ((select coalesce(max(place), ?1 << 20) + 1 from run_texts where place > ?1 << 20 and place < (?1 + 1) << 20),
-        ?2, ?3, ?4, ?5)
-returning place, space, text;
-
--- index_text: its groups of characters
-insert into run_text_groups (rowid, space, text) values (?1, ?2, ?3);
-
--- old_error: the moment of a run, and the text of the error that it had last; nothing if it still has the error ?2
-select r.created_at, text_space(r.namespace), t.place, t.space, t.text
-from runs r left join run_texts t on t.place > r.created_at << 20 and t.place < (r.created_at + 1) << 20
-                                 and t.run_id = r.id and t.part = 1
-where r.id = ?1 and coalesce(r.error, r.blocked) is not ?2;
-
--- unindex_text: the index forgets a text
-insert into run_text_groups (run_text_groups, rowid, space, text) values ('delete', ?1, ?2, ?3);
-
--- delete_text: and so does the table
-delete from run_texts where place = ?1;
-
 -- child_of: whose child the run with a taken id is
 select parent, parent_token from runs where id = ?1;
 

@@ -57,6 +57,8 @@ from .database import Synchronous, atomic, check_file, connect, migrate, raise_r
 from .owner_lock import OwnerLock
 from .readers import Readers
 from .run_lists import list_runs, namespaces
+from .run_texts import SQL as TEXTS
+from .run_texts import index_new_runs
 from .task_queues import SqliteTaskQueues
 
 T = TypeVar("T")
@@ -206,6 +208,8 @@ class SqliteStore:
         return self._numbered(found[0]) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
+        if query.text:
+            await self._index_texts()
         return await self._read(lambda db: list_runs(db, query))
 
     async def log(
@@ -310,6 +314,12 @@ class SqliteStore:
         self._numbers.remember({row[0]: row[rows.NUMBER]})
         return rows.run_row(row)
 
+    async def _index_texts(self) -> None:
+        """A search finds what is in the index."""
+        [(is_behind,)] = self._rows(TEXTS["is_behind"], ())
+        if is_behind:
+            await self._write(_index_new_runs)
+
     async def _list(self, name: str, *args: object) -> list[Any]:
         """What may be long is read beside the loop."""
 
@@ -321,8 +331,12 @@ class SqliteStore:
     async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
         if self._reader is None:
             raise RuntimeError("the store is not open")
-        with readable_errors(self.path):
+        try:
             return work(self._reader) if self._readers is None else await self._readers.read(work)
+        except apsw.Error as error:
+            raise_readable(error, self.path)
+        except UnicodeDecodeError as error:
+            raise Damaged(f"rows of {self.path} are damaged", str(error)) from error
 
     def _query(self, name: str, *args: object) -> list[Any]:
         """One row, or the few that an owner needs at once: a thread would cost more than it saves."""
@@ -364,6 +378,11 @@ def _data_version(db: apsw.Connection) -> int:
 def _listed(shards: Collection[Shard]) -> str | None:
     """As JSON; None, which costs nothing, for all of them."""
     return None if len(shards) == SHARDS else f"[{','.join(map(str, shards))}]"
+
+
+def _index_new_runs(db: apsw.Connection) -> None:
+    with atomic(db):
+        index_new_runs(db)
 
 
 def _commit_seconds(db: apsw.Connection) -> float:
