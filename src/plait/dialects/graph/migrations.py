@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -41,9 +41,9 @@ class MigrationExecutor:
     async def _definition(self, wanted: MigrateInput) -> dict[str, Any]:
         name = f"{wanted.definition}@{wanted.to_version}"
         found = None if self._find is None else await self._find(name, wanted.namespace)
-        if found is None or not isinstance(found.body, dict):
+        body: Any = None if found is None else found.body
+        if body is None:
             raise TaskError(f"there is no saved version `{name}` to migrate to", retryable=False)
-        body = cast("dict[str, Any]", found.body)
         try:
             return (await self._preparation.prepare(body, wanted.namespace)).definition
         except PlaitError as problem:
