@@ -39,6 +39,7 @@ ERRORS = [
     "Conflict",
     "CriticalError",
     "Damaged",
+    "Erased",
     "ErrorInfo",
     "EvictedError",
     "Forbidden",

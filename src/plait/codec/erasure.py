@@ -1,0 +1,92 @@
+"""Erasing a subject: its data keys are overwritten, and the receipt takes their place, in one write.
+
+Afterwards nothing that was sealed with them can be opened, wherever it is. A second call finds the receipt.
+"""
+
+from __future__ import annotations
+
+from plait.api.erasure import LISTED, Receipt
+from plait.kernel.clock import Clock
+from plait.kernel.ids import RunId, caller_id
+from plait.kernel.store import SUBJECT, RecordChange, RunFilter, RunRow, Store
+
+from .cipher import new_key_id
+from .data_keys import change_notice
+from .key_records import KeyBody, ScopeBody, body_of, key_name, record, scope_name, write_of
+from .scope import Scope
+
+_PAGE = 500
+
+
+class Erasure:
+    def __init__(self, store: Store, clock: Clock) -> None:
+        """`store`: the one below, where keys are records."""
+        self._store = store
+        self._clock = clock
+
+    async def receipt(self, namespace: str, subject: str) -> Receipt | None:
+        """None if the subject was not erased."""
+        found = await self._scope(Scope(namespace, subject))
+        return None if found is None else found.receipt
+
+    async def erase(self, namespace: str, subject: str, by: str) -> Receipt:
+        """Durable when this returns. The same receipt for a subject that was erased before."""
+        scope = Scope(namespace, subject)
+        while True:
+            found = await self._scope(scope)
+            if found is not None and found.receipt is not None:
+                break
+            receipt = await self._new_receipt(scope, by, [] if found is None else found.keys)
+            changes = await self._changes(scope, receipt, first=found is None)
+            if await self._store.commit([write_of(changes)]) == ["ok"]:
+                break
+            # The subject got its first key meanwhile: it must be destroyed as well
+        await self._store.scrub()
+        kept = await self.receipt(namespace, subject)
+        assert kept is not None
+        return kept
+
+    async def live(self, namespace: str, subject: str) -> list[RunRow]:
+        """Runs of the subject that have not ended."""
+        query = RunFilter(namespace=namespace, labels={SUBJECT: subject}, status="running", limit=_PAGE)
+        return await self._store.runs(query)
+
+    async def _changes(self, scope: Scope, receipt: Receipt, *, first: bool) -> list[RecordChange]:
+        changes = [
+            RecordChange(record(scope_name(scope), ScopeBody([], receipt), receipt.at), "new" if first else "put"),
+            change_notice(receipt.at),
+        ]
+        for name in receipt.keys:
+            known = key_name(bytes.fromhex(name))
+            found = await self._store.record(*known)
+            created = receipt.at if found is None else body_of(found, KeyBody).created_at
+            gone = KeyBody(scope.namespace, created, scope.subject, erased_at=receipt.at)
+            changes.append(RecordChange(record(known, gone, receipt.at), "put"))
+        return changes
+
+    async def _new_receipt(self, scope: Scope, by: str, keys: list[str]) -> Receipt:
+        assert scope.subject is not None
+        count, listed = 0, list[str]()
+        after = None
+        while True:
+            query = RunFilter(namespace=scope.namespace, labels={SUBJECT: scope.subject}, after=after, limit=_PAGE)
+            page = await self._store.runs(query)
+            count += len(page)
+            listed += [caller_id(RunId(row.id)) for row in page[: max(0, LISTED - len(listed))]]
+            if len(page) < _PAGE:
+                break
+            after = (page[-1].created_at, page[-1].id)
+        return Receipt(
+            id=f"erasure-{new_key_id().hex()}",
+            subject=scope.subject,
+            namespace=scope.namespace,
+            at=self._clock.now(),
+            by=by,
+            keys=keys,
+            runs=count,
+            run_ids=listed,
+        )
+
+    async def _scope(self, scope: Scope) -> ScopeBody | None:
+        found = await self._store.record(*scope_name(scope))
+        return None if found is None else body_of(found, ScopeBody)
