@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from msgspec import Meta
-
 from plait.kernel.ids import Millis
 
 from .shape import Body, Shape
@@ -30,6 +26,5 @@ class Receipt(Shape, frozen=True, kw_only=True):
 
 
 class EraseSubject(Body, frozen=True, kw_only=True):
-    subject: Annotated[str, Meta(min_length=1, max_length=200)]
     cancel: bool = False
     """Cancel runs of the subject that have not ended; else they are a reason to refuse."""

@@ -181,7 +181,7 @@ class DataKeys:
 
 def change_notice(now: Millis) -> RecordChange:
     """Part of every write that makes what other processes remember of keys untrue."""
-    return RecordChange(record(CHANGED, new_key_id().hex(), now), "put")
+    return RecordChange(record(CHANGED, new_key_id().hex(), now), "put", news=True)
 
 
 def _context(key_id: bytes) -> str:

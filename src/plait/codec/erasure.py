@@ -12,7 +12,7 @@ from plait.kernel.store import SUBJECT, RecordChange, RunFilter, RunRow, Store
 
 from .cipher import new_key_id
 from .data_keys import change_notice
-from .key_records import KeyBody, ScopeBody, body_of, key_name, record, scope_name, write_of
+from .key_records import KeyBody, ScopeBody, body_of, key_name, receipt_name, record, scope_name, write_of
 from .scope import Scope
 
 _PAGE = 500
@@ -40,7 +40,7 @@ class Erasure:
             changes = await self._changes(scope, receipt, first=found is None)
             if await self._store.commit([write_of(changes)]) == ["ok"]:
                 break
-            # The subject got its first key meanwhile: it must be destroyed as well
+            # Another has erased it, or the subject got its first key, which must be destroyed as well
         await self._store.scrub()
         kept = await self.receipt(namespace, subject)
         assert kept is not None
@@ -53,6 +53,8 @@ class Erasure:
 
     async def _changes(self, scope: Scope, receipt: Receipt, *, first: bool) -> list[RecordChange]:
         changes = [
+            # Of two who erase at once, one is told that the receipt is there
+            RecordChange(record(receipt_name(scope), receipt, receipt.at), "new"),
             RecordChange(record(scope_name(scope), ScopeBody([], receipt), receipt.at), "new" if first else "put"),
             change_notice(receipt.at),
         ]

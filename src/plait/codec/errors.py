@@ -39,7 +39,7 @@ def no_data_key(key_id: str) -> KeyUnusable:
 
 
 def erased(at: int) -> Erased:
-    return Erased("these values were erased", at)
+    return Erased.since(at, "these values were erased")
 
 
 def damaged(what: str) -> Damaged:

@@ -4,6 +4,7 @@ codec.state   ""         on              a text that only the right master key o
 codec.key     ""         <key id>        a data key, wrapped by a master key or by the namespace's data key
 codec.scope   namespace  namespace       the ids of its data keys, the newest last
 codec.scope   namespace  subject:<name>  the same of one subject; or the receipt for its erasure
+codec.receipt namespace  subject:<name>  the receipt once more: there can be only one
 codec.changed ""         last            changes with each rotation and erasure, so that other processes notice
 """
 
@@ -63,6 +64,10 @@ def key_name(key_id: bytes) -> tuple[str, str, str]:
 
 def scope_name(scope: Scope) -> tuple[str, str, str]:
     return (_SCOPE, scope.namespace, "namespace" if scope.subject is None else _SUBJECT + scope.subject)
+
+
+def receipt_name(scope: Scope) -> tuple[str, str, str]:
+    return ("codec.receipt", scope.namespace, _SUBJECT + (scope.subject or ""))
 
 
 def record(name: tuple[str, str, str], body: msgspec.Struct | str, at: Millis) -> Record:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 from plait.kernel import values
 from plait.kernel.approval import Approval
 from plait.kernel.errors import Erased
-from plait.kernel.store import DeadLetter, InboxRow, NewChild, RecordChange, Write
+from plait.kernel.store import DeadLetter, InboxRow, Line, NewChild, RecordChange, Write
 
 from .cipher import DataKey
 from .key_records import OWN
@@ -64,7 +65,7 @@ class SealWrite:
         """The rarer ones."""
         found.copies = [seal.log(row, names) for row in write.copies]
         found.taken = [seal.taken(taken) for taken in write.taken]
-        found.lines = [seal.line(line) for line in write.lines]
+        found.lines = await self._lines(write.lines)
         found.queued = [seal.task(task, names) for task in write.queued]
         found.snapshot = None if write.snapshot is None else seal.snapshot(write.snapshot)
         found.approvals = [
@@ -94,6 +95,14 @@ class SealWrite:
             seal = Seal(await self._keys.of(row.run_id), row.run_id)
         fallback = None if row.fallback is None else await self._letter(row.fallback)
         return replace(seal.inbox(row), fallback=fallback)
+
+    async def _lines(self, lines: Sequence[Line]) -> list[Line]:
+        """Of any runs; what an erased one said is not kept."""
+        found: list[Line] = []
+        for line in lines:
+            with suppress(Erased):
+                found.append(Seal(await self._keys.of(line.run_id), line.run_id).line(line))
+        return found
 
     async def _letter(self, letter: DeadLetter) -> DeadLetter:
         return Seal(await self._keys.of(letter.run_id), letter.run_id).letter(letter)

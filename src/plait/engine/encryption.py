@@ -103,7 +103,7 @@ class Encryption:
     async def check(self, namespace: str, subject: str) -> None:
         """Refuses new runs of a subject that was erased."""
         if self._door is not None and (found := await self.receipt(namespace, subject)) is not None:
-            raise Erased(f"subject {subject} was erased, and can't have new runs", found.at)
+            raise Erased.since(found.at, f"subject {subject} was erased, and can't have new runs")
 
     async def receipt(self, namespace: str, subject: str) -> Receipt | None:
         """None if the subject was not erased."""

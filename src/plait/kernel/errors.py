@@ -20,7 +20,7 @@ An error says what happened, why, and what to do; `code` is stable and is what p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -92,10 +92,14 @@ class Erased(PlaitError):
 
     status = 410
 
-    def __init__(self, what: str, at: int) -> None:
-        super().__init__("codec.erased", what, why="the key of their subject was destroyed on request")
-        self.at = at
-        """When, in ms."""
+    at: int = 0
+    """When, in ms; 0 where that is not known."""
+
+    @classmethod
+    def since(cls, at: int, what: str) -> Self:
+        error = cls("codec.erased", what, why="the key of their subject was destroyed on request")
+        error.at = at
+        return error
 
 
 class TooLarge(PlaitError):

@@ -202,6 +202,8 @@ class RecordChange(msgspec.Struct, frozen=True, gc=False):
     record: Record
     how: Literal["put", "new", "remove"] = "put"
     """new: the verdict is `conflict` if it is there already."""
+    news: bool = False
+    """Other processes should know of it at once."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, gc=False):

@@ -27,6 +27,7 @@ from . import (
     run_details,
     runs,
     session,
+    subjects,
     tasks,
 )
 from .argyll.app import Mount
@@ -58,6 +59,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *links.ROUTES,
         *session.ROUTES,
         *keys.ROUTES,
+        *subjects.ROUTES,
         *audit_routes.ROUTES,
         *health.ROUTES,
         _document_route(surfaces),
