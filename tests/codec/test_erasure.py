@@ -94,6 +94,8 @@ async def test_erasing_again_gives_the_same_receipt(sealed: Sealed):
         first = await engine.erase(ANNA, by="dpo")
         assert await engine.erase(ANNA, by="another") == first
         assert await engine.encryption.receipt("default", ANNA) == first
+        assert await engine.encryption.receipts("default") == [first]
+        assert await engine.encryption.receipts("default", after=ANNA) == []
     async with sealed.engine(echo) as engine:
         assert await engine.erase(ANNA) == first
 

@@ -144,8 +144,9 @@ class Client:
     ) -> Receipt:
         """Makes every value of a subject's runs unreadable, for good. Who did it is what the server knows of the
         caller: `by` is for engines on a database."""
-        path = self.transport.path("subjects", subject, "erase")
-        return await self.transport.post(path, Receipt, {"cancel": cancel}, {"namespace": namespace}, idempotent=True)
+        body = {"subject": subject, "cancel": cancel}
+        path = self.transport.path("erasures")
+        return await self.transport.post(path, Receipt, body, {"namespace": namespace}, idempotent=True)
 
     async def plan(self, definition: str | Startable, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
         """What a run would do, as far as can be told; refuses what could never be started."""

@@ -12,7 +12,8 @@ from plait.kernel.store import SUBJECT, RecordChange, RunFilter, RunRow, Store
 
 from .cipher import new_key_id
 from .data_keys import change_notice
-from .key_records import KeyBody, ScopeBody, body_of, key_name, receipt_name, record, scope_name, write_of
+from .key_records import RECEIPT, KeyBody, ScopeBody, body_of, key_name, receipt_name, record, scope_name, write_of
+from .key_records import SUBJECT as MARK
 from .scope import Scope
 
 _PAGE = 500
@@ -28,6 +29,11 @@ class Erasure:
         """None if the subject was not erased."""
         found = await self._scope(Scope(namespace, subject))
         return None if found is None else found.receipt
+
+    async def receipts(self, namespace: str, after: str | None, limit: int) -> list[Receipt]:
+        """By subject; those past the subject `after`."""
+        last = None if after is None else MARK + after
+        return [body_of(found, Receipt) for found in await self._store.records(RECEIPT, namespace, last, limit)]
 
     async def erase(self, namespace: str, subject: str, by: str) -> Receipt:
         """Durable when this returns. The same receipt for a subject that was erased before."""

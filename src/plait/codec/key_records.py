@@ -26,9 +26,10 @@ OWN = "codec."
 """Begins the kinds of these records, which are not encrypted once more."""
 STATE = ("codec.state", "", "on")
 CHANGED = ("codec.changed", "", "last")
-KEY = "codec.key"
+KEY, RECEIPT = "codec.key", "codec.receipt"
 _SCOPE = "codec.scope"
-_SUBJECT = "subject:"
+SUBJECT = "subject:"
+"""Before the name of a subject."""
 
 B = TypeVar("B", bound=msgspec.Struct)
 
@@ -63,11 +64,11 @@ def key_name(key_id: bytes) -> tuple[str, str, str]:
 
 
 def scope_name(scope: Scope) -> tuple[str, str, str]:
-    return (_SCOPE, scope.namespace, "namespace" if scope.subject is None else _SUBJECT + scope.subject)
+    return (_SCOPE, scope.namespace, "namespace" if scope.subject is None else SUBJECT + scope.subject)
 
 
 def receipt_name(scope: Scope) -> tuple[str, str, str]:
-    return ("codec.receipt", scope.namespace, _SUBJECT + (scope.subject or ""))
+    return (RECEIPT, scope.namespace, SUBJECT + (scope.subject or ""))
 
 
 def record(name: tuple[str, str, str], body: msgspec.Struct | str, at: Millis) -> Record:

@@ -109,6 +109,10 @@ class Encryption:
         """None if the subject was not erased."""
         return await self._erasure().receipt(namespace, subject_text(subject))
 
+    async def receipts(self, namespace: str, *, after: str | None = None, limit: int = 100) -> list[Receipt]:
+        """Of all erasures in a namespace, by subject; none where encryption was never on."""
+        return [] if self._door is None else await self._erasure().receipts(namespace, after, limit)
+
     async def erase(
         self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
     ) -> Receipt:

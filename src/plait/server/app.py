@@ -18,6 +18,7 @@ from . import (
     audit_routes,
     dead_letters,
     definitions,
+    erasures,
     events,
     health,
     keys,
@@ -27,7 +28,6 @@ from . import (
     run_details,
     runs,
     session,
-    subjects,
     tasks,
 )
 from .argyll.app import Mount
@@ -59,7 +59,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *links.ROUTES,
         *session.ROUTES,
         *keys.ROUTES,
-        *subjects.ROUTES,
+        *erasures.ROUTES,
         *audit_routes.ROUTES,
         *health.ROUTES,
         _document_route(surfaces),
