@@ -27,6 +27,8 @@ class Receipt(Shape, frozen=True, kw_only=True):
     runs: int
     run_ids: list[str]
     """The newest of them, at most 1,000."""
+    unencrypted: list[str] = []
+    """Runs that began before encryption was turned on: what they held by then is **not** erased. At most 1,000."""
 
 
 class ReceiptPage(Shape, frozen=True, kw_only=True):

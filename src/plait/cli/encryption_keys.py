@@ -38,8 +38,8 @@ def data(db: Db = DEFAULT_DB, json: Json = False) -> None:
         emit(found)
         return
     note(f"master key {found.master}")
-    rows = [(key.id, key.namespace, key.subject or "", words.clock(key.created_at), _state(key)) for key in found.keys]
-    table(("ID", "NAMESPACE", "SUBJECT", "CREATED", "STATE"), rows, fold=("ID", "SUBJECT"))
+    rows = [(key.id, key.namespace, key.subject or "", _wrapped_by(key)) for key in found.keys]
+    table(("ID", "NAMESPACE", "SUBJECT", "WRAPPED BY"), rows, fold=("SUBJECT",))
 
 
 def rotate(namespace: Of = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False) -> None:
@@ -65,5 +65,5 @@ async def _rotate(db: str, namespace: str) -> Rotation:
         return made
 
 
-def _state(key: DataKeyShape) -> str:
-    return "erased" if key.erased_at is not None else f"wrapped by {key.wrapped_by}"
+def _wrapped_by(key: DataKeyShape) -> str:
+    return key.wrapped_by if key.erased_at is None else f"erased {words.clock(key.erased_at)}"

@@ -58,4 +58,7 @@ def _say(receipt: Receipt) -> None:
             ("receipt", receipt.id),
         ]
     )
+    if receipt.unencrypted:
+        names = ", ".join(receipt.unencrypted[:5]) + (", …" if len(receipt.unencrypted) > 5 else "")
+        note(f"not erased, because they began before encryption was on: {names}", "red")
     note("backups from before can still be read: delete them, or let them expire", "yellow")

@@ -5,12 +5,16 @@ Afterwards nothing that was sealed with them can be opened, wherever it is. A se
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+
+from msgspec.structs import replace
+
 from plait.api.erasure import LISTED, Receipt
 from plait.kernel.clock import Clock
-from plait.kernel.ids import RunId, caller_id
+from plait.kernel.ids import caller_id
 from plait.kernel.store import SUBJECT, RecordChange, RunFilter, RunRow, Store
 
-from .cipher import new_key_id
+from .cipher import is_sealed, new_key_id
 from .data_keys import change_notice
 from .key_records import RECEIPT, KeyBody, ScopeBody, body_of, key_name, receipt_name, record, scope_name, write_of
 from .key_records import SUBJECT as MARK
@@ -74,16 +78,8 @@ class Erasure:
 
     async def _new_receipt(self, scope: Scope, by: str, keys: list[str]) -> Receipt:
         assert scope.subject is not None
-        count, listed = 0, list[str]()
-        after = None
-        while True:
-            query = RunFilter(namespace=scope.namespace, labels={SUBJECT: scope.subject}, after=after, limit=_PAGE)
-            page = await self._store.runs(query)
-            count += len(page)
-            listed += [caller_id(RunId(row.id)) for row in page[: max(0, LISTED - len(listed))]]
-            if len(page) < _PAGE:
-                break
-            after = (page[-1].created_at, page[-1].id)
+        rows = [row async for row in self._runs(scope)]
+        plain = [row for row in rows if not is_sealed(row.start_hash)]
         return Receipt(
             id=f"erasure-{new_key_id().hex()}",
             subject=scope.subject,
@@ -91,9 +87,18 @@ class Erasure:
             at=self._clock.now(),
             by=by,
             keys=keys,
-            runs=count,
-            run_ids=listed,
+            runs=len(rows),
+            run_ids=[caller_id(row.id) for row in rows[:LISTED]],
+            unencrypted=[caller_id(row.id) for row in plain[:LISTED]],
         )
+
+    async def _runs(self, scope: Scope) -> AsyncIterator[RunRow]:
+        """Newest first."""
+        query = RunFilter(namespace=scope.namespace, labels={SUBJECT: scope.subject or ""}, limit=_PAGE)
+        while page := await self._store.runs(query):
+            for row in page:
+                yield row
+            query = replace(query, after=(page[-1].created_at, page[-1].id))
 
     async def _scope(self, scope: Scope) -> ScopeBody | None:
         found = await self._store.record(*scope_name(scope))

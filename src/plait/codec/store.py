@@ -127,7 +127,7 @@ class EncryptedStore:
         await self.inner.scrub()
 
     async def facts(self) -> dict[str, str]:
-        return {**await self.inner.facts(), "encryption": f"AES-256-GCM, master key {self.keys.master}"}
+        return await self.inner.facts()
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

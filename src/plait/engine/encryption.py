@@ -68,6 +68,19 @@ class Encryption:
     def on(self) -> bool:
         return self._door is not None
 
+    async def describe(self) -> str:
+        """Whether it is on, and with which keys; for `plait doctor`."""
+        if self._door is None:
+            return "off"
+        found = (await self.keys()).keys
+        namespaces = [key.id for key in found if key.subject is None]
+        subjects = [key for key in found if key.subject is not None]
+        erased = sum(key.erased_at is not None for key in subjects)
+        return (
+            f"on, AES-256-GCM; master key {self._door.keys.master}, data keys {', '.join(namespaces) or 'none yet'}; "
+            f"keys of subjects: {len(subjects) - erased:,}, erased: {erased:,}"
+        )
+
     # -- keys --------------------------------------------------------------------------------------------------------
 
     async def keys(self, namespace: str | None = None) -> DataKeyList:
