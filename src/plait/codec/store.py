@@ -16,6 +16,7 @@ from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.store import (
     Census,
     DeadLetter,
+    DeadLetterStatus,
     InboxRow,
     Lease,
     Line,
@@ -167,8 +168,15 @@ class EncryptedStore:
     async def approvals(self, query: ApprovalFilter) -> list[Approval]:
         return [await self._unseal.approval(found) for found in await self.inner.approvals(query)]
 
-    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
-        return [await self._unseal.letter(letter) for letter in await self.inner.dead_letters(namespace, run_id)]
+    async def dead_letter(self, id: str) -> DeadLetter | None:
+        found = await self.inner.dead_letter(id)
+        return None if found is None else await self._unseal.letter(found)
+
+    async def dead_letters(
+        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+    ) -> list[DeadLetter]:
+        found = await self.inner.dead_letters(namespace, run_id, status)
+        return [await self._unseal.letter(letter) for letter in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         return [await self._unseal.line(line) for line in await self.inner.lines(run_id, node, after, limit)]
