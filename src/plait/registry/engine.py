@@ -26,6 +26,7 @@ def bundles(services: Services) -> Iterable[Bundle | LazyBundle]:
     """The first one is the dialect of a definition that is only a name."""
     yield CodeBundle(max_payload=services.limits.max_payload)
     yield LazyBundle("goals", "plait.dialects.goals", lambda: _goals(services))
+    yield LazyBundle("graph", "plait.dialects.graph", lambda: _graph(services))
 
 
 def _goals(services: Services) -> Bundle:
@@ -43,6 +44,12 @@ def _goals(services: Services) -> Bundle:
         probe=executors.probe,
         executors=executors.all,
     )
+
+
+def _graph(services: Services) -> Bundle:
+    from plait.dialects.graph.bundle import GraphBundle
+
+    return GraphBundle(max_payload=services.limits.max_payload)
 
 
 class Engine(engine.Engine):

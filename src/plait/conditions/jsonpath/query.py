@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from plait.conditions.budget import MAX_STEPS
+
 from .errors import JsonPathSyntaxError
 from .evaluation import Run
 from .lowering import Find, Lowering, Test
 from .reading import read
 
-MAX_STEPS = 100_000
-"""Of one evaluation, where a caller names no other number."""
 MAX_SECONDS = 5.0
 """Of one evaluation, as for a script."""
 
