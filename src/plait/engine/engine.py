@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
@@ -43,6 +43,9 @@ from .queues import Queues
 from .run_list import listed
 from .urls import store_of
 
+if TYPE_CHECKING:
+    from .redis_path import RedisPath
+
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
 
 
@@ -70,7 +73,7 @@ class Engine:
 
     `definitions` are workflows, steps for the catalog of the namespace `default`, modules that have them, and bundles
     of further dialects. `work=False` opens it without taking up any run: to start runs for other engines, and to look.
-    `egress` says which addresses steps may call.
+    `egress` says which addresses steps may call. `redis` is where workers may get tasks of queues, too.
     """
 
     def __init__(
@@ -87,9 +90,11 @@ class Engine:
         ids: Ids | None = None,
         observers: Iterable[Observer] = (),
         egress: EgressSettings | None = None,
+        redis: str | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
-        self.observers = Observers(observers)
+        self._redis = _redis_path(redis) if redis is not None and work else None
+        self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
         self.executors = CommonExecutors(egress or EgressSettings())
         worker = LocalWorker(
             clock,
@@ -131,6 +136,8 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
+        if self._redis is not None:
+            self._redis.attach(self.kernel, self.queues, self.records)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 
@@ -144,6 +151,8 @@ class Engine:
         try:
             await self.kernel.open()
             await self._bundles.open()
+            if self._redis is not None:
+                await self._redis.start()
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
@@ -160,6 +169,8 @@ class Engine:
         if self._watchdog is not None:
             self._watchdog.stop()
             collect_as_before()
+        if self._redis is not None:
+            await self._redis.stop()
         await self._bundles.drain()
         await self.kernel.close()
         await self._close_parts()
@@ -326,6 +337,12 @@ class Engine:
     async def _hosts(self) -> set[str]:
         """Those that engines are alive on."""
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
+
+
+def _redis_path(url: str) -> RedisPath:
+    from .redis_path import RedisPath  # loaded where it is needed: most engines do without
+
+    return RedisPath(url)
 
 
 def _span(deadline: float | timedelta) -> Millis:

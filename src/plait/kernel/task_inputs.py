@@ -19,6 +19,9 @@ STEP: Final = "step"
 HTTP: Final = "http"
 SCRIPT: Final = "script"
 
+ROUTE: Final = "plait.route"
+"""The only key of a result that also says where to go on: `{"output", "next_nodes", "reasoning"}`."""
+
 EMPTY: Final = Raw(b"{}")
 
 
