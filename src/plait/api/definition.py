@@ -112,6 +112,16 @@ class PatchDefinition(Body, frozen=True, kw_only=True):
     """The version that the name must mean now; refused with 412 if it does not."""
 
 
+class UploadText(Body, frozen=True, kw_only=True):
+    text: str
+    """A config, a schema or code, in UTF-8 at most 1 MB."""
+
+
+class Uploaded(Shape, frozen=True, kw_only=True):
+    ref: str
+    """`cas://sha256:` and the hash."""
+
+
 class TagVersion(Body, frozen=True, kw_only=True):
     version: Name
     expected: Name | None = None

@@ -46,13 +46,15 @@ class Budget:
             self.take(len(left) >> _COMPARED_BITS)
         return left == right
 
-    def less(self, left: Any, right: Any) -> bool:
+    @staticmethod
+    def comparable(left: Any, right: Any) -> bool:
         """Only numbers among themselves and strings among themselves have an order."""
-        self.take(1)
-        if isinstance(left, str) and isinstance(right, str):
-            self.take(len(left) >> _COMPARED_BITS)
-            return left < right
-        return is_number(left) and is_number(right) and left < right
+        return (is_number(left) and is_number(right)) or (isinstance(left, str) and isinstance(right, str))
+
+    def less(self, left: Any, right: Any) -> bool:
+        """False if they have no order."""
+        self.take(1 + (len(left) >> _COMPARED_BITS if isinstance(left, str) else 0))
+        return self.comparable(left, right) and left < right
 
 
 def is_number(value: Any) -> bool:

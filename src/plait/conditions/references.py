@@ -50,15 +50,22 @@ class Pinning:
         fields = dict(source.fields)
         for name, stands_for in _STANDS_FOR.items():
             if isinstance(fields.get(name), str) and stands_for not in fields:
-                fields[stands_for] = self._content(source, name, fields.pop(name))
-                self.pinned[source.at(stands_for)] = source.at(name)
+                self._pin(source, fields, name)
         children = fields.get("conditions")
         if isinstance(children, list):
             many = enumerate(cast("list[Any]", children))
             fields["conditions"] = [self.pin(child, source.at("conditions", at), depth + 1) for at, child in many]
         return fields
 
+    def _pin(self, source: Source, fields: dict[str, Any], name: str) -> None:
+        content = self._content(source, name, fields[name])
+        if content is not None:
+            del fields[name]
+            fields[_STANDS_FOR[name]] = content
+            self.pinned[source.at(_STANDS_FOR[name])] = source.at(name)
+
     def _content(self, source: Source, name: str, reference: str) -> Any:
+        """None if there is none, which is noted."""
         blob = self._blobs.get(reference)
         if blob is None:
             what = f"condition: {name} {shortened(reference)} is not stored"

@@ -70,6 +70,22 @@ class Source:
         self.refuse(f"`{name}` {found!r:.60} is unknown", fix, at=name)
         return None
 
+    def content(self, name: str) -> Any:
+        """What stands in the field, or behind the reference in the field `<name>_ref`: exactly one of the two."""
+        reference = f"{name}_ref"
+        if self.has(name) == self.has(reference):
+            self.refuse(f"exactly one of `{name}` and `{reference}` is needed")
+            return None
+        if self.has(reference):  # what it refers to would be in its place: who loads references has said why not
+            self.text(reference)
+            return None
+        return self.text(name) if name == "code" else self._schema(name)
+
+    def _schema(self, name: str) -> Any:
+        if not isinstance(self.fields[name], dict | bool):
+            self.refuse(f"`{name}` must be an object", at=name)
+        return self.fields[name]
+
     def part(self, name: str) -> Source | None:
         """A field that is an object itself."""
         if not self.require(name):

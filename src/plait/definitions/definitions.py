@@ -36,6 +36,7 @@ from .reference import DefinitionRef, parse
 from .saved import Saved
 from .saving import Request, Saving, current, other_dialect
 from .tags import StaleTag, check_expected, move, remove, step
+from .uploads import Uploads
 from .versions import Known, choose
 
 
@@ -44,6 +45,8 @@ class Definitions:
         self._bundles = bundles
         self._clock = clock
         self._library = Library(records, clock)
+        self.uploads = Uploads(records, clock)
+        """Texts that definitions refer to by their content."""
 
     async def remember(self) -> None:
         """Keeps what is loaded now, for the time when it is not."""

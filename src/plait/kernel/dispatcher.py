@@ -74,7 +74,7 @@ class Dispatcher:
         if not write.plain:
             self._note_rows(write)
         if self._subscriptions.any:
-            self._subscriptions.moved(run.id, listed=write.create is not None or write.patch is not None)
+            self._subscriptions.committed(write, run.info)
         if self._observers.any and unit.events:
             self._observers.committed(run.info, unit.events, unit.at)
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
@@ -125,7 +125,7 @@ class Dispatcher:
     def appended(self, write: Write) -> None:
         """A write from outside any run."""
         if self._subscriptions.any:
-            self._subscriptions.moved(write.run_id, listed=write.create is not None or write.patch is not None)
+            self._subscriptions.committed(write)
         if write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)

@@ -128,9 +128,7 @@ class Run:
         self.emit(TaskDeadLettered(task.token, attempts, error), unit)
         self.add_dead_letter(task.token, task.label, attempts, error, unit)
 
-    def add_dead_letter(
-        self, token: TaskToken, label: str, attempts: int, error: ErrorInfo, unit: UnitOfWork
-    ) -> None:
+    def add_dead_letter(self, token: TaskToken, label: str, attempts: int, error: ErrorInfo, unit: UnitOfWork) -> None:
         """For a person to retry or discard."""
         letter = letter_id(self.id, token)
         unit.give_up(DeadLetter(letter, self.id, self.info.namespace, token, label, attempts, error, unit.at))

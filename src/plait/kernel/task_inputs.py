@@ -11,13 +11,14 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Raw
 
-from .values import ABSENT
+from .values import ABSENT, NULL
 
 PYTHON: Final = "python"
 STEP: Final = "step"
 """A step of a workflow that goes to a queue; it takes the same input as `python`."""
 HTTP: Final = "http"
 SCRIPT: Final = "script"
+CONDITION: Final = "condition"
 
 ROUTE: Final = "plait.route"
 """The only key of a result that also says where to go on: `{"output", "next_nodes", "reasoning"}`."""
@@ -80,3 +81,16 @@ class ScriptInput(msgspec.Struct, frozen=True, gc=False):
     seed: str = ""
     """Decides its random numbers."""
     callback: Callback | None = None
+
+
+class ConditionInput(msgspec.Struct, frozen=True, gc=False):
+    """A condition that needs a sandbox. Its result is a verdict: `{value, error}`."""
+
+    condition: Raw
+    """As it was compiled, with what its references stood for."""
+    output: Raw = NULL
+    ctx: Raw = EMPTY
+    input: Raw = NULL
+    metadata: Raw = EMPTY
+    node: str = ""
+    """The node that just finished, whose `output` and `metadata` these are."""

@@ -19,6 +19,8 @@ from plait.api.definition import (
     ShowVersion,
     StepTag,
     TagVersion,
+    Uploaded,
+    UploadText,
 )
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Scoped
@@ -107,20 +109,16 @@ async def move(call: Call[Scoped, TagVersion]) -> Answer:
     return Answer(await _known(name, moving))
 
 
-async def undo(call: Call[Scoped, StepTag | None]) -> Answer:
+async def undo(call: Call[Scoped, StepTag]) -> Answer:
     name, definitions = call.params["name"], call.host.engine.definitions
-    going = definitions.undo(name, call.params["tag"], call.namespace, expected=_expected(call.body))
+    going = definitions.undo(name, call.params["tag"], call.namespace, expected=call.body.expected)
     return Answer(await _known(name, going))
 
 
-async def redo(call: Call[Scoped, StepTag | None]) -> Answer:
+async def redo(call: Call[Scoped, StepTag]) -> Answer:
     name, definitions = call.params["name"], call.host.engine.definitions
-    going = definitions.redo(name, call.params["tag"], call.namespace, expected=_expected(call.body))
+    going = definitions.redo(name, call.params["tag"], call.namespace, expected=call.body.expected)
     return Answer(await _known(name, going))
-
-
-def _expected(body: StepTag | None) -> str | None:
-    return None if body is None else body.expected
 
 
 async def untag(call: Call[Scoped, None]) -> Answer:
@@ -141,6 +139,12 @@ async def _known(name: str, asking: Awaitable[T]) -> T:
         if error.code == DEFINITION.code:
             raise DEFINITION.missing(name) from None
         raise
+
+
+async def upload(call: Call[Scoped, UploadText]) -> Answer:
+    content = call.body.text.encode()
+    found = await call.host.engine.definitions.uploads.put(content, call.namespace, hash=call.params["hash"])
+    return Answer(Uploaded(ref=found))
 
 
 ROUTES = (
@@ -175,6 +179,22 @@ ROUTES = (
         query=ShowVersion,
         replies=(Reply(200, DefinitionVersion, "The version."),),
         noun=DEFINITION,
+    ),
+    Route(
+        method="PUT",
+        path="/blobs/{hash}",
+        name="definitions.upload",
+        role="editor",
+        summary="Store a text that definitions refer to by its SHA-256",
+        handler=upload,
+        query=Scoped,
+        body=UploadText,
+        replies=(Reply(200, Uploaded, "Stored; this is how definitions name it."),),
+        faults=(
+            Fault(413, "definitions.upload_too_large", "The text has more than 1 MB."),
+            Fault(422, "definitions.bad_hash", "The text has another hash."),
+        ),
+        example={"text": "{}"},
     ),
     Route(
         method="GET",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 
@@ -12,7 +13,7 @@ def drawn(arrows: str, *nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     for part in filter(None, (each.strip() for each in arrows.split(","))):
         groups = [side.split() for side in part.split(">")]
         ids |= dict.fromkeys(id for group in groups for id in group)
-        for sources, targets in zip(groups, groups[1:], strict=False):
+        for sources, targets in itertools.pairwise(groups):
             edges += [{"from": source, "to": target} for source in sources for target in targets]
     given = {node["id"]: node for node in nodes}
     tasks = [given.pop(id, {"id": id, "type": "task"}) for id in ids]

@@ -178,7 +178,7 @@ class Player:
             self.children[child.token] = child
         for opened in unit.tasks:
             self.tasks[opened.task.token] = opened
-        self.replies += [taken for taken in write.taken]
+        self.replies += list(write.taken)
         if unit.ended:
             self.tasks.clear()
         if unit.more:
@@ -209,5 +209,3 @@ class _All:
 
     def takes_context(self, name: str) -> bool:
         return False
-
-

@@ -178,7 +178,11 @@ def test_a_rule_that_allows_lets_a_token_through() -> None:
 def undoing(on_failure: str) -> Player:
     book = task("book", compensator={"action": "unbook"})
     again = {"condition": "output.again", "max_iterations": 2, "timeout_path": ["fail"]}
-    player = Player(drawn("book > pay, fail", book, task("pay", compensator={"action": "refund"}, loop=again), on_failure=on_failure))
+    player = Player(
+        drawn(
+            "book > pay, fail", book, task("pay", compensator={"action": "refund"}, loop=again), on_failure=on_failure
+        )
+    )
     player.start({"n": 1})
     player.finish("book")
     player.finish("pay", {"again": True, "i": 1})

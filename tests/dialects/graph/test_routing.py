@@ -78,7 +78,11 @@ def test_a_loop_entered_anew_by_an_outer_loop_starts_at_one() -> None:
     for node in "IIOIIO":
         player.finish(node, {"again": True})
     assert player.status == "completed"
-    assert [(each["node_id"], each["iteration"]) for each in player.of("loop.continued")] == [("I", 2), ("O", 2), ("I", 2)]
+    assert [(each["node_id"], each["iteration"]) for each in player.of("loop.continued")] == [
+        ("I", 2),
+        ("O", 2),
+        ("I", 2),
+    ]
 
 
 def test_the_first_rule_that_is_true_wins() -> None:

@@ -18,13 +18,15 @@ MAX_SECONDS = 5.0
 class Query:
     """A path, or a comparison about the document."""
 
-    __slots__ = ("_path", "_test", "names", "text")
+    __slots__ = ("_path", "_test", "names", "singular", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._path: Find | None = None
         self._test: Test | None = None
         reading, lowering = read(text), Lowering()
+        self.singular = reading.path is not None and reading.path.singular_query()
+        """Whether it leads to one place at most."""
         try:
             if reading.path is not None:
                 self._path = lowering.path(reading.path)

@@ -9,12 +9,16 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
-from plait.kernel.definitions import Description, Plan
+from plait.kernel.definitions import Description, Numbering, Plan
 from plait.kernel.errors import Conflict, ErrorInfo, NotFound, RunBlocked
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
 from .definition.compile import compile_graph
+from .definition.ir_view import shown
+from .definition.preparation import Preparation
+from .definition.texts import Texts
+from .definition.type_registry import TypeRegistry
 from .executors import HandlerExecutor
 from .graph import NAME, Graph
 from .handlers import Handler, Handlers
@@ -31,9 +35,19 @@ class GraphBundle:
     name = NAME
     events: Any = GraphEvent
     rewinds = False
+    numbering: Numbering = "minor"
     surface = "plait.dialects.graph.surface"
 
-    def __init__(self, definitions: Iterable[object] = (), max_payload: int = values.MAX_BYTES) -> None:
+    def __init__(
+        self,
+        types: TypeRegistry | None = None,
+        texts: Texts | None = None,
+        definitions: Iterable[object] = (),
+        max_payload: int = values.MAX_BYTES,
+    ) -> None:
+        """`types` and `texts` are what namespaces have registered and uploaded; without them, nothing."""
+        self.node_types = types
+        self._preparation = Preparation(types, texts)
         self.handlers = Handlers()
         self.topologies = Topologies(compile_graph)
         self.executors: Sequence[Executor] = (HandlerExecutor(self.handlers),)
@@ -58,11 +72,13 @@ class GraphBundle:
             raise NotFound("graph.not_found", f"there is no graph `{definition}`", fix="save it first")
         return Graph(definition)
 
+    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        prepared = await self._preparation.prepare(definition, namespace)
+        return [note.message for note in prepared.compiled.warnings]
+
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         found = cast("Graph", definition)
-        if isinstance(found.definition, str):
-            found = self.read(found.definition)
-        topology = self.topologies.made(found.definition)
+        topology = await self._topology(found, namespace)
         self._check_handlers(topology)
         raw = values.encode(input, max_bytes=self._max_payload)
         ir = topology.ir
@@ -78,17 +94,22 @@ class GraphBundle:
 
     async def plan(self, definition: object, input: object, namespace: str) -> Plan:
         found = cast("Graph", definition)
-        if isinstance(found.definition, str):
-            found = self.read(found.definition)
-        topology = self.topologies.made(found.definition)
+        topology = await self._topology(found, namespace)
         return Plan(
             dialect=self.name,
             definition=found.label,
             version=topology.ir.version,
             input=input,
             notes=[note.message for note in topology.compiled.warnings],
-            body=values.decode(values.plain(topology.ir)),
+            body=shown(topology.ir),
         )
+
+    async def _topology(self, graph: Graph, namespace: str) -> Topology:
+        """Of a definition that somebody has written, with the node types of its namespace."""
+        if isinstance(graph.definition, str):
+            graph = self.read(graph.definition)
+        written = cast("Mapping[str, Any]", graph.definition)
+        return self.topologies.made((await self._preparation.prepare(written, namespace)).definition)
 
     def describe(self) -> list[Description]:
         """Graphs are saved or given, not loaded."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from plait.kernel.bundle import Reference
 
@@ -32,6 +32,11 @@ class Graph:
         return name if isinstance(name, str) and name else NAME
 
 
-def graph(definition: str | Mapping[str, Any]) -> Graph:
-    """A graph of nodes: `await engine.start(graph({"nodes": [...], "edges": [...]}), input)`."""
-    return Graph(definition)
+@overload
+def graph(definition: str) -> Reference: ...
+@overload
+def graph(definition: Mapping[str, Any]) -> Graph: ...
+def graph(definition: str | Mapping[str, Any]) -> Graph | Reference:
+    """A graph of nodes: `await engine.start(graph({"nodes": [...], "edges": [...]}), input)`; or a saved one by its
+    name, `graph("orders@main")`."""
+    return Reference(NAME, definition, definition) if isinstance(definition, str) else Graph(definition)

@@ -201,7 +201,9 @@ class Interpreter:
     # -- joins -------------------------------------------------------------------------------------------------------
 
     def _fire_joins(self) -> bool:
-        waiting = sorted({(self.graph.order.index(token.node), self._round(token.node, token)) for token in self._parked()})
+        waiting = sorted(
+            {(self.graph.order.index(token.node), self._round(token.node, token)) for token in self._parked()}
+        )
         for place, round in waiting:
             if self._may_fire(self.graph.order[place], round):
                 self._fire(self.graph.order[place], round)

@@ -134,5 +134,6 @@ def check_tokens(player: Player) -> None:
     assert counter == state.counter == len(state.tokens)
     assert live == {token for token in state.tokens if token in live}
     if player.status == "completed":
-        assert counter == 0 and not live
+        assert counter == 0
+        assert not live
         assert player.types.count("run.completed") == 1

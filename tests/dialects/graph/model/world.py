@@ -1,4 +1,4 @@
-"""What the nodes of a random graph do: fixed by the seed, the node and the round it is in, never by the order of things."""
+"""What the nodes of a random graph do: fixed by the seed, the node and its round, never by the order of things."""
 
 from __future__ import annotations
 

@@ -11,18 +11,18 @@ from plait.kernel.errors import PlaitError
 
 from . import conditions, config_refs
 from .build import build
-from .builtin_types import BUILT_IN_TYPES
 from .config_refs import Blobs
 from .examined import Examined
 from .ir import Compiled
 from .limits import MAX_BYTES
 from .node_types import NodeTypes
+from .pins import NONE as NO_PINS
+from .pins import unpinned
 from .read import read
 from .rules import AFTER_CONDITIONS, BEFORE_CONDITIONS, WARNINGS, FindFlaws, size
 from .templates import parse
 
 INVALID = "graph.invalid"
-NO_BLOBS: Blobs = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,9 @@ class Checked:
 
 
 def compile_graph(
-    definition: object, *, types: NodeTypes = BUILT_IN_TYPES, blobs: Blobs = NO_BLOBS, revision: int = 1
+    definition: object, *, types: NodeTypes | None = None, blobs: Blobs | None = None, revision: int = 1
 ) -> Compiled:
-    """`blobs` are the stored texts that it refers to (`references_of`). Refuses with `InvalidDefinition`, code
-    `graph.invalid`, and all flaws."""
+    """Refuses with `InvalidDefinition`, code `graph.invalid`, and all flaws."""
     checked = check_graph(definition, types=types, blobs=blobs, revision=revision)
     if checked.compiled is None:
         raise InvalidDefinition(INVALID, checked.flaws)
@@ -46,9 +45,14 @@ def compile_graph(
 
 
 def check_graph(
-    definition: object, *, types: NodeTypes = BUILT_IN_TYPES, blobs: Blobs = NO_BLOBS, revision: int = 1
+    definition: object, *, types: NodeTypes | None = None, blobs: Blobs | None = None, revision: int = 1
 ) -> Checked:
-    """Total: any JSON has an answer."""
+    """Total: any JSON has an answer. Without `types` and `blobs` (see `references_of`) those count that are pinned to
+    the definition, or else the built-in types."""
+    pins = NO_PINS
+    if types is None and blobs is None:
+        definition, pins = unpinned(definition)
+    types, blobs = types or pins.node_types(), blobs or pins.texts()
     draft = read(definition)
     examined = Examined.of(draft, types, blobs)
     if oversized := (*_bytes_over(definition), *size.oversized(draft)):
@@ -65,6 +69,7 @@ def check_graph(
         conditions=found.compiled,
         templates={node.id: parse(node.config) for node in ir.nodes.values()},
         output=parse(draft.source.output),
+        node_types={node.id: type for node in draft.source.nodes if (type := types.get(node.type)) is not None},
         warnings=warnings,
     )
     return Checked((), warnings, compiled)

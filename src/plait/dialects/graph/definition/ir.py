@@ -20,6 +20,7 @@ import msgspec
 from plait.conditions import Condition
 from plait.definitions.flaws import Note
 
+from .node_types import NodeType
 from .source import (
     AgentConfig,
     BranchType,
@@ -131,4 +132,6 @@ class Compiled:
     templates: Mapping[str, Template]
     """The config of each node, parsed, by its id."""
     output: Template
+    node_types: Mapping[str, NodeType]
+    """Of each node, by its id: their schemas and queues."""
     warnings: tuple[Note, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -10,20 +10,29 @@ import msgspec
 ALIASES = {"hitl": "human", "conditional": "decision"}
 
 
-class NodeType(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One version of a type."""
+class NodeType(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One version of a type. A schema is written here, or stored and named: then it is loaded when the type is
+    registered."""
 
     type_name: str
     version: str = "v1"
     config_schema: dict[str, Any] | None = None
     input_schema: dict[str, Any] | None = None
     output_schema: dict[str, Any] | None = None
+    config_schema_ref: str = ""
+    input_schema_ref: str = ""
+    output_schema_ref: str = ""
     worker_image: str = ""
     worker_queue: str = ""
     capabilities: dict[str, Any] = {}
     display_name: str = ""
     description: str = ""
     icon_url: str = ""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Versions are v1, v2 and so on."""
+        return self.type_name, int(self.version[1:])
 
 
 class NodeTypes:
@@ -32,6 +41,19 @@ class NodeTypes:
     def __init__(self, types: Mapping[str, Mapping[str, NodeType]]) -> None:
         """By name, then by version; the newest last."""
         self._types = types
+
+    def with_types(self, types: Iterable[NodeType]) -> NodeTypes:
+        """And these; the last one of a name is its newest version."""
+        found = {name: dict(versions) for name, versions in self._types.items()}
+        for each in types:
+            versions = found.setdefault(each.type_name, {})
+            versions.pop(each.version, None)
+            versions[each.version] = each
+        return NodeTypes(found)
+
+    def all(self) -> list[NodeType]:
+        """By name, the newest version of each last."""
+        return [each for name in self.names() for each in self._types[name].values()]
 
     def names(self) -> list[str]:
         return sorted(self._types)

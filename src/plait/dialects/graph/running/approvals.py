@@ -204,4 +204,3 @@ def _answer(
     if bytes(data) != b"null":
         found["data"] = data
     return Raw(_encode(found))
-

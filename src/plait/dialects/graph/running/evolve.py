@@ -19,6 +19,7 @@ from plait.kernel.events import (
     RunStarted,
 )
 from plait.kernel.ids import Millis, RunId
+from plait.kernel.values import ABSENT
 
 from . import events as e
 from .graph_run import GraphRun
@@ -146,7 +147,7 @@ class Folding:
     def reprocessed(self, event: e.TokenReprocessed) -> None:
         execution = self.run.state.executions[event.token_id]
         execution.dead, execution.generation, execution.error = False, event.generation, None
-        execution.output, execution.verdicts, execution.attempts = Raw(), {}, 0
+        execution.output, execution.verdicts, execution.attempts = ABSENT, {}, 0
         execution.waiting, execution.started_at = False, self.at
         self.run.active += 1
 

@@ -1,9 +1,9 @@
 """A run of a graph in memory: its state, and what follows from it and is kept up to date beside it.
 
-    positions   where tokens are that may still reach a join
-    joins       what waits at joins, by round
-    active      executions that are not dead letters
-    listeners   who waits for which message, oldest first
+positions   where tokens are that may still reach a join
+joins       what waits at joins, by round
+active      executions that are not dead letters
+listeners   who waits for which message, oldest first
 """
 
 from __future__ import annotations

@@ -26,7 +26,9 @@ def breach(
     if len(targets) > fanout:
         return _exceeded(plan, "exceeded_max_fanout", f"it has {len(targets)} targets; the limit is {fanout}")
     if (tokens := state.emitted + len(targets)) > limits.max_tokens:
-        return _exceeded(plan, "exceeded_max_tokens", f"the run has {tokens:,} tokens; the limit is {limits.max_tokens:,}")
+        return _exceeded(
+            plan, "exceeded_max_tokens", f"the run has {tokens:,} tokens; the limit is {limits.max_tokens:,}"
+        )
     return None
 
 

@@ -25,6 +25,8 @@ def patch(builder: DecisionBuilder, given: Patch, topologies: Topologies) -> Non
         builder.record(PatchRejected(given.operations, given.by, refusal.code, refusal.text))
         builder.decision.refusal = refusal
         return
+    if bytes(new.definition) == bytes(run.state.definition):
+        raise Conflict("graph.nothing_to_patch", "the graph is like that already", fix="look at the run again")
     builder.record(PatchApplied(run.state.revision + 1, given.operations, given.by))
 
 

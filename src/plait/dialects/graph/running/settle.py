@@ -42,9 +42,7 @@ def settle(
     emit(builder, plan, execution.id, execution.id, way.targets, way.via, execution.hop, loops)
 
 
-def _way(
-    builder: DecisionBuilder, plan: NodePlan, execution: Execution, output: Raw, chosen: Chosen | None
-) -> Route:
+def _way(builder: DecisionBuilder, plan: NodePlan, execution: Execution, output: Raw, chosen: Chosen | None) -> Route:
     if plan.plain and chosen is None:
         return Route(plan.ir.edges, "edges")
     return route(builder, plan, execution, output, chosen)
@@ -109,4 +107,3 @@ def emit(
         )
     )
     builder.begin(tokens)
-

@@ -5,14 +5,13 @@ A set of nodes is an integer with a bit for each: whether one of a thousand node
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from msgspec import Raw
 
-from plait.conditions import Condition, compile
 from plait.dialects.graph.definition.ir import Compiled, Ir, IrNode
 from plait.extras import extra
 from plait.kernel.retry import MAX_CAP
@@ -61,10 +60,7 @@ class Topology:
         self.definition = definition
         """As it stands in the log."""
         self.ir: Ir = compiled.ir
-        self.conditions: Mapping[str, Condition] = {
-            at: found if isinstance(found, Condition) else compile(found, place="policy" if at.startswith("/policy") else "node")
-            for at, found in compiled.conditions.items()
-        }
+        self.conditions = compiled.conditions
         self.templates = compiled.templates
         """Of the configs, by node."""
         self.output = compiled.output
@@ -119,7 +115,9 @@ def _ancestors(ir: Ir, around: frozenset[str]) -> dict[str, int]:
 
 
 def _expressions(ir: Ir) -> dict[str, Computation]:
-    found = {node.id: node.config["cel"] for node in ir.nodes.values() if node.type == "transform" and "cel" in node.config}
+    found = {
+        node.id: node.config["cel"] for node in ir.nodes.values() if node.type == "transform" and "cel" in node.config
+    }
     if not found:
         return {}
     with extra("scripts", "graph"):
@@ -192,4 +190,3 @@ def _is_plain(node: IrNode, ir: Ir) -> bool:
     free = capabilities.can_emit_to is None and capabilities.max_fanout is None
     open_policy = policy.allowed_transitions is None and not policy.rules
     return node.loop is None and node.branch is None and free and open_policy
-

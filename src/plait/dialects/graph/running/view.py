@@ -49,9 +49,7 @@ def positions(run: GraphRun) -> dict[str, Here]:
     return found
 
 
-def _node(
-    run: GraphRun, plan: NodePlan, here: Here, info: RunInfo, tasks: Mapping[TaskToken, TaskFacts]
-) -> Node:
+def _node(run: GraphRun, plan: NodePlan, here: Here, info: RunInfo, tasks: Mapping[TaskToken, TaskFacts]) -> Node:
     record, latest = run.state.context.get(plan.id), here.executions[-1] if here.executions else None
     status = _status(run, plan, here, tasks)
     runs = latest is not None and plan.work == "run"

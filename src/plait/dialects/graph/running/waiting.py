@@ -44,7 +44,9 @@ def _execution(
         until = f" until {_clock(execution.until)}" if execution.until is not None else ""
         yield Reason("message", f"message `{execution.message}`{until}", node, execution.until)
     elif execution.waiting:
-        yield Reason("sleep", f"`{node}` waits until {_clock(execution.until)}", node, execution.until, f"`{node}` waits")
+        yield Reason(
+            "sleep", f"`{node}` waits until {_clock(execution.until)}", node, execution.until, f"`{node}` waits"
+        )
     elif run.plan.nodes[node].work == "run":
         child = caller_id(child_id(context.info.run_id, execution))
         yield Reason("child", f"child run `{child}`", node, short=f"child run of `{node}`")
