@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
 
 from plait.api.claim_id import ClaimId, read
 from plait.api.task import TaskFailure, TaskReport
@@ -22,9 +20,10 @@ from plait.kernel.ids import RunId, run_key
 from .link import Link
 from .offers import Offers
 from .signal import Counts, Late, Refused, Signal, is_genuine, judge, parse, report_of
-from .signing_keys import SigningKeys
+from .signing_keys import KeyRing, SigningKeys
 from .source import OfferSource
 from .tender import Tender
+from .uninterrupted import to_the_end
 
 log = logging.getLogger("plait.redis")
 
@@ -59,12 +58,14 @@ class Collector:
         await self._record(await self._link.taken(self._namespace))
 
     async def round(self) -> None:
-        await self._record(await self._link.take(self._namespace, _WAIT))
+        await to_the_end(self._record(await self._link.take(self._namespace, _WAIT)))
 
     async def _record(self, raws: list[bytes]) -> None:
         if not raws:
             return
-        reports = [report for report in await asyncio.gather(*map(self._judge, raws)) if report is not None]
+        ring = await self._keys.ring(self._namespace)
+        found = await asyncio.gather(*(self._judge(raw, ring) for raw in raws))
+        reports = [report for report in found if report is not None]
         await self._report(reports)
         for report in reports:
             self._end_offer(report.id)
@@ -73,7 +74,7 @@ class Collector:
 
     # -- one result ----------------------------------------------------------------------------------------------
 
-    async def _judge(self, raw: bytes) -> TaskReport | None:
+    async def _judge(self, raw: bytes, ring: KeyRing) -> TaskReport | None:
         """What to report for it, if anything."""
         try:
             signal, document = parse(raw)
@@ -81,7 +82,7 @@ class Collector:
         except InvalidInput as error:
             log.warning("a result was thrown away: %s", error)
             return None
-        genuine = await self._is_genuine(signal, document)
+        genuine = is_genuine(signal, document, ring, required=self._require_signed)
         verdict = judge(signal, await self._source.held(run_id), genuine=genuine)
         match verdict:
             case Refused():
@@ -91,13 +92,6 @@ class Collector:
                 return self._late(signal, run_id)
             case Counts():
                 return await self._counts(verdict, signal, run_id)
-
-    async def _is_genuine(self, signal: Signal, document: Mapping[str, Any]) -> bool:
-        required = self._require_signed
-        if is_genuine(signal, document, await self._keys.ring(self._namespace), required=required):
-            return True
-        # A key may have been made since we looked
-        return is_genuine(signal, document, await self._keys.refresh(self._namespace), required=required)
 
     async def _counts(self, verdict: Counts, signal: Signal, run_id: RunId) -> TaskReport | None:
         task = verdict.held.task

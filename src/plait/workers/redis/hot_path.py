@@ -25,6 +25,7 @@ from .settings import RedisSettings
 from .signing_keys import SigningKeys
 from .source import OfferSource
 from .tender import Tender
+from .uninterrupted import to_the_end
 
 log = logging.getLogger("plait.redis")
 
@@ -57,6 +58,7 @@ class HotPath:
         self._tender = Tender(source, self._link, self._offers, self._publisher, clock, settings.lease)
         self._collecting: dict[str, asyncio.Task[None]] = {}
         self._working: list[asyncio.Task[None]] = []
+        self._stopping = False
 
     async def start(self, namespaces: Iterable[str]) -> None:
         """`namespaces`: those whose workers may have left results."""
@@ -69,6 +71,7 @@ class HotPath:
 
     async def stop(self) -> None:
         """Gives back what nobody has begun. Results that come from now on are taken by other engines, or later."""
+        self._stopping = True
         working = [*self._working, *self._collecting.values()]
         for task in working:
             task.cancel()
@@ -86,7 +89,7 @@ class HotPath:
         with self._watch.bell() as bell:
 
             async def offer() -> None:
-                await self._offer_round()
+                await to_the_end(self._offer_round())
                 await bell.wait(self._every)
 
             await self._keep_trying(offer)
@@ -132,7 +135,7 @@ class HotPath:
     ) -> None:
         """Again and again; `first` to begin with, and after each time that Redis or the store was away."""
         pause, begun = _FIRST_PAUSE, False
-        while True:
+        while not self._stopping:
             try:
                 if first is not None and not begun:
                     await first()

@@ -52,27 +52,21 @@ class SigningKeys:
     def __init__(self, records: Records, clock: Clock) -> None:
         self._records = records
         self._clock = clock
-        self._known: dict[str, KeyRing] = {}
 
     async def ring(self, namespace: str) -> KeyRing:
-        """As it was when it was last read: `refresh` tells of rotations."""
-        return self._known.get(namespace) or await self.refresh(namespace)
-
-    async def refresh(self, namespace: str) -> KeyRing:
         """The keys as they are now; the first time, one is made."""
         found = await self._records.get(_KIND, namespace, _ID)
         if found is None:
             await self._records.add(self._record(namespace, [self._fresh()]))  # of two who do this, one wins
             found = await self._records.get(_KIND, namespace, _ID)
             assert found is not None
-        ring = self._known[namespace] = KeyRing(values.decode(found.body, list[SigningKey]))
-        return ring
+        return KeyRing(values.decode(found.body, list[SigningKey]))
 
     async def rotate(self, namespace: str) -> KeyRing:
         """A new key signs from now on; the one before it stays valid until the next rotation."""
-        before = await self.refresh(namespace)
+        before = await self.ring(namespace)
         await self._records.put(self._record(namespace, [self._fresh(), *before.keys][:_VALID]))
-        return await self.refresh(namespace)
+        return await self.ring(namespace)
 
     def _fresh(self) -> SigningKey:
         return SigningKey(secrets.token_hex(4), secrets.token_hex(32), self._clock.now())

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 
 from plait.kernel.clock import Clock
-from plait.kernel.errors import Conflict, NotFound
+from plait.kernel.errors import Conflict, NotFound, Unavailable
 from plait.kernel.ids import RunId
 
 from .link import EntryId, Link, Survey, order
@@ -71,9 +71,13 @@ class Tender:
 
     async def sweep(self) -> None:
         """Removes entries that nobody is to have any more."""
-        for name, entries in list(self._done_with.items()):
-            await self._link.remove(name, entries)
-            del self._done_with[name]
+        while self._done_with:
+            name, entries = self._done_with.popitem()
+            try:
+                await self._link.remove(name, entries)
+            except Unavailable:
+                self._done_with.setdefault(name, []).extend(entries)
+                raise
 
     def settled(self, offer: Offer) -> None:
         """It has ended, or is not this engine's any more."""
@@ -128,8 +132,11 @@ class Tender:
         for name in self._offers.streams:
             survey = await self._link.survey(name)
             for offer in self._offers.on(name).values():
-                if not survey.is_delivered(offer.entry):
+                if survey.is_delivered(offer.entry):
+                    await self._renew(offer)
+                else:
                     await self._withdraw(offer, None)
+        await self.sweep()
 
     # -- what may become of an offer -----------------------------------------------------------------------------
 
