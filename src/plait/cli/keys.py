@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated
 
@@ -13,9 +13,10 @@ from rich.text import Text
 
 from plait.api.caller import EVERYWHERE, Caller
 from plait.api.key import Key
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, check_namespace
 from plait.registry.engine import Engine
 from plait.server.auth import Audit, Keys
+from plait.workers.redis.signing_keys import SigningKey, SigningKeys
 
 from . import words
 from .options import DEFAULT_DB, Db, Json, group
@@ -87,6 +88,34 @@ def revoke(
         say(f"key {found.id} ({found.name}) is revoked")
 
 
+@keys.command()
+def signing(
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", metavar="NAME", help="Whose tasks they sign.")
+    ] = DEFAULT_NAMESPACE,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Make a new one first.")] = False,
+    db: Db = DEFAULT_DB,
+    json: Json = False,
+) -> None:
+    """Show the keys that sign tasks on Redis: the one in use, and the one before it, which is valid, too."""
+    found = do(_signing(db, check_namespace(namespace), rotate=rotate))
+    if json:
+        emit({key.id: key.secret for key in found})
+        return
+    now = words.now()
+    rows = [(key.id, key.secret, words.ago(key.created_at, now)) for key in found]
+    table(("ID", "SECRET", "MADE"), rows, fold=("SECRET",))
+    note("workers need them; whoever has them can forge tasks and results", "yellow")
+
+
+async def _signing(db: str, namespace: str, *, rotate: bool) -> Sequence[SigningKey]:
+    async with looking(db) as engine:
+        kept = SigningKeys(engine.records, engine.kernel.clock)
+        ring = await (kept.rotate(namespace) if rotate else kept.ring(namespace))
+        await _note(engine, "keys.rotate" if rotate else "keys.signing", ring.current.id, namespace)
+        return ring.keys
+
+
 def _show(found: list[Key], *, json: bool) -> None:
     if json:
         emit(found)
@@ -126,7 +155,7 @@ async def _create(
         made = await Keys(engine.records, engine.kernel.clock).create(
             name, role, namespace, None if days is None else days * _DAY, queues
         )
-        await _note(engine, "keys.create", made[0])
+        await _note(engine, "keys.create", made[0].id, made[0].namespace)
     if fresh:
         note(f"made a new database at {path}")
     return made
@@ -140,7 +169,7 @@ async def _all(db: str, namespace: str | None) -> list[Key]:
 async def _revoke(db: str, id: str) -> Key:
     async with _opened(db) as (engine, kept):
         found = await kept.revoke(id)
-        await _note(engine, "keys.revoke", found)
+        await _note(engine, "keys.revoke", found.id, found.namespace)
         return found
 
 
@@ -150,11 +179,11 @@ async def _opened(db: str) -> AsyncGenerator[tuple[Engine, Keys]]:
         yield engine, Keys(engine.records, engine.kernel.clock)
 
 
-async def _note(engine: Engine, action: str, key: Key) -> None:
+async def _note(engine: Engine, action: str, id: str, namespace: str) -> None:
     """Who works on the database itself is in the audit trail, too, by the name the system knows him by."""
     try:
         me = getpass.getuser()
     except (KeyError, OSError):
         me = "somebody"
     caller = Caller(me, "admin", EVERYWHERE, "open", id="cli")
-    await Audit(engine.records, engine.kernel.clock).record(caller, action, key.id, "ok", namespace=key.namespace)
+    await Audit(engine.records, engine.kernel.clock).record(caller, action, id, "ok", namespace=namespace)

@@ -59,6 +59,11 @@ class StreamWorker:
         text = result if isinstance(result, str | bytes) else json.dumps(result)
         await self.db.rpush(f"{self.prefix}completion_signals", text)
 
+    async def heard(self) -> None:
+        """Waits until all results that were sent are dealt with."""
+        while await self.db.exists(f"{self.prefix}completion_signals", f"{self.prefix}completion_signals:in_flight"):
+            pass  # each look is a round trip
+
     async def serve(self, do: Callable[[Delivered], Awaitable[None]]) -> None:
         """Until it is cancelled, whatever becomes of Redis."""
         while True:

@@ -86,6 +86,7 @@ async def test_the_key_before_the_newest_is_valid_until_the_next_rotation(redis_
         keys = SigningKeys(engine.records, engine.kernel.clock)
         old = (await keys.rotate("default")).keys[1]
         await worker.signal(await signed(engine, first.result(1), key=1))
+        await worker.heard()
         await keys.rotate("default")
         result = second.result(666)
         await worker.signal(result | {"signature": old.sign(result), "signed_by": old.id})

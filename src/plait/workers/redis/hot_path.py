@@ -17,7 +17,7 @@ from plait.kernel.queue_watch import QueueWatch
 from plait.kernel.records import Records
 
 from .collector import Collector
-from .link import Link
+from .link import UNREACHABLE, Link
 from .mirror import Mirror
 from .offers import Offers
 from .publisher import Publisher
@@ -59,6 +59,8 @@ class HotPath:
         self._collecting: dict[str, asyncio.Task[None]] = {}
         self._working: list[asyncio.Task[None]] = []
         self._stopping = False
+        self._trouble = ""
+        """The code of the error that keeps it from working."""
 
     async def start(self, namespaces: Iterable[str]) -> None:
         """`namespaces`: those whose workers may have left results."""
@@ -97,8 +99,13 @@ class HotPath:
     async def _offer_round(self) -> None:
         for run_id in self._mirror.take_cancelled():
             self._tender.cancelled(run_id)
-        await self._tender.round_if_due(self._every)
-        await self._publisher.round()
+        try:
+            await self._tender.round_if_due(self._every)
+            await self._publisher.round()
+        except Unavailable as error:
+            if error.code == UNREACHABLE:
+                await self._tender.away()
+            raise
         for reading in self._publisher.readings.values():
             self._collect(reading.namespace)
 
@@ -122,7 +129,12 @@ class HotPath:
             self._tender,
             require_signed=self._settings.require_signed_results,
         )
-        await self._keep_trying(collector.round, first=collector.resume)
+
+        async def collect() -> None:
+            await collector.round()
+            self._reached()
+
+        await self._keep_trying(collect, first=collector.resume)
 
     # -- whatever happens ----------------------------------------------------------------------------------------
 
@@ -143,18 +155,21 @@ class HotPath:
                 await work()
                 pause = _FIRST_PAUSE
             except Unavailable as error:
-                if pause == _FIRST_PAUSE:
-                    log.warning("will try again: %s", error)
+                self._say(error)
                 begun = False
-                await self._hold_on()
                 await sleep(self._clock, pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
             except Exception:
                 log.exception("the Redis hot path failed at something; it goes on")
                 await sleep(self._clock, _LONGEST_PAUSE)
 
-    async def _hold_on(self) -> None:
-        try:
-            await self._tender.away()
-        except Unavailable as error:
-            log.debug("the store is away, too: %s", error)
+    def _say(self, error: Unavailable) -> None:
+        """Once, however many of us notice it."""
+        if self._trouble != error.code:
+            self._trouble = error.code
+            log.warning("will try again: %s", error)
+
+    def _reached(self) -> None:
+        if self._trouble:
+            self._trouble = ""
+            log.info("Redis is reached again")

@@ -18,6 +18,7 @@ _SURVEY = files("plait.workers.redis").joinpath("survey.lua").read_text()
 _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 10
 """Longer than Redis is ever asked to wait."""
+UNREACHABLE = "redis.unreachable"
 _BATCH = 200
 """Results that are taken at once."""
 
@@ -161,7 +162,7 @@ class Link:
             yield
         except self._errors as error:
             raise Unavailable(
-                "redis.unreachable",
+                UNREACHABLE,
                 f"Redis at {self._shown} can't be reached",
                 why=str(error) or type(error).__name__,
                 fix="check that it runs and that its address and password are right; tasks wait in the database",

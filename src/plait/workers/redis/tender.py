@@ -53,14 +53,13 @@ class Tender:
         """Entries that nobody is to have any more, by stream."""
 
     async def round_if_due(self, every: float) -> None:
-        if self._clock.monotonic() - self._looked >= every:
+        if self._away_since is not None or self._clock.monotonic() - self._looked >= every:
             await self.round()
         else:
             await self.sweep()
 
     async def round(self) -> None:
         """Looks at every stream that has tasks of ours, or may get some."""
-        self._away_since = None
         now = self._clock.monotonic()
         elapsed, self._looked = now - self._looked, now
         for name, reading in list(self._publisher.readings.items()):
@@ -68,6 +67,7 @@ class Tender:
             if not self._offers.on(name) and now - reading.used > _FORGET:
                 del self._publisher.readings[name]
         await self.sweep()
+        self._away_since = None
 
     async def sweep(self) -> None:
         """Removes entries that nobody is to have any more."""
@@ -118,6 +118,8 @@ class Tender:
         now = self._clock.monotonic()
         if self._away_since is None:
             self._away_since = now
+        for reading in self._publisher.readings.values():
+            reading.consumers = False  # nothing is offered before they are seen again
         if now - self._away_since < self._lease:
             for offer in self._offers:
                 if now - offer.renewed > self._lease / 3:
