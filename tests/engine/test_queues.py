@@ -8,9 +8,9 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from plait import Engine, Retry, step, workflow
+from plait.api.claim_id import read
 from plait.api.task import QueueTask
 from plait.dialects.code.errors import WorkflowCodeError
-from plait.engine.claim_id import read
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, RunFailed
 from plait.kernel.ids import RunId
 from plait.stores.memory import MemoryStore

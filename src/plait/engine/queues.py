@@ -14,11 +14,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
+from plait.api.claim_id import ClaimId, read, unknown_task
 from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskReport
 from plait.kernel import task_payload, values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, caller_id, shard_of
-from plait.kernel.inputs import TaskResult
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, caller_id, shard_of
+from plait.kernel.inputs import Rejected, TaskResult
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.queued import ClaimRequest, HeldTask, QueuedTask
@@ -26,7 +27,6 @@ from plait.kernel.store import InboxRow, Write
 from plait.workers.callbacks import fill_in
 from plait.workers.common import CommonExecutors
 
-from .claim_id import ClaimId, read, unknown_task
 from .seen_workers import NOTE_EVERY, SeenWorkers
 
 _LATE = -1
@@ -204,6 +204,38 @@ class Queues:
         if not await self._kernel.store.queues.release(claim.held):
             raise _lost(await self._other(claim))
         self._kernel.queue_watch.ring()
+
+    # -- for the hot path ----------------------------------------------------------------------------------------
+
+    async def unclaimed(self) -> list[tuple[str, str]]:
+        """The queues that have free tasks, each as its namespace and its name."""
+        self._kernel.must_live()
+        return await self._kernel.store.queues.unclaimed()
+
+    async def held(self, run_id: RunId) -> list[HeldTask]:
+        """The tasks of a run that are on queues."""
+        self._kernel.must_live()
+        return await self._kernel.store.queues.held(run_id)
+
+    async def blob(self, reference: str) -> Raw:
+        """A value that is kept by its hash, `cas://sha256:…`."""
+        digest = reference.removeprefix("cas://sha256:")
+        if digest == reference:
+            raise InvalidInput("task.bad_reference", f"result_ref {reference[:100]!r}", fix="write cas://sha256:…")
+        return Raw(await self._kernel.store.blob(digest))
+
+    async def reject(self, id: str, reason: str, *, namespace: str = DEFAULT_NAMESPACE) -> None:
+        """Something came for this task that is forged, damaged or another's; the third time it is a dead letter."""
+        claim = read(id, namespace)
+        await self._send_rejected(claim.run_id, Rejected(reason, claim.token, claim.opening))
+
+    async def reject_stray(self, run_id: RunId, node: str, reason: str) -> None:
+        """The same, where it fits no task of the run."""
+        if await self._kernel.store.run(run_id) is not None:
+            await self._send_rejected(run_id, Rejected(reason, node=node))
+
+    async def _send_rejected(self, run_id: RunId, rejected: Rejected) -> None:
+        await self._kernel.send(run_id, rejected, f"~rejected:{self._kernel.ids.key()}")
 
     async def _report(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
         how = "done" if result.error is None else "failed"

@@ -31,6 +31,7 @@ from .inputs import (
     Loaded,
     Message,
     Patch,
+    Rejected,
     Resume,
     RetryDue,
     Start,
@@ -38,7 +39,7 @@ from .inputs import (
     TimerFired,
 )
 from .limits import exceeded
-from .recovery import expired, start_again
+from .recovery import expired, rejected, start_again
 from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import Settled, Taken, Write
@@ -109,6 +110,9 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _task_result(input, run, unit)
         case ClaimExpired():
             _claim_expired(input, run, unit)
+        case Rejected():
+            lifecycle.must_run(run)
+            _given_up(rejected(input, run, unit), run, unit)
         case Start():
             _start(input, run, unit)
         case Cancel():
@@ -361,12 +365,16 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
     if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(claim.token, run)):
         revoke(claim.token, run, unit)  # it outlived the run's outcome, and is not tried again
         return
-    result = expired(claim, run, unit)
+    _given_up(expired(claim, run, unit), run, unit)
+
+
+def _given_up(result: TaskResult | None, run: Run, unit: UnitOfWork) -> None:
+    """The failure of a task whose attempt did not end by itself; if it is closed, nothing but its machine judges it."""
     if result is None:
         return
-    if result.token in state.tasks:
+    if result.token in run.state.tasks:
         _task_result(result, run, unit)
-    elif state.rolling_back:
+    elif run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
     else:
         _ask(result, run, unit)

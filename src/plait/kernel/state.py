@@ -19,6 +19,7 @@ from .events import (
     TaskDeadLettered,
     TaskQueued,
     TaskRetryScheduled,
+    TokenRejected,
 )
 from .ids import Millis, TaskToken
 from .open_approvals import OpenApproval, fold
@@ -37,6 +38,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     approvals: list[OpenApproval] = []
     revision: int = 1
     queued: list[Opening] = []
+    rejections: dict[TaskToken, int] = {}
 
 
 class RunState:
@@ -78,6 +80,8 @@ class RunState:
                 self.tasks.evolve(event)
             case TaskQueued():
                 self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
+            case TokenRejected():
+                self.tasks.rejections[event.token] = event.times
             case TaskDeadLettered():
                 self.tasks.close(event.token)
             case RollbackStarted():
@@ -98,7 +102,14 @@ class RunState:
     def dump(self) -> KernelState:
         tasks, approvals = self.tasks, list(self.approvals.values())
         return KernelState(
-            self.status, tasks.dump(), self.rollback, self.final, approvals, self.revision, tasks.openings()
+            self.status,
+            tasks.dump(),
+            self.rollback,
+            self.final,
+            approvals,
+            self.revision,
+            tasks.openings(),
+            tasks.rejections.copy(),
         )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
@@ -110,3 +121,4 @@ class RunState:
         self.approvals = {approval.token: approval for approval in state.approvals}
         for opening in state.queued:
             self.tasks.queued(opening)
+        self.tasks.rejections = state.rejections.copy()

@@ -45,6 +45,9 @@ class PostgresTaskQueues:
             )
         return [held_task(tuple(row)) for row in sorted(found, key=lambda row: (row["priority"], row["id"]))]
 
+    async def unclaimed(self) -> list[tuple[str, str]]:
+        return [(row["namespace"], row["queue"]) for row in await self._fetch("unclaimed")]
+
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)
         return await self._value("beat", claim.run_id, claim.token, claim.id, given) is not None

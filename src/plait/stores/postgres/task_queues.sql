@@ -51,6 +51,19 @@ returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority, q.claim,
           q.worker, q.claimed_at, q.lease, q.id;
 
+-- unclaimed: the queues that have free tasks, one step along the index each
+with recursive found as (
+    (select namespace, queue from plait.queued_tasks where claim is null order by namespace, queue limit 1)
+    union all
+    select next.namespace, next.queue
+    from found cross join lateral (
+        select t.namespace, t.queue from plait.queued_tasks t
+        where t.claim is null and (t.namespace, t.queue) > (found.namespace, found.queue)
+        order by t.namespace, t.queue limit 1
+    ) as next
+)
+select namespace, queue from found;
+
 -- beat: its worker is alive
 update plait.queued_tasks
 set expires = least(plait.ms(clock_timestamp()) + least(lease, heartbeat), deadline), progress = coalesce($4, progress)
