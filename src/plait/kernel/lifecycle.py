@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, assert_never
 
+from . import child_compensation
 from .apply_effects import open_task, revoke_all, revoke_waiting
 from .effects import Finish
 from .errors import Conflict, ErrorInfo
@@ -17,7 +18,7 @@ from .events import (
     RunReopened,
 )
 from .ids import TaskToken, caller_id
-from .inputs import Cancel, ChildFinished, TaskResult
+from .inputs import Cancel, ChildFinished, CompensateChild, TaskResult
 from .recovery import start_again
 from .rollback import FinalEvent, Rollback
 from .run import Run, cancelled, letter_id
@@ -92,13 +93,14 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
 
 
 def _report(final: FinalEvent, run: Run, token: TaskToken) -> ChildFinished:
+    compensable = not run.state.independent and child_compensation.has_compensations(run)
     match final:
         case RunCompleted():
-            return ChildFinished(token, run.id, "completed", final.output)
+            return ChildFinished(token, run.id, "completed", final.output, compensable=compensable)
         case RunFailed():
-            return ChildFinished(token, run.id, "failed", error=final.error)
+            return ChildFinished(token, run.id, "failed", error=final.error, compensable=compensable)
         case RunCancelled():
-            return ChildFinished(token, run.id, "cancelled", error=cancelled(final))
+            return ChildFinished(token, run.id, "cancelled", error=cancelled(final), compensable=compensable)
         case _:
             assert_never(final)
 
@@ -109,7 +111,7 @@ def _report(final: FinalEvent, run: Run, token: TaskToken) -> ChildFinished:
 def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
     """Undo first, if there is anything to undo; `started` says why, and how the run ends."""
     rollback = Rollback.begun(started, run.state.rollback)
-    if rollback.next(run.machine.compensations()) is None:
+    if rollback.next(child_compensation.compensations(run)) is None:
         end(rollback.outcome(run.state.final), run, unit)
         return
     run.emit(started, unit)
@@ -126,9 +128,9 @@ def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
 def go_on(run: Run, unit: UnitOfWork, *, again: bool = False) -> None:
     """Starts the next compensator, perhaps `again` after a load, or ends the run after the last."""
     rollback = run.state.rollback
-    if rollback is None or rollback.over:
+    if rollback is None or rollback.over or rollback.asking is not None:
         return
-    compensations = run.machine.compensations()
+    compensations = child_compensation.compensations(run)
     if any(task.token in run.state.tasks for task in compensations):
         return  # one at a time, also when work that ends late adds to them
     stopped = bool(rollback.failed) and run.machine.stops_at_failed_compensation
@@ -145,7 +147,9 @@ def go_on(run: Run, unit: UnitOfWork, *, again: bool = False) -> None:
 
 
 def _start(task: Task, run: Run, unit: UnitOfWork, *, again: bool) -> None:
-    if not again:
+    if task.kind == child_compensation.KIND:
+        child_compensation.ask(task, run, unit)
+    elif not again:
         open_task(task, run, unit)
     elif (interrupted := start_again(task, run, unit)) is not None:
         compensated(interrupted, run, unit)
@@ -158,8 +162,32 @@ def compensated(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     go_on(run, unit)
 
 
+def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
+    """A child has ended: by what a rollback asked of it, or else by itself."""
+    task = child_compensation.answered(child, run)
+    if task is None:
+        child_compensation.note(child, run, unit)
+        return False
+    error = child_compensation.incomplete(child)
+    if error is not None:
+        run.dead_letter(task, 1, error, unit)
+    compensated(TaskResult(task.token, 1, error=error), run, unit)
+    return True
+
+
+def compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
+    """An ended run compensates because its parent does, and then reports its end again."""
+    rollback = run.state.rollback
+    if run.info.parent != request.parent or not child_compensation.has_compensations(run):
+        child_compensation.answer_at_once(request, run, unit)
+    elif rollback is not None and rollback.failed:
+        settle(rollback.failed[-1], "retried", run, unit)
+    else:
+        compensate(run, unit)
+
+
 def is_compensator(token: TaskToken, run: Run) -> bool:
-    return any(task.token == token for task in run.machine.compensations())
+    return any(task.token == token for task in child_compensation.compensations(run))
 
 
 def undo_late(run: Run, unit: UnitOfWork) -> None:
@@ -170,7 +198,7 @@ def undo_late(run: Run, unit: UnitOfWork) -> None:
         go_on(run, unit)
     elif run.state.status == "failed":
         request = RollbackStarted("request")
-        if Rollback.begun(request, run.state.rollback).next(run.machine.compensations()) is not None:
+        if Rollback.begun(request, run.state.rollback).next(child_compensation.compensations(run)) is not None:
             compensate(run, unit)
 
 
