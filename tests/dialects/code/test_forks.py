@@ -60,7 +60,9 @@ async def branches(ctx: Context, options: dict[str, int]) -> Any:
         (branches, {}),
     ],
 )
-async def test_a_fork_at_any_event_repeats_nothing(definition: Any, options: dict[str, int], simulate: Simulate) -> None:
+async def test_a_fork_at_any_event_repeats_nothing(
+    definition: Any, options: dict[str, int], simulate: Simulate
+) -> None:
     async with simulate([loops, branches]) as s:
         run = await s.start(definition, options)
         output = await s.result(run)

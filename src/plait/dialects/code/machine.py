@@ -39,6 +39,7 @@ from . import view
 from .approvals import Verdict
 from .compensation import Undoing, returns_of
 from .context import entry
+from .errors import exhausted
 from .events import (
     MessageQueued,
     OpClosed,
@@ -372,7 +373,7 @@ def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo
         return error
     return ErrorInfo(
         "step.exhausted",
-        f"step `{name}` failed after {result.attempt} attempts: {error.message}",
+        exhausted(str(name), result.attempt, error.message),
         kind="exhausted",
         attrs={"step": str(name), "attempts": result.attempt},
         cause=error,
