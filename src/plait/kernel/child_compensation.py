@@ -27,14 +27,9 @@ def compensations(run: Run) -> list[Task]:
     children = [child for child in run.state.children.values() if child.parent == run.id]
     if not children:
         return own
-    known = {task.token for task in own}
-    after: dict[TaskToken | None, list[Task]] = {}
-    for child in children:
-        after.setdefault(child.after if child.after in known else None, []).append(_task(child.run_id))
-    merged = after.get(None, [])
-    for task in own:
-        merged += [task, *after.get(task.token, ())]
-    return merged
+    merged = [(number, task) for number, task in enumerate(own, 1)]
+    merged += [(child.after, _task(child.run_id)) for child in children]
+    return [task for _, task in sorted(merged, key=lambda placed: placed[0])]
 
 
 def has_compensations(run: Run) -> bool:
@@ -46,8 +41,7 @@ def has_compensations(run: Run) -> bool:
 def note(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
     """A child has ended: is there something to compensate?"""
     if child.compensable:
-        own = run.machine.compensations()
-        run.emit(ChildCompensable(child.run_id, run.id, own[-1].token if own else None), unit)
+        run.emit(ChildCompensable(child.run_id, run.id, len(run.machine.compensations())), unit)
 
 
 def ask(task: Task, run: Run, unit: UnitOfWork) -> None:

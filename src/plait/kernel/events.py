@@ -130,8 +130,8 @@ class ChildCompensable(Event, frozen=True, tag="child.compensable"):
     run_id: RunId
     parent: RunId
     """Whose child it is: the log may be that of a fork."""
-    after: TaskToken | None = None
-    """The run's own newest compensator at that time."""
+    after: int = 0
+    """How many compensators the run had of its own at that time."""
 
 
 class ApprovalEvent(Event, frozen=True):

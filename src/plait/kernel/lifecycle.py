@@ -167,6 +167,8 @@ def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
     task = child_compensation.answered(child, run)
     if task is None:
         child_compensation.note(child, run, unit)
+        if child.compensable and child.status == "cancelled" and run.state.status == "failed":
+            compensate(run, unit)  # it was cancelled before its parent failed, and says so only now
         return False
     error = child_compensation.incomplete(child)
     if error is not None:

@@ -359,7 +359,7 @@ class CodeMachine(Replayer):
         """Plays the function without effects. It can't be played after that."""
         self._now = now
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
-        replay.silent = True
+        replay.silent = replay.loop.quiet = True
         try:
             replay.start(entry(definition, self.history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
