@@ -108,10 +108,36 @@ def test_a_child_that_failed_to_compensate_is_a_dead_letter_of_its_parent():
     run = kid()
     give(run, asks())
     [(_, report)] = inbox(advance(run, failed("undo:0", text="no")))
-    assert report["compensable"]
+    assert report["compensation_failed"]
     run = parent()
     give(run, Cancel("enough", compensate=True))
     advance(run, done("undo:2"))
-    unit = give(run, ChildFinished(TaskToken("move:1"), KID, "completed", compensable=True))
+    unit = give(run, ChildFinished(TaskToken("move:1"), KID, "completed", compensable=True, compensation_failed=True))
     [letter] = unit.write.dead_letters
     assert (letter.label, letter.error.code) == ("compensation of child run kid", "kernel.child_not_compensated")
+
+
+def test_a_child_that_only_says_that_it_has_more_to_compensate_is_waited_for():
+    run = parent()
+    give(run, Cancel("enough", compensate=True))
+    advance(run, done("undo:2"))
+    late = give(run, ChildFinished(TaskToken("move:1"), KID, "completed", compensable=True))
+    assert types(late.events) == ["child.compensable"]
+    assert tokens(give(run, ChildFinished(TaskToken("move:1"), KID, "completed"))) == ["undo:0"]
+
+
+def test_a_child_cancelled_before_its_parent_failed_is_compensated_though_it_says_so_late():
+    run = started(task("pay"))
+    advance(run, failed("move:0", text="no"))
+    unit = give(run, ChildFinished(TaskToken("move:9"), KID, "cancelled", compensable=True))
+    assert types(unit.events) == ["child.compensable", "run.reopened", "rollback.started", "rollback.step"]
+    assert [target for target, _ in inbox(unit)] == [KID]
+    assert give(run, ChildFinished(TaskToken("move:9"), KID, "cancelled")).ended
+    assert run.state.status == "failed"
+
+
+def test_a_parent_that_has_completed_tells_its_own_parent_what_its_child_says_late():
+    run = started(run_id=KID, parent=MUM, parent_token=TaskToken("move:1"))
+    unit = give(run, ChildFinished(TaskToken("move:9"), RunId("grandchild"), "cancelled", compensable=True))
+    [(target, report)] = inbox(unit)
+    assert (target, report["run_id"], report["compensable"]) == (MUM, KID, True)

@@ -35,13 +35,17 @@ def compensations(run: Run) -> list[Task]:
 def has_compensations(run: Run) -> bool:
     """Whether something that the run did could still be compensated, or failed to be."""
     rollback = Rollback.begun(RollbackStarted("request"), run.state.rollback)
-    return bool(rollback.failed) or rollback.next(compensations(run)) is not None
+    return has_failed(run) or rollback.next(compensations(run)) is not None
+
+
+def has_failed(run: Run) -> bool:
+    """Whether a compensator failed for good, and was neither retried nor discarded since."""
+    return run.state.rollback is not None and bool(run.state.rollback.failed)
 
 
 def note(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
-    """A child has ended: is there something to compensate?"""
-    if child.compensable:
-        run.emit(ChildCompensable(child.run_id, run.id, len(run.machine.compensations())), unit)
+    """A child has ended, and there is something to compensate."""
+    run.emit(ChildCompensable(child.run_id, run.id, len(run.machine.compensations())), unit)
 
 
 def ask(task: Task, run: Run, unit: UnitOfWork) -> None:
@@ -51,9 +55,9 @@ def ask(task: Task, run: Run, unit: UnitOfWork) -> None:
 
 
 def answered(child: ChildFinished, run: Run) -> Task | None:
-    """The compensator that the run waits for, if it is this child's."""
-    rollback = run.state.rollback
-    if rollback is None or not run.state.rolling_back or rollback.asking != _PREFIX + child.run_id:
+    """The compensator that the run waits for, if this is what came of it."""
+    rollback, over = run.state.rollback, child.compensation_failed or not child.compensable
+    if rollback is None or not run.state.rolling_back or rollback.asking != _PREFIX + child.run_id or not over:
         return None
     return _task(child.run_id)
 
@@ -66,7 +70,7 @@ def answer_at_once(request: CompensateChild, run: Run, unit: UnitOfWork) -> None
 
 def incomplete(child: ChildFinished) -> ErrorInfo | None:
     """Why the compensation of a child failed, if it did."""
-    if not child.compensable:
+    if not child.compensation_failed:
         return None
     text = f"child run {caller_id(child.run_id)} could not compensate all that it did: see its dead letters"
     return ErrorInfo("kernel.child_not_compensated", text, kind="compensation")

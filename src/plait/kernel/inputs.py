@@ -94,6 +94,8 @@ class ChildFinished(Input, frozen=True, tag="child_finished"):
     error: ErrorInfo | None = None
     compensable: bool = False
     """It has done something that can be compensated."""
+    compensation_failed: bool = False
+    """One of its compensators failed for good."""
 
 
 class CompensateChild(Input, frozen=True, tag="compensate_child"):

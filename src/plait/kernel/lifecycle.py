@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, assert_never
 
+from msgspec.structs import replace
+
 from . import child_compensation
 from .apply_effects import open_task, revoke_all, revoke_waiting
 from .effects import Finish
@@ -86,6 +88,10 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
     unit.ended = True
     if clear:
         unit.clear_all(stored=run.has_rows)
+    _tell_parent(final, run, unit)
+
+
+def _tell_parent(final: FinalEvent, run: Run, unit: UnitOfWork) -> None:
     info = run.info
     if info.parent is not None and info.parent_token is not None:
         # Numbered, because a child that is reopened and ends again must be heard again
@@ -93,16 +99,18 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
 
 
 def _report(final: FinalEvent, run: Run, token: TaskToken) -> ChildFinished:
-    compensable = not run.state.independent and child_compensation.has_compensations(run)
     match final:
         case RunCompleted():
-            return ChildFinished(token, run.id, "completed", final.output, compensable=compensable)
+            report = ChildFinished(token, run.id, "completed", final.output)
         case RunFailed():
-            return ChildFinished(token, run.id, "failed", error=final.error, compensable=compensable)
+            report = ChildFinished(token, run.id, "failed", error=final.error)
         case RunCancelled():
-            return ChildFinished(token, run.id, "cancelled", error=cancelled(final), compensable=compensable)
+            report = ChildFinished(token, run.id, "cancelled", error=cancelled(final))
         case _:
             assert_never(final)
+    if run.state.independent or not child_compensation.has_compensations(run):
+        return report
+    return replace(report, compensable=True, compensation_failed=child_compensation.has_failed(run))
 
 
 # -- rolling back ------------------------------------------------------------------------------------------------------
@@ -166,15 +174,24 @@ def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
     """A child has ended: by what a rollback asked of it, or else by itself."""
     task = child_compensation.answered(child, run)
     if task is None:
-        child_compensation.note(child, run, unit)
-        if child.compensable and child.status == "cancelled" and run.state.status == "failed":
-            compensate(run, unit)  # it was cancelled before its parent failed, and says so only now
+        _child_ended(child, run, unit)
         return False
     error = child_compensation.incomplete(child)
     if error is not None:
         run.dead_letter(task, 1, error, unit)
     compensated(TaskResult(task.token, 1, error=error), run, unit)
     return True
+
+
+def _child_ended(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
+    """Notes what a child leaves to be compensated. It may say so only after its parent has ended."""
+    if not child.compensable:
+        return
+    child_compensation.note(child, run, unit)
+    if child.status == "cancelled" and run.state.status == "failed":
+        compensate(run, unit)  # it was cancelled before its parent failed
+    elif run.state.final is not None and run.state.status != "running":
+        _tell_parent(run.state.final, run, unit)
 
 
 def compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:

@@ -142,10 +142,10 @@ def _check_messages(run_id: str, events: History) -> None:
         came[name].append(id)
     for data in events.since("run.rewound").of("op.closed"):
         for id in data.get("messages") or ():
-            if data.get("status") == "cancelled":
-                taken[names[id]].remove(id)  # it was given back
-            else:
+            if data.get("status") != "cancelled":
                 taken[names[id]].append(id)
+            elif id in taken[names[id]]:  # else it was taken before the place that the run was rewound to
+                taken[names[id]].remove(id)
     for name, ids in taken.items():
         if ids != [id for id in came[name] if id in ids]:
             raise BrokenPromise(f"{run_id}: messages `{name}` came as {came[name]} and were taken as {ids}\n{events}")
