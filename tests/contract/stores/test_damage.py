@@ -139,4 +139,4 @@ async def test_logs_of_no_run_are_found(shared_backend: Backend):
     await fill(shared_backend)
     await change(shared_backend, "insert into log (run, seq, count, at, events) values (999, 1, 1, 1, '[]')")
     [finding] = await found(shared_backend)
-    assert finding.startswith("the database is damaged: 1 rows of logs belong to no run")
+    assert finding.startswith("the database is damaged: 1 row of logs without a run")

@@ -16,6 +16,7 @@ from typing import Any
 import asyncpg
 
 from plait.kernel.approval import Approval, ApprovalFilter
+from plait.kernel.counted import counted
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.store import (
@@ -257,7 +258,7 @@ class PostgresStore:
                 except (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError) as error:
                     wrong.append(f"index {index}: {error}")
             lost = await connection.fetchval(SQL["lost_logs"], timeout=_CHECK_SECONDS)
-        return [*wrong, f"{lost:,} rows of logs belong to no run"] if lost else wrong
+        return [*wrong, f"{counted(lost, 'row')} of logs without a run"] if lost else wrong
 
     async def facts(self) -> dict[str, str]:
         [(server, schema, size, fsync, synchronous)] = await self._fetch("facts")

@@ -14,6 +14,7 @@ from typing import Literal, NoReturn
 
 import apsw
 
+from plait.kernel.counted import counted
 from plait.kernel.errors import Unavailable
 from plait.stores import statements
 
@@ -81,7 +82,7 @@ def check_file(path: str) -> list[str]:
         finally:
             db.close()
     wrong = [line for line in found if line != "ok"]
-    return [*wrong, f"{lost:,} rows of logs belong to no run"] if lost else wrong
+    return [*wrong, f"{counted(lost, 'row')} of logs without a run"] if lost else wrong
 
 
 @contextmanager
