@@ -27,6 +27,7 @@ from plait.workers.callbacks import fill_in
 from plait.workers.common import CommonExecutors
 
 from .claim_id import ClaimId, read, unknown_task
+from .emptied_queues import EmptiedQueues
 from .seen_workers import NOTE_EVERY, SeenWorkers
 
 _LATE = -1
@@ -40,6 +41,7 @@ class Queues:
         self._kinds = kinds
         """Those that any executor of this engine has."""
         self._seen = SeenWorkers(kernel.store, kernel.clock)
+        self._emptied = EmptiedQueues(kernel.queue_watch)
 
     # -- claiming ------------------------------------------------------------------------------------------------
 
@@ -75,9 +77,14 @@ class Queues:
         clock, store = self._kernel.clock, self._kernel.store
         until = clock.monotonic() + seconds
         with self._kernel.queue_watch.bell() as bell:
+            if seconds and self._emptied.knows(request):
+                await bell.wait(min(seconds, NOTE_EVERY))
+                self._kernel.must_live()
             while True:
                 await self._seen.note(request.namespace, request.queues, request.worker)
+                rings = self._kernel.queue_watch.rings
                 found = await store.queues.claim(request)
+                self._emptied.note(request, rings, len(found))
                 left = until - clock.monotonic()
                 if found or left <= 0:
                     return found

@@ -11,7 +11,7 @@ from plait.kernel import values
 from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Escalation, Vote
 from plait.kernel.errors import Damaged, ErrorInfo
 from plait.kernel.ids import Millis, caller_id
-from plait.kernel.store import DeadLetter, Line, Past, Record, RunPatch, RunRow, Taken
+from plait.kernel.store import DeadLetter, InboxRow, Line, Past, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
 from plait.kernel.view import Reason
 
@@ -232,6 +232,10 @@ def record_columns(record: Record) -> Row:
 
 def record(row: Row) -> Record:
     return Record(row[0], row[1], row[2], Raw(row[3].encode()), row[4])
+
+
+def inbox_columns(row: InboxRow) -> Row:
+    return row.run_id, row.shard, row.key, row.body.decode(), row.at
 
 
 def dead_letter_columns(letter: DeadLetter) -> Row:
