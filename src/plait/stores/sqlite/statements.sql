@@ -185,7 +185,7 @@ where (?1 is null or namespace = ?1)
   and (?5 is null or parent = ?5)
   and (?6 is null or not exists (
         select 1 from json_each(?6) as wanted
-        where json_extract(labels, '$.' || json_quote(wanted.key)) is not wanted.value))
+        where not json_valid(labels) or json_extract(labels, '$.' || json_quote(wanted.key)) is not wanted.value))
   and (?7 is null or substr(id, 1, length(?7)) = ?7)
   and (?8 is null or created_at >= ?8)
   and (?9 is null or created_at < ?9)
