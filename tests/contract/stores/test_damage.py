@@ -114,14 +114,7 @@ async def test_a_snapshot_that_was_cut_is_found(shared_backend: Backend):
 
 
 MALFORMED = ["error = '{'", "blocked = '{'", "output = '{'", "waiting = '[1]'", "past = '7'"]
-UNTYPED = [
-    "labels = '{'",
-    "labels = x'00'",
-    "created_at = 'abc'",
-    "ended_at = 'abc'",
-    "status = 'odd'",
-    "output = x'00'",
-]
+UNTYPED = ["labels = '{'", "labels = x'00'", "ended_at = 'abc'", "output = x'00'"]
 
 
 @pytest.mark.parametrize("damage", MALFORMED)
@@ -142,6 +135,22 @@ async def test_a_column_of_another_type_is_named(tmp_path: Path, damage: str):
         backend, f"pragma ignore_check_constraints = on; update runs set awake = true, {damage} where id = 'run'"
     )
     await must_name_the_row(backend)
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [("created_at = 'abc'", "its column created_at holds str"), ("status = 'odd'", "its status is 'odd'")],
+)
+async def test_a_run_that_no_list_can_have_is_found(tmp_path: Path, damage: str, why: str):
+    backend = Sqlite(tmp_path / "plait.db")
+    await fill(backend)
+    await change(backend, f"pragma ignore_check_constraints = on; update runs set {damage} where id = 'run'")
+    async with opened(backend) as store:
+        assert [each.id for each in await store.runs(RunFilter())] == ["well"]
+        with pytest.raises(Damaged, match=why):
+            await store.run(RUN)
+    [line] = await found(backend)
+    assert line.startswith("the database is damaged: run run has no status or no time of creation")
 
 
 async def must_name_the_row(backend: Backend) -> None:

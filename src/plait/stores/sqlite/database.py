@@ -15,7 +15,10 @@ from typing import Literal, NoReturn
 import apsw
 
 from plait.kernel.errors import Unavailable
+from plait.kernel.ids import RunId, caller_id
 from plait.stores import statements
+
+from .run_texts import index_new_runs
 
 Synchronous = Literal["FULL", "NORMAL"]
 
@@ -23,6 +26,10 @@ log = logging.getLogger("plait.store")
 
 PRIVATE = 0o600
 APPLICATION_ID = 0x506C_6169  # "Plai": tells our files from other people's
+_UNLISTED = """
+select id from runs
+where typeof(created_at) <> 'integer' or status not in ('running', 'completed', 'failed', 'cancelled')
+"""
 _MIGRATIONS = list(statements.load("plait.stores.sqlite", "migrations.sql").values())
 
 
@@ -39,7 +46,6 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
-        db.create_scalar_function("casefold", _casefold, 1, deterministic=True)  # SQLite's own knows only ASCII
         return db
 
 
@@ -60,6 +66,7 @@ def migrate(db: apsw.Connection, path: str) -> None:
         try:
             for number in range(_version(db), len(_MIGRATIONS)):  # read again: another process may have been first
                 db.execute(_MIGRATIONS[number])
+            index_new_runs(db)
             db.execute(f"pragma user_version = {len(_MIGRATIONS)}")
             db.execute(f"pragma application_id = {APPLICATION_ID}")
             db.execute("commit")
@@ -69,15 +76,18 @@ def migrate(db: apsw.Connection, path: str) -> None:
 
 
 def check_file(path: str) -> list[str]:
-    """What SQLite finds wrong with a file, and logs that belong to no run; on a connection of its own."""
+    """What SQLite finds wrong with a file, logs that belong to no run, and runs that no list has; on a connection
+    of its own."""
     with readable_errors(path):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:
             found = [str(row[0]) for row in db.execute("pragma integrity_check")]
             (lost,) = next(db.execute("select count(*) from log where run not in (select number from runs)"))
+            unlisted = [str(row[0]) for row in db.execute(_UNLISTED)]
         finally:
             db.close()
     wrong = [line for line in found if line != "ok"]
+    wrong += [f"run {caller_id(RunId(id))} has no status or no time of creation" for id in unlisted]
     return [*wrong, f"{lost:,} rows of logs belong to no run"] if lost else wrong
 
 
@@ -143,10 +153,6 @@ def _readable(error: apsw.Error, path: str) -> Unavailable | None:
             return Unavailable("store.unreadable", f"{path} can't be read or written", why=str(error), fix=fix)
         case _:
             return None
-
-
-def _casefold(*values: object) -> str:
-    return str(values[0]).casefold()
 
 
 def _check_folder(path: str) -> None:
