@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskReport
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
 from plait.kernel import task_payload, values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, caller_id, shard_of
@@ -22,7 +22,7 @@ from plait.kernel.inputs import TaskResult
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.queued import ClaimRequest, HeldTask, QueuedTask
-from plait.kernel.store import InboxRow, Write
+from plait.kernel.store import InboxRow, LineLevel, Write
 from plait.workers.callbacks import fill_in
 from plait.workers.common import CommonExecutors
 
@@ -138,11 +138,21 @@ class Queues:
 
     # -- reporting -----------------------------------------------------------------------------------------------
 
-    async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str = DEFAULT_NAMESPACE) -> bool:
-        """Renews the lease; False: nobody wants the result any more."""
+    async def heartbeat(
+        self,
+        id: str,
+        progress: Raw | None = None,
+        *,
+        lines: Sequence[TaskLine] = (),
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> bool:
+        """Renews the lease, and keeps what the attempt says; False: nobody wants the result any more."""
         self._kernel.must_live()
         claim = read(id, namespace)
         if await self._kernel.store.queues.beat(claim.held, progress):
+            if lines and (held := await self._other(claim)) is not None:
+                said: list[tuple[LineLevel, str]] = [(line.level, line.text) for line in lines]
+                self._kernel.task_logs.keep(claim.run_id, held.task.node or claim.token, claim.attempt, said)
             return True
         if (other := await self._other(claim)) is not None:
             raise _lease_lost(other)
