@@ -80,6 +80,7 @@ bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench.profile
 	$(BIN)/python -m bench.remote
 	$(BIN)/python -m bench.written
+	$(BIN)/python -m bench.lists
 
 bench-api: $(READY) ## Measure the HTTP API under load: make bench-api ARGS="--seconds 10"
 	$(BIN)/python -m bench.api $(ARGS)

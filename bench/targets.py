@@ -98,6 +98,11 @@ TARGETS = (
 )
 
 
+LIST_LIMITS = {"list": 50.0, "search": 100.0, "live": 90.0}
+"""Of `bench.lists`: milliseconds of a list and of a search at 1,000,000 runs, and the percentage of W1 that one live
+list leaves."""
+
+
 def judge(results: Results) -> list[Verdict]:
     """Verdicts on the targets of the works that were run."""
     return [_verdict(target, results) for target in TARGETS if target.work in results.works()]

@@ -178,6 +178,30 @@ async def test_watchers_of_one_filter_share_what_is_read(place: Place):
         assert engine.kernel.subscriptions.watchers == 1
 
 
+async def test_a_list_is_not_read_again_for_runs_that_are_nothing_to_it(place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("plait.engine.live_lists.PAUSE", 0.0)
+    async with place.engine(listener, echo) as engine:
+        read: list[RunFilter] = []
+        runs = engine.kernel.store.runs
+
+        async def counted(query: RunFilter):
+            read.append(query)
+            return await runs(query)
+
+        monkeypatch.setattr(engine.kernel.store, "runs", counted)
+        page = Page(engine.follow_runs(RunFilter(namespace="default", labels={"team": "red"})))
+        assert await page.turn() == {}
+        await engine.start(listener, id="a", labels={"team": "red"})
+        await page.until({"a": "running"})
+        before = len(read)
+        for _ in range(20):
+            await (await engine.start(echo, 1, labels={"team": "blue"})).result()
+        assert len(read) == before
+        await engine.start(listener, id="b", labels={"team": "red"})
+        await page.until({"a": "running", "b": "running"})
+        assert len(read) == before + 1
+
+
 async def test_a_watcher_who_fell_behind_gets_the_whole_page(place: Place, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("plait.engine.live_lists.PAUSE", 0.0)
     async with place.engine(listener) as engine:

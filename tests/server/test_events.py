@@ -217,7 +217,7 @@ async def test_a_store_that_goes_away_ends_the_stream_properly(
         async with watching(served, f"/runs/{id}/events") as stream:
             seen = [await anext(stream)]
             monkeypatch.setattr(served.engine.kernel.store, "run", away)
-            served.engine.kernel.subscriptions.moved(RunId(id), listed=False)
+            served.engine.kernel.subscriptions.moved(RunId(id))
             seen += [frame async for frame in stream]  # no protocol error
         monkeypatch.undo()
         assert "end" not in {frame.event for frame in seen}

@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
+from plait.kernel.store import RunFilter
 from plait.stores.postgres.database import SQL
+from plait.stores.postgres.run_lists import ROWS, row_arguments
 from plait.stores.postgres.task_queues import SQL as QUEUES
+from plait.stores.run_lists import Index, Rows, Source, TextMatch
 from tests.stores.looking_in import looking_in, opened_at
 
 FILL = """
@@ -47,11 +50,6 @@ SHARDS = list(range(64))
         ("count_recoveries", ([3, 4], 3), "runs_awake"),
         ("get_run", ("run-7",), "runs_pkey"),
         ("read_reply", ("run-7", "key"), "inbox_key"),
-        ("list_runs", (*[None] * 12, 10), "runs_newest"),
-        ("list_runs", (*[None] * 9, 4_000, "run-7", None, 10), "runs_newest"),
-        ("list_runs", (*[None] * 4, "run-7", *[None] * 7, 10), "runs_parent"),
-        ("list_runs", (*[None] * 5, '{"n": "77"}', *[None] * 6, 10), "runs_labels"),
-        ("list_runs", (*[None] * 6, "run-77", *[None] * 5, 10), "runs_pkey"),
         ("heads", (["run-7", "run-8"],), "log_place"),
         ("numbers_of", (["run-7", "run-8"],), "runs_pkey"),
         ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
@@ -62,7 +60,12 @@ SHARDS = list(range(64))
         ("list_newest_approvals", ("default", "approved", 2**62, "", 100), "approvals_status"),
         ("list_all_approvals", ("default", 4_000, "run-4000:ok", 100), "approvals_newest"),
         ("list_approvals_of_run", ("run-7", None, -1, "", None), "approvals_run"),
-        ("list_records", ("catalog/default", "default", "0000000000004999", 200), "records_pkey"),
+        ("list_records", ("catalog/default", "0000000000004999", 200), "records_pkey"),
+        (
+            "list_records_of_namespace",
+            ("catalog/default", "0000000000004999", "default", 200),
+            "records_namespace",
+        ),
     ],
 )
 async def test_a_hot_query_uses_its_index(postgres_url: str, query: str, args: tuple[object, ...], index: str):
@@ -80,11 +83,44 @@ async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_ta
         writer = store._writer
         assert writer is not None
         async with writer.use() as connection:
-            arguments = [[]] * 61 + [None]
+            arguments = [[]] * 61 + [None] + [[]] * 7
             [plan] = json.loads(await connection.fetchval(f"explain (format json) {SQL['commit']}", *arguments))
     scans = [node for node in parts(plan["Plan"]) if node["Node Type"].endswith("Scan") and "Relation Name" in node]
     assert {node["Relation Name"] for node in scans} == {"shards", "runs", "inbox", "timers", "approvals"}
     assert "Seq Scan" not in {node["Node Type"] for node in scans}
+
+
+FILL_TEXTS = """
+insert into plait.run_texts (run, namespace, created_at, part, text)
+select number, namespace, created_at, 0, id || ' customer-' || created_at from plait.runs;
+insert into plait.run_labels (namespace, key, value, created_at, run_id)
+select 'default', 'n', (n % 9)::text, n, 'run-' || n from generate_series(1, 5000) as n;
+analyze;
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "key", "used"),
+    [
+        ("of_status", ("default", "code", "completed"), "runs_status"),
+        ("of_definition", ("default", "order", ""), "runs_definition"),
+        ("of_label", ("default", "n", "7"), "run_labels_place"),
+        ("of_parent", ("run-7", "", ""), "runs_parent"),
+        ("of_prefix", ("run-77", "run-78", ""), "runs_pkey"),
+        ("of_text", ("default", "", ""), "run_texts_groups"),
+    ],
+)
+async def test_a_list_reads_its_index(postgres_url: str, index: Index, key: tuple[str, ...], used: str):
+    text = TextMatch("customer-77", ("customer-77",), (), anywhere=True) if "text" in index else None
+    step = Rows(Source(index, (key,)), text)
+    async with opened_at(postgres_url) as store, looking_in(postgres_url) as db:
+        await db.execute(FILL + FILL_TEXTS)
+        async with store._use(store._lists) as connection:
+            arguments = row_arguments(RunFilter(namespace="default", limit=10), step)
+            [plan] = json.loads(await connection.fetchval(f"explain (format json) {ROWS[index]}", *arguments))
+    nodes = list(parts(plan["Plan"]))
+    assert used in {node.get("Index Name") for node in nodes}, plan
+    assert "Seq Scan" not in {node["Node Type"] for node in nodes}, plan
 
 
 def parts(node: dict[str, Any]):

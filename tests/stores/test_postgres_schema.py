@@ -48,7 +48,8 @@ async def test_a_schema_of_another_program_is_refused_and_untouched(postgres_url
 
 async def test_a_migration_that_fails_leaves_nothing_behind(postgres_url: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        "plait.stores.postgres.database._MIGRATIONS", ["create table plait.one (x integer)", "select 1 / 0"]
+        "plait.stores.postgres.database._MIGRATIONS",
+        [("v1", "create table plait.one (x integer)"), ("v2", "select 1 / 0")],
     )
     store = PostgresStore(postgres_url)
     with pytest.raises(Exception, match="division by zero"):
@@ -65,7 +66,7 @@ async def test_later_migrations_are_made_on_top_of_earlier_ones(postgres_url: st
         before = (await store.facts())["schema"]
     from plait.stores.postgres.database import _MIGRATIONS
 
-    more = [*_MIGRATIONS, "create table plait.later (x integer)"]
+    more = [*_MIGRATIONS, ("later", "create table plait.later (x integer)")]
     monkeypatch.setattr("plait.stores.postgres.database._MIGRATIONS", more)
     async with opened_at(postgres_url) as store:
         assert int((await store.facts())["schema"]) == int(before) + 1

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from plait.kernel.store import RunFilter
 from plait.stores.sqlite import SqliteStore
 from plait.stores.sqlite.commit import SQL
 from plait.stores.sqlite.database import connect
+from plait.stores.sqlite.run_lists import COUNTS, ROWS, bindings
 from plait.stores.sqlite.task_queues import SQL as QUEUES
 
 
@@ -23,7 +25,6 @@ from plait.stores.sqlite.task_queues import SQL as QUEUES
         ("get_run", "runs_id (id=?)"),
         ("patch_run", "INTEGER PRIMARY KEY (rowid=?)"),
         ("number_of", "runs_id (id=?)"),
-        ("list_runs", "USING INDEX runs_newest"),
         ("read_reply", "inbox_key (run_id=? AND key=?)"),
         ("take_inbox", "inbox_key (run_id=? AND key=?)"),
         ("clear_timers", "PRIMARY KEY (run_id=?)"),
@@ -35,6 +36,11 @@ from plait.stores.sqlite.task_queues import SQL as QUEUES
         ("list_all_approvals", "approvals_newest (namespace=? AND (asked_at,id)<(?,?))"),
         ("list_approvals_of_run", "approvals_run (run_id=? AND (asked_at,id)>(?,?))"),
         ("list_records", "PRIMARY KEY (kind=? AND id>?)"),
+        ("list_records_of_namespace", "records_namespace (kind=? AND namespace=? AND id>?)"),
+        ("list_records_of_namespace_newest", "records_namespace (kind=? AND namespace=?)"),
+        ("list_dead_letters", "dead_letters_status (namespace=? AND status=?)"),
+        ("list_dead_letters_of_run", "dead_letters_run (run_id=?)"),
+        ("get_dead_letter", "PRIMARY KEY (id=?)"),
         ("any_free", "queued_tasks_free (namespace=? AND queue=?)"),
         ("free", "queued_tasks_free (namespace=? AND queue=?)"),
         ("finish", "queued_tasks_place (run_id=? AND token=?)"),
@@ -54,3 +60,41 @@ async def test_a_hot_query_uses_its_index(tmp_path: Path, query: str, index: str
     db.close()
     assert any(index in step for step in plan), plan
     assert not any(step.startswith("USE TEMP B-TREE") for step in plan) or query == "awake_runs", plan
+
+
+BOUNDS = "created_at>? AND (created_at,id)<(?,?))"
+
+
+@pytest.mark.parametrize(
+    ("source", "index"),
+    [
+        (
+            "of_status",
+            f"runs_status (namespace=? AND dialect=? AND <expr>=? AND {BOUNDS}",
+        ),
+        ("of_claimed", "runs_id (id=?)"),
+        ("of_definition", "runs_definition (namespace=? AND definition=? AND created_at>? AND (created_at,id)<(?,?))"),
+        ("of_label", "PRIMARY KEY (namespace=? AND key=? AND value=? AND created_at>? AND (created_at,run_id)<(?,?))"),
+        ("of_parent", "runs_parent (parent=? AND created_at>? AND (created_at,id)<(?,?))"),
+        ("of_prefix", "runs_id (id>? AND id<?)"),
+        ("of_text", "VIRTUAL TABLE INDEX"),
+    ],
+)
+async def test_a_list_reads_its_index_in_the_order_of_the_list(tmp_path: Path, source: str, index: str):
+    path = str(tmp_path / "plait.db")
+    store = SqliteStore(path)
+    await store.open()
+    await store.close()
+    db = connect(path, "FULL", 0)
+    given = bindings(RunFilter(namespace="default", status="failed")) | dict.fromkeys(
+        ["a", "b", "c", "match", "text"], ""
+    )
+    given |= {"definitions": "[]", "starts": "[]", "anywhere": True, "limit": 10}
+    for sql in (ROWS[source], COUNTS[source]):
+        plan = [step[3] for step in db.execute(f"explain query plan {sql}", given)]
+        assert any(index in step for step in plan), plan
+        assert not any(step.startswith("SCAN runs") or step == "SCAN r" for step in plan), plan
+        assert not any("USE TEMP B-TREE FOR ORDER" in step for step in plan) or source in ("of_prefix", "of_claimed"), (
+            plan
+        )
+    db.close()

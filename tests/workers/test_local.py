@@ -33,7 +33,7 @@ class Bound:
         self._function = function
         self.threaded = threaded
 
-    def __call__(self) -> Any:
+    def call(self) -> Any:
         attempt = current_attempt.get()
         assert attempt is not None
         return self._function(attempt)

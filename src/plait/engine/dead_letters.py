@@ -23,8 +23,7 @@ class DeadLetters:
         """Oldest first, of all runs or of one; with `all`, also those that were settled."""
         self._kernel.must_live()
         key = None if run_id is None else run_key(namespace, run_id)
-        found = await self._kernel.store.dead_letters(namespace, key)
-        return [letter for letter in found if all or letter.status == "pending"]
+        return await self._kernel.store.dead_letters(namespace, key, None if all else "pending")
 
     async def retry(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> None:
         """Tries the task again, with fresh attempts; a run that failed with it goes on."""
@@ -35,8 +34,9 @@ class DeadLetters:
         await self._settle(id, "discard", namespace)
 
     async def _settle(self, id: str, verdict: Literal["retry", "discard"], namespace: str) -> None:
-        letter = next((found for found in await self.list(namespace, all=True) if found.id == id), None)
-        if letter is None:
+        self._kernel.must_live()
+        letter = await self._kernel.store.dead_letter(id)
+        if letter is None or letter.namespace != namespace:
             raise NotFound("kernel.no_dead_letter", f"there is no dead letter {id}", fix="`plait dlq` lists them")
         if letter.status != "pending":
             raise Conflict("kernel.dead_letter_settled", f"dead letter {id} was {letter.status} already")

@@ -1,5 +1,8 @@
 """Lists of runs that stay true: a first page of a filter, and then what changes in it.
 
+Each commit of this process says which runs it changed, and the filter is held against them here: the page is read
+again, by its index, only when one of them is on it or belongs there, or when another process wrote something.
+
 Watchers of the same filter share one board, so that five hundred open pages cost one query. Each watcher has a place of
 its own in the board's recent changes; one that falls too far behind gets the whole page again.
 """
@@ -15,6 +18,7 @@ import msgspec
 
 from plait.kernel.ids import RunId
 from plait.kernel.kernel import Kernel
+from plait.kernel.run_matching import matches
 from plait.kernel.store import RunFilter, RunRow
 from plait.kernel.subscriptions import Bell
 
@@ -23,6 +27,7 @@ from .run_list import listed
 PAUSE = 0.25
 """Seconds between two looks at the store, however much happens."""
 _REMEMBERED = 64
+_NOWHERE = (0, "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +66,8 @@ class Board:
         self._kernel = kernel
         self._query = query
         self._page: dict[RunId, RunRow] = {}
+        self._last: tuple[int, str] = _NOWHERE
+        """The place of the page's oldest run."""
         self._version = 0
         self._recent: deque[tuple[int, RunChanges]] = deque(maxlen=_REMEMBERED)
         self._turned = asyncio.Event()
@@ -94,18 +101,27 @@ class Board:
         try:
             with self._kernel.subscriptions.runs() as bell:
                 while not self._kernel.closed:
-                    await self._look()
+                    changed = bell.take()
+                    if changed is None or any(map(self._concerns, changed)):
+                        await self._look()
                     await self._pause()
                     await bell.wait()
-                    bell.clear()
         finally:
             self._turned.set()
+
+    def _concerns(self, row: RunRow) -> bool:
+        """Whether the page may be another for it: the run is on it, or belongs there."""
+        if row.id in self._page:
+            return True
+        full = len(self._page) >= self._query.limit
+        return (not full or (row.created_at, row.id) > self._last) and matches(self._query, row)
 
     async def _look(self) -> None:
         page = await self._read()
         changed = [row for run_id, row in page.items() if self._page.get(run_id) != row]
         gone = [run_id for run_id in self._page if run_id not in page]
         self._page = page
+        self._last = min(((row.created_at, row.id) for row in page.values()), default=_NOWHERE)
         if changed or gone:
             self._version += 1
             self._recent.append((self._version, RunChanges(False, changed, gone)))

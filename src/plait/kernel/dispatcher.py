@@ -74,8 +74,8 @@ class Dispatcher:
         if not write.plain:
             self._note_rows(write)
         if self._subscriptions.any:
-            self._subscriptions.moved(run.id, listed=write.create is not None or write.patch is not None)
-        if unit.events and self._observers.any:
+            self._subscriptions.committed(write, run.info)
+        if self._observers.any and unit.events:
             self._observers.committed(run.info, unit.events, unit.at)
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
@@ -83,11 +83,12 @@ class Dispatcher:
             self._begin(run, unit)
 
     def _begin(self, run: Run, unit: UnitOfWork) -> None:
-        for token in unit.revoked or ():
-            self._worker.cancel(run.id, token)
+        if unit.revoked is not None:
+            for token in unit.revoked:
+                self._worker.cancel(run.id, token)
         for opened in unit.tasks:
-            log_line = self._task_logs.note
-            self._worker.start(Attempt(run.id, opened.task, opened.attempt, opened.progress, self.report, log_line))
+            attempt = Attempt(run.id, opened.task, opened.attempt, opened.progress, self.report, self._task_logs.note)
+            self._worker.start(attempt)
         if unit.more:
             self._queue.post(run, Continue())
         if not run.mailbox and not run.state.tasks.running:
@@ -124,7 +125,7 @@ class Dispatcher:
     def appended(self, write: Write) -> None:
         """A write from outside any run."""
         if self._subscriptions.any:
-            self._subscriptions.moved(write.run_id, listed=write.create is not None or write.patch is not None)
+            self._subscriptions.committed(write)
         if write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)

@@ -144,7 +144,7 @@ class RunLoop:
         if unit.unresolved is not None:
             self._resolver.resolve(run, unit)
             return None
-        if unit.empty:
+        if not unit.events and unit.empty:
             run.queued = False
             # Nothing to write, but what is durable already may have to be started again
             self._dispatcher.committed(run, unit)

@@ -14,7 +14,7 @@ from .store import Verdict, Write
 from .unit_of_work import UnitOfWork
 
 
-class Entry(msgspec.Struct):
+class Entry(msgspec.Struct, gc=False):
     """A write on its way to disk: of a run's decision, or of a caller who waits for it."""
 
     write: Write

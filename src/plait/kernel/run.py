@@ -55,6 +55,8 @@ class Run:
         self._waiting: Reason | None = None
         self._past: Past | None = None
         self._stale = False
+        self._steady = False
+        """The row says that it is at work, and nothing but an input that is more than a result can change that."""
         self.snapshots = Snapshots(limits)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
@@ -93,11 +95,12 @@ class Run:
     def suspect(self) -> None:
         """It was awake each time the process died: count before it is started again."""
         self.recoveries += 1
-        self._stale = True
+        self.row_is_stale()
 
     def block(self, error: ErrorInfo | None) -> None:
         """It can't go on with the code that is loaded; None: it can again."""
-        self._stale = self._stale or self.blocked != error
+        if self.blocked != error:
+            self.row_is_stale()
         self.blocked = error
 
     def ended(self, at: Millis) -> None:
@@ -107,10 +110,10 @@ class Run:
         past = self._past or NO_PAST
         idle = max(0, at - (self._ended_at or at))
         self._past = replace(past, reopened=past.reopened + 1, idle=Millis(past.idle + idle))
-        self._stale = True
+        self.row_is_stale()
 
     def row_is_stale(self) -> None:
-        self._stale = True
+        self._stale, self._steady = True, False
 
     # -- recording ---------------------------------------------------------------------------------------------
 
@@ -140,6 +143,9 @@ class Run:
     def close(self, unit: UnitOfWork) -> None:
         """The row, when something in it changes; a snapshot, when it pays."""
         state, write = self.state, unit.write
+        since = state.seq - self._snapshot_seq
+        if self._steady and write.plain and not unit.ended and state.tasks.running and since < _WORTH_A_SNAPSHOT:
+            return  # a step ended and another began, as in most rounds
         # A blocked run is loaded by its next owner, who may have code that fits
         # An ended run is never loaded for what outlives it, so its row does not say that it is awake
         running = state.status == "running"
@@ -166,7 +172,7 @@ class Run:
             self._full = full
             self._stale = False
             write.patch = self._patch()
-        since = state.seq - self._snapshot_seq
+        self._steady = busy and self.blocked is None and not (self._full or self.recoveries or self._stale)
         enough = since >= _WORTH_A_SNAPSHOT or since >= _SNAPSHOT_EVERY
         if enough and not unit.ended and self._snapshot_pays(since, unit.at):
             self._snapshot_seq, self._snapshot_at = state.seq, unit.at

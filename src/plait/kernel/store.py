@@ -25,6 +25,7 @@ from .view import Phase, Reason, RunStatus
 
 ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked", "waiting", "working"]
 """What people look for. A run that waits, works or is blocked is also running, and is one of the three."""
+DeadLetterStatus = Literal["pending", "retried", "discarded"]
 LineLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -163,7 +164,7 @@ class DeadLetter(msgspec.Struct, frozen=True, gc=False):
     attempts: int
     error: ErrorInfo
     at: Millis
-    status: Literal["pending", "retried", "discarded"] = "pending"
+    status: DeadLetterStatus = "pending"
 
 
 class Settled(msgspec.Struct, frozen=True, gc=False):
@@ -301,7 +302,7 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A run must have all of them."""
     id_prefix: str | None = None
     text: str | None = None
-    """In the id, the name of the definition, a label or the error, in upper or lower case."""
+    """In the id, the name of the definition, a label or the error, in upper or lower case; see `run_text`."""
     since: Millis | None = None
     until: Millis | None = None
     """When it was created."""
@@ -374,7 +375,13 @@ class Store(Protocol):
 
     async def approval(self, id: str) -> Approval | None: ...
     async def approvals(self, query: ApprovalFilter) -> list[Approval]: ...
-    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]: ...
+    async def dead_letter(self, id: str) -> DeadLetter | None: ...
+    async def dead_letters(
+        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+    ) -> list[DeadLetter]:
+        """Oldest first."""
+        ...
+
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         """What tasks said, in order; those after line `after`."""
         ...
@@ -398,7 +405,7 @@ class Store(Protocol):
     async def census(self) -> Census: ...
 
     async def namespaces(self) -> list[str]:
-        """Those of recent runs."""
+        """Those that have runs."""
         ...
 
     async def integrity(self) -> list[str]:

@@ -10,21 +10,50 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 
 from .clock import Clock
 from .errors import Unavailable
 from .ids import RunId, Seq, Shard, shard_of
 from .leases import Leases
-from .store import Store
+from .machine import RunInfo
+from .store import RunPatch, RunRow, Store, Write
 
 log = logging.getLogger("plait.kernel")
 
 POLL = 0.25
 """Seconds between looks at runs that others own."""
 
+_REMEMBERED = 1_000
+"""Runs that changed since a watcher of a list looked; with more, looking again costs less than telling them apart."""
+
 Bell = asyncio.Event
+
+
+class ListBell(Bell):
+    """Rings when runs changed, and has what they are now: most changes are nothing to most lists."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: list[RunRow] = []
+        self._unsure = True
+
+    def ring(self, rows: Sequence[RunRow] | None) -> None:
+        """None: something changed, and nobody here knows what."""
+        if rows is None or len(self._rows) + len(rows) > _REMEMBERED:
+            self._rows.clear()
+            self._unsure = True
+        elif not self._unsure:
+            self._rows += rows
+        self.set()
+
+    def take(self) -> list[RunRow] | None:
+        """What changed since the last time; None: look at everything."""
+        found = None if self._unsure else self._rows
+        self._rows, self._unsure = [], False
+        self.clear()
+        return found
 
 
 class Subscriptions:
@@ -33,7 +62,7 @@ class Subscriptions:
         self._clock = clock
         self._leases = leases
         self._watched: dict[RunId, set[Bell]] = {}
-        self._lists: set[Bell] = set()
+        self._lists: set[ListBell] = set()
         self._others: set[Bell] = set()
         self._heads: dict[RunId, Seq] = {}
         self._looking = False
@@ -65,9 +94,9 @@ class Subscriptions:
                 self.any = bool(self._watched or self._lists)
 
     @contextmanager
-    def runs(self) -> Generator[Bell]:
+    def runs(self) -> Generator[ListBell]:
         """A bell that rings when a run began, ended, or is stuck."""
-        bell = Bell()
+        bell = ListBell()
         self._lists.add(bell)
         self.any = True
         try:
@@ -88,23 +117,30 @@ class Subscriptions:
 
     # -- what rings ----------------------------------------------------------------------------------------------
 
-    def moved(self, run_id: RunId, *, listed: bool) -> None:
-        """A write of this process is on disk; `listed` if lists of runs show it."""
+    def committed(self, write: Write, info: RunInfo | None = None) -> None:
+        """A write of this process is on disk; without `info`, of a run that this process may not know."""
+        self.moved(write.run_id)
+        if self._lists and (write.create is not None or write.patch is not None or write.children):
+            rows = shown_rows(write, info)
+            for bell in self._lists:
+                bell.ring(rows)
+
+    def moved(self, run_id: RunId) -> None:
+        """It has new events, or may have."""
         for bell in self._watched.get(run_id, ()):
             bell.set()
-        if listed:
-            for bell in self._lists:
-                bell.set()
 
     def gained(self, shards: Collection[Shard]) -> None:
         """Runs are ours now. What their last owner wrote just before was not ours to see, and is not looked for any
         more: every watcher of such a run looks himself."""
         for run_id in [run_id for run_id in self._watched if shard_of(run_id) in shards]:
-            self.moved(run_id, listed=False)
+            self.moved(run_id)
 
     def news(self) -> None:
         """Another process wrote something."""
-        for bell in (*self._lists, *self._others):
+        for bell in self._lists:
+            bell.ring(None)
+        for bell in self._others:
             bell.set()
         self._look_soon()
 
@@ -150,4 +186,34 @@ class Subscriptions:
         for run_id, seq in heads.items():
             if self._heads.get(run_id) != seq and run_id in self._watched:
                 self._heads[run_id] = seq
-                self.moved(run_id, listed=False)
+                self.moved(run_id)
+
+
+def shown_rows(write: Write, info: RunInfo | None) -> list[RunRow] | None:
+    """The runs that a write made or changed, as far as lists tell them apart; None if that is not known."""
+    rows = [child.row for child in write.children]
+    if write.create is not None:
+        rows.append(write.create)
+    elif write.patch is not None:
+        if info is None:
+            return None
+        rows.append(_row_of(info, write.shard, write.patch))
+    return rows
+
+
+def _row_of(info: RunInfo, shard: Shard, patch: RunPatch) -> RunRow:
+    return RunRow(
+        id=info.run_id,
+        namespace=info.namespace,
+        dialect=info.dialect,
+        definition=info.definition,
+        shard=shard,
+        status=patch.status,
+        awake=patch.awake,
+        parent=info.parent,
+        labels=dict(info.labels),
+        created_at=info.created_at,
+        error=patch.error,
+        blocked=patch.blocked,
+        waiting=patch.waiting,
+    )

@@ -70,7 +70,9 @@ class Call(Protocol):
         """A plain function, which may block: it runs in a thread."""
         ...
 
-    def __call__(self) -> Any | Awaitable[Any]: ...
+    def call(self) -> Any | Awaitable[Any]:
+        """Once for each attempt."""
+        ...
 
     def check(self, output: object, raw: Raw) -> None:
         """Raises if nobody could read the result, which then is not recorded."""

@@ -32,6 +32,7 @@ ABSENT = Raw()
 Json = Any
 _kind: Callable[[Any], type[Any]] = type
 _PLAIN = frozenset((int, bool, type(None)))
+_SHORTEST_SUSPECT = len(b"null")
 
 
 class NotEncodable(InvalidInput):
@@ -47,7 +48,7 @@ class NotEncodable(InvalidInput):
         self.path = path
 
 
-def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
+def encode(value: object, max_bytes: int = MAX_BYTES) -> Raw:
     """Encodes a user's value, or says exactly which part of it can't be."""
     try:
         raw = _encoder.encode(value)
@@ -66,6 +67,8 @@ def encode(value: object, *, max_bytes: int = MAX_BYTES) -> Raw:
             why=f"the limit is {max_bytes:,}",
             fix="store it elsewhere and pass a reference",
         )
+    if len(raw) < _SHORTEST_SUSPECT:
+        return Raw(raw)
     # Not `in`: for bytes it takes an exception to find out that it is not asked for a number
     nul = raw.find(b"\\u0000") >= 0
     suspect = nul or raw.find(b"null") >= 0 or (len(raw) > MAX_DEPTH and _nested(raw))

@@ -49,7 +49,7 @@ def decoded(decoder: msgspec.json.Decoder[D], column: str, whose: str) -> D:
         raise Damaged(f"the row of {whose} is damaged", str(error)) from error
 
 
-def _error_of(column: str | None, whose: str) -> ErrorInfo | None:
+def error_of(column: str | None, whose: str) -> ErrorInfo | None:
     return None if column is None else decoded(_error, column, whose)
 
 
@@ -79,6 +79,10 @@ def run_columns(row: RunRow) -> Row:
         _wait_text(row.waiting),
         None if row.past is None else json_text(row.past),
     )
+
+
+def label_columns(row: RunRow) -> list[Row]:
+    return [(row.namespace, key, value, row.created_at, row.id) for key, value in row.labels.items()]
 
 
 def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
@@ -118,8 +122,8 @@ def run_row(row: Row) -> RunRow:
         ended_at=row[14],
         deadline=row[15],
         output=None if row[16] is None else Raw(row[16].encode()),
-        error=_error_of(row[17], whose),
-        blocked=_error_of(row[18], whose),
+        error=error_of(row[17], whose),
+        blocked=error_of(row[18], whose),
         recoveries=row[19],
         full=bool(row[20]),
         waiting=_wait_reason(row[22], whose),
@@ -212,6 +216,22 @@ def approval_query(query: ApprovalFilter) -> Row:
         return ("list_all_approvals", query.namespace, at, id)
     name = "list_newest_approvals" if query.newest_first else "list_approvals"
     return (name, query.namespace, query.status, at, id)
+
+
+def dead_letter_query(namespace: str | None, run_id: str | None, status: str | None) -> Row:
+    """The statement that lists them, and what it takes."""
+    if run_id is not None:
+        return ("list_dead_letters_of_run", namespace, status, run_id)
+    name = "list_all_dead_letters" if namespace is None or status is None else "list_dead_letters"
+    return (name, namespace, status)
+
+
+def record_query(kind: str, namespace: str | None, after: str | None, *, newest: bool) -> Row:
+    """The statement that lists documents, and what it takes before the limit."""
+    order = "_newest" if newest else ""
+    if namespace is None:
+        return (f"list_records{order}", kind, after)
+    return (f"list_records_of_namespace{order}", kind, after, namespace)
 
 
 def _given(value: Raw) -> str | None:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from plait.kernel import values
 from plait.kernel.clock import Clock
@@ -34,6 +35,9 @@ _MAX_THREADS = 1_000
 """With those that can't be stopped, although nobody waits for them any more."""
 WORTH_TELLING = 10
 """Milliseconds in the queue; less is the ordinary cost of a thread."""
+
+
+_set_current_attempt = current_attempt.set
 
 
 class LocalWorker:
@@ -100,20 +104,19 @@ class LocalWorker:
     # -- an attempt ----------------------------------------------------------------------------------------------
 
     async def _run(self, attempt: Attempt) -> None:
-        current_attempt.set(attempt)
+        _set_current_attempt(attempt)
         task = attempt.task
         try:
             if self.around is not None:
                 with self.around(attempt):
                     output = await self._execute(attempt)
             elif task.kind == CALL and not task.input.threaded:  # by far the most common
-                output = task.input()
+                output = task.input.call()
                 if hasattr(output, "__await__"):
                     output = await output
             else:
                 output = await self._execute(attempt)
-            later = output is LATER
-            raw = NULL if later else values.encode(output, max_bytes=self.max_payload)
+            raw = NULL if output is LATER else values.encode(output, self.max_payload)
             if task.kind == CALL:
                 task.input.check(output, raw)
         except asyncio.CancelledError as error:
@@ -127,13 +130,16 @@ class LocalWorker:
             if isinstance(error, KeyboardInterrupt):
                 raise
         else:
-            self._report(attempt, TaskResult(task.token, attempt.number, raw, queued=_queued(attempt), later=later))
+            result = TaskResult(task.token, attempt.number, raw)
+            if output is LATER or attempt.thread_asked is not None:
+                result = replace(result, queued=_queued(attempt), later=output is LATER)
+            self._report(attempt, result)
 
     async def _execute(self, attempt: Attempt) -> Any:
         task = attempt.task
         if task.kind == CALL:
             call: Call = task.input
-            output = call() if not call.threaded else await self.in_thread(attempt, call)
+            output = call.call() if not call.threaded else await self.in_thread(attempt, call.call)
             return await output if hasattr(output, "__await__") else output
         executor = self.executors.get(task.kind)
         if executor is None:
@@ -220,7 +226,8 @@ class LocalWorker:
     def _report(self, attempt: Attempt, result: TaskResult) -> None:
         if not attempt.over:
             self._end(attempt)
-            attempt.report(attempt.run_id, result)
+            report = attempt.report
+            report(attempt.run_id, result)
 
     def _end(self, attempt: Attempt) -> None:
         if attempt.over:

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import CodeType
@@ -168,8 +168,22 @@ class Step(Generic[P, T_co]):
         types = self.parameters
         return [values.decoder(type) for type in cast("list[Any]", types)] if isinstance(types, list) else None
 
-    def arguments(self, args: Raw) -> list[Any] | dict[str, Any]:
+    @functools.cached_property
+    def _all_given(self) -> msgspec.json.Decoder[tuple[Any, ...]] | None:
+        """Of all parameters in order, as most calls have them; None if their types can't be read at once."""
+        types = self.parameters
+        try:
+            return values.decoder(tuple[*types]) if isinstance(types, list) else None
+        except TypeError:
+            return None
+
+    def arguments(self, args: Raw) -> Sequence[Any] | dict[str, Any]:
         """Decoded copies, as the types of the parameters: in order, or by name."""
+        if self._all_given is not None:
+            try:
+                return self._all_given.decode(args)
+            except msgspec.ValidationError:
+                pass  # not all are given, or one does not fit, which is said below
         decoders = self._decoders
         if bytes(args).startswith(b"{"):
             named = _named.decode(args)

@@ -25,6 +25,7 @@ from .scope import current
 
 _log = logging.getLogger("plait.workflow")
 
+_get_running_loop, _set_running_loop = asyncio._get_running_loop, asyncio._set_running_loop
 _swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_swap_current_task", None)
 
 
@@ -97,9 +98,9 @@ class TurnLoop(asyncio.AbstractEventLoop):
     def run(self) -> None:
         """Runs callbacks until none is ready."""
         ready = self.ready
-        outer = asyncio._get_running_loop()
+        outer = _get_running_loop()
         outer_task = _swap_current_task(outer, None) if _swap_current_task and outer else None
-        asyncio._set_running_loop(self)
+        _set_running_loop(self)
         try:
             while ready:
                 callback = ready.popleft()
@@ -115,7 +116,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
                 except (SystemExit, KeyboardInterrupt):
                     continue  # the task keeps it as its outcome
         finally:
-            asyncio._set_running_loop(outer)
+            _set_running_loop(outer)
             if _swap_current_task and outer:
                 _swap_current_task(outer, outer_task)
 

@@ -104,7 +104,8 @@ class History:
         self.rollback_error: ErrorInfo | None = None
         self.trimmed = False
         """A loop has dropped iterations: its run may go on for years."""
-        self.fresh_fork = False
+        self.forked_seq = 0
+        """The number of the event that made it a copy of another run's."""
         self.on_closed: Callable[[OpState], None] | None = None
         """Whoever plays the history is told of each closing as it is recorded."""
         self._iterations: dict[str, dict[int, list[str]]] = {}
@@ -113,7 +114,6 @@ class History:
 
     def evolve(self, event: Event, at: Millis) -> None:
         self.seq += 1
-        self.fresh_fork = False
         fold = _FOLDS.get(type(event))
         if fold is not None:
             fold(self, event, at)
@@ -125,11 +125,8 @@ class History:
         self.hash = event.hash
 
     def fold_opened(self, event: OpOpened, at: Millis) -> None:
-        op = OpState(event.at, event.kind, self.seq, at)
-        op.after, op.args = event.after, event.args
-        if event.kind == "step":
-            op.fn, op.undo = event.fn, event.undo
-        else:
+        op = OpState(event.at, event.kind, self.seq, at, event.after, event.args, event.fn, event.undo)
+        if event.kind != "step":
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
             op.definition, op.given, op.detached = event.definition, event.given, event.detached
@@ -147,8 +144,11 @@ class History:
             if op is not None and event.status == "cancelled":
                 self._give_back(op, at)
             return
-        op.status, op.output, op.error, op.attempts = event.status, event.output, event.error, event.attempts
-        op.closed_seq, op.closed_at, op.winner, op.queued = self.seq, at, event.winner, event.queued
+        op.status, op.output, op.closed_seq, op.closed_at = event.status, event.output, self.seq, at
+        if event.error is not op.error or event.attempts != op.attempts or event.queued != op.queued:
+            op.error, op.attempts, op.queued = event.error, event.attempts, event.queued
+        if event.winner is not op.winner:
+            op.winner = event.winner
         if event.messages is not None:
             op.received = [self.queue.pop(id) for id in event.messages]
         if event.status == "cancelled":
@@ -157,8 +157,9 @@ class History:
         op.order = self.orders
         if op.undo is not None and event.status == "completed":
             self.undoables[op.at] = Undoable(op.at, op.undo, op.order, op.output, op.args, op.fn)
-        if self.on_closed is not None:
-            self.on_closed(op)
+        on_closed = self.on_closed
+        if on_closed is not None:
+            on_closed(op)
 
     def _give_back(self, listener: OpState, at: Millis) -> None:
         """It was cancelled before its messages were delivered: they wait again, where they waited."""
@@ -257,7 +258,7 @@ class History:
         self.queue = in_order([*self.queue.values(), *(m for m in messages if m.id not in known)])
 
     def fold_forked(self, event: RunForked, at: Millis) -> None:
-        self.queue, self.seen, self.fresh_fork = {}, {}, True
+        self.queue, self.seen, self.forked_seq = {}, {}, self.seq
         self._drop_open_children()
         self.blocked, self.causes = None, []
         for path, value in event.edits.items():
@@ -276,6 +277,11 @@ class History:
         self.rolled_back = self.rolled_back or event.status != "retried"
 
     # -- asking --------------------------------------------------------------------------------------------------
+
+    @property
+    def fresh_fork(self) -> bool:
+        """Nothing has come after the copy."""
+        return 0 < self.forked_seq == self.seq
 
     def messages_for(self, listener: OpState) -> list[str]:
         """Ids of the oldest messages that wait under one of its names."""

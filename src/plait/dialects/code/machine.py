@@ -95,9 +95,14 @@ class CodeMachine(Replayer):
     def decide(self, input: Any, now: Millis) -> Decision:
         decision = self._decision = Decision()
         self._now = now
+        if type(input) is TaskResult:  # by far the most common
+            self._task_result(input)
+        else:
+            self._decide(input)
+        return decision
+
+    def _decide(self, input: Any) -> None:
         match input:
-            case TaskResult():
-                self._task_result(input)
             case TimerFired():
                 self._timer(input.token)
             case Message():
@@ -125,7 +130,6 @@ class CodeMachine(Replayer):
                 )
             case _:
                 assert_never(input)
-        return decision
 
     def _task_result(self, result: TaskResult) -> None:
         op = self._open_op(result.token)
@@ -284,7 +288,7 @@ class CodeMachine(Replayer):
 
     def _play_again(self, reset: Collection[str] = ()) -> None:
         """Plays, and starts again what history has as open but nothing is under way for."""
-        self.history.fresh_fork = False
+        self.history.forked_seq = 0
         paths = [op.at for op in self.history.open_ops() if op.kind in _ARMED]
         self._play(again=True)
         if self._replay is None or self._replay.over:

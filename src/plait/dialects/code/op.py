@@ -26,11 +26,15 @@ from .scope import Scope, current
 
 T_co = TypeVar("T_co", covariant=True)
 
+_current = current.get
+
 
 class OpFuture(asyncio.Future[Any]):
     """Tells its operation when the workflow's code cancels it."""
 
-    op: Op[Any] | None = None
+    __slots__ = ("op",)
+
+    op: Op[Any] | None
     """None when it has its result: the two would keep each other in memory until a garbage collection."""
 
     def cancel(self, msg: object = None) -> bool:
@@ -46,31 +50,33 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
 
     kind: ClassVar[Kind]
     returns: Any = Any
-    __slots__ = ("_code", "_iterator", "_lineno", "at", "dropped", "future", "name", "scope")
+    __slots__ = ("_code", "_iterator", "_place", "at", "dropped", "future", "name", "scope")
 
     def __init__(self, scope: Scope, name: str, depth: int = 2) -> None:
         self.scope = scope
         self.name = name
-        self.at = scope.claim(self.kind, name, self)
+        self.at = scope.claim(name, self)
         self.future: OpFuture | None = None
         self.dropped = False
         self._iterator: Any = None
         frame = sys._getframe(depth)  # pyright: ignore[reportPrivateUsage]
         self._code: CodeType = frame.f_code
-        self._lineno = frame.f_lineno
+        self._place = frame.f_lasti  # its line is worked out when somebody asks
 
     # -- for asyncio ---------------------------------------------------------------------------------------------
 
     def __await__(self) -> Generator[Any, Any, T_co]:
-        if self.future is None:
-            scope, replay = self.scope, self.scope.replay
-            if current.get() is not scope or scope.dead or replay.evicted:
+        future = self.future
+        if future is None:
+            scope = self.scope
+            replay = scope.replay
+            if _current() is not scope or scope.dead or replay.evicted:
                 scope.refuse(self.kind, self.name)
                 return _nothing(replay)
-            self.future = OpFuture(loop=replay.loop)  # pyright: ignore[reportArgumentType]
-            self.future.op = self
+            future = self.future = OpFuture(loop=replay.loop)  # pyright: ignore[reportArgumentType]
+            future.op = self
             replay.open(self)
-        return self.future.__await__()
+        return future.__await__()
 
     def send(self, value: Any) -> Any:
         if self._iterator is None:
@@ -148,7 +154,8 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
 
     @property
     def line(self) -> str:
-        return f"{self._code.co_filename}:{self._lineno}"
+        line = next((line for begin, end, line in self._code.co_lines() if begin <= self._place < end), None)
+        return f"{self._code.co_filename}:{line}"
 
     @property
     def token(self) -> TaskToken:

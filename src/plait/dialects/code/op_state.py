@@ -28,15 +28,15 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     kind: Kind
     opened_seq: int
     opened_at: Millis
+    after: str | None = None
+    args: Raw = ABSENT
+    fn: str | None = None
+    undo: str | None = None
     status: OpStatus = "open"
     order: int = 0
     """Its place among all closings; deliveries go in this order."""
     closed_seq: int = 0
     closed_at: Millis | None = None
-    after: str | None = None
-    fn: str | None = None
-    args: Raw = ABSENT
-    undo: str | None = None
     deadline: Millis | None = None
     names: list[str] | None = None
     limit: int | None = None

@@ -83,6 +83,7 @@ class Replay:
         """The time of the decision, which may be later than the last delivery."""
         self.after: str | None = None
         self.replaying = bool(history.ops)
+        self._live = not (self.replaying or collecting)
         self.evicted = False
         self.blocked: RunBlocked | None = None
         self.handlers: dict[str, tuple[Callable[..., Any], Any]] = {}
@@ -118,17 +119,19 @@ class Replay:
     def pump(self, wall: Millis) -> None:
         """Turn after turn, until there is nothing to deliver."""
         self.wall, self.more, self._opened = wall, False, 0
-        if not self.replaying and not self._due:
+        due, overdue = self._due, self._overdue
+        if not (due or self.replaying):
             self.now = wall
         if self.loop.ready:
             self._turn()
         while self.blocked is None and not (self.main is not None and self.main.done()):
-            if self._overdue:
-                state = self._overdue.popleft()
-            elif self._due:
-                state = self._due.popleft()
+            if overdue:
+                state = overdue.popleft()
+            elif due:
+                state = due.popleft()
                 self._last_order = state.order
-                self.now = max(self.now, state.closed_at or self.now)
+                if state.closed_at is not None and state.closed_at > self.now:
+                    self.now = state.closed_at
             elif not self.replaying or self.collecting:
                 return
             else:
@@ -141,7 +144,7 @@ class Replay:
                 self.loop.calls = 0
                 op.deliver(state)
                 self._turn()
-                if self._opened >= ENOUGH and self._due and not self.replaying:
+                if self._opened >= ENOUGH and due and not self.replaying:
                     self.more = True
                     return
         if self.replaying and self.blocked is None and not self.collecting:
@@ -177,13 +180,15 @@ class Replay:
         """The code awaits an operation for the first time."""
         self.loop.calls = 0
         state = self.history.ops.get(op.at)
-        if type(op) is RemovedOp:
+        if state is None and self._live and op.kind == "step":  # by far the most common
+            self._begin(op)
+        elif type(op) is RemovedOp:
             self._remove(op, state)
         elif state is not None:
             self._take_up(op, state)
         elif type(op) is VersionOp:
             self._gate(op)
-        elif self.replaying or self.collecting:
+        elif not self._live:
             self._held.append(op)
         else:
             self._begin(op)
@@ -198,8 +203,8 @@ class Replay:
         except WorkflowCodeError as error:
             op.fail(error)
             return
-        self.record(event)
-        self.waiting[op.at] = op
+        record, self.waiting[op.at] = self.record, op
+        record(event)
         op.begin(self.history.ops[op.at])
 
     def _take_up(self, op: Op[Any], state: OpState) -> None:
@@ -325,6 +330,7 @@ class Replay:
             self._diverge(missing.at, f"{missing.kind} `{missing.at}`", asked, missing, held)
             return
         self.replaying = False
+        self._live = not self.collecting
         self._visited.clear()
         self.now = max(self.now, self.wall)
         for state in self._dropped:

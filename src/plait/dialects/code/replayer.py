@@ -91,7 +91,8 @@ class Replayer:
         if replay.blocked is not None:
             self._block(replay.blocked)
             return
-        self._decision.more = replay.more
+        if replay.more:
+            self._decision.more = True
         if self.history.blocked is not None:
             self._record(RunUnblocked(replay.definition.hash))
             self._effect(Block(None))
@@ -165,11 +166,12 @@ class Replayer:
     def _record_as_code(self, event: Event) -> None:
         """An event that the function's code caused; other code than before is noted first."""
         replay = self._replay
-        if replay is not None and self.history.hash != replay.definition.hash and self.history.blocked is None:
+        if replay is not None and self.history.blocked is None:
             definition = replay.definition
-            self._record(CodeLoaded(definition.name, definition.hash, definition.version))
-        self._decision.events.append(event)
-        self.history.evolve(event, self._now)
+            if self.history.hash != definition.hash:
+                self._record(CodeLoaded(definition.name, definition.hash, definition.version))
+            replay.record = self._record  # it is known now
+        self._record(event)
 
     def _effect(self, effect: Effect) -> None:
         self._decision.effects.append(effect)

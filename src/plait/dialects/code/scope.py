@@ -39,16 +39,16 @@ class Scope:
         self._tasks = 0
         self._timers = 0
 
-    def claim(self, kind: str, name: str, op: Operation) -> str:
+    def claim(self, name: str, op: Operation) -> str:
         """Checks a call and gives the path of its operation."""
         if current.get() is not self or self.dead or self.replay.evicted:
-            return self.refuse(kind, name)
-        part = name if type(name) is str and is_plain(name) else segment(check_name(kind, name))
+            return self.refuse(op.kind, name)
+        part = name if type(name) is str and is_plain(name) else segment(check_name(op.kind, name))
         if name in self._names:
             fix = f'write f"{name}:{{i}}", or use ctx.loop'
             return self._reject(WorkflowCodeError("DUPLICATE_NAME", f"`{name}` is used twice in {self.label}", fix=fix))
         if self.depth >= MAX_DEPTH:
-            what, fix = f"{kind} `{name}` is nested {self.depth + 1} levels deep", f"use at most {MAX_DEPTH} levels"
+            what, fix = f"{op.kind} `{name}` is nested {self.depth + 1} levels deep", f"use at most {MAX_DEPTH} levels"
             raise WorkflowCodeError("BAD_OPTION", what, fix=fix)
         self._names[name] = op
         return self.prefix + part

@@ -24,7 +24,7 @@ from .hints import return_type
 from .keyword_arguments import Arguments
 from .op import Op
 from .op_state import INLINE, OpState, Undoable
-from .scope import Scope, current
+from .scope import Scope
 
 T = TypeVar("T")
 
@@ -79,35 +79,6 @@ def _attempt(what: str) -> Attempt:
     return found
 
 
-class StepCall(msgspec.Struct):
-    """A step's function with its arguments. It is called once for each attempt."""
-
-    fn: Any
-    args: Arguments
-    raw: Raw
-    path: str
-    threaded: bool
-    returns: Any = Any
-
-    def check(self, output: object, raw: Raw) -> None:
-        """A result that could not be read back fails its attempt: once recorded it would block the run."""
-        check_result(self.path, self.returns, output, raw)
-
-    def __call__(self) -> Any:
-        current.set(None)
-        if self.raw:
-            arguments = self._decoded(self.fn)
-            return self.fn.fn(**arguments) if type(arguments) is dict else self.fn.fn(*arguments)
-        return self.fn(*self.args)
-
-    def _decoded(self, fn: Step[..., Any]) -> list[Any] | dict[str, Any]:
-        try:
-            return fn.arguments(self.raw)
-        except (msgspec.DecodeError, TypeError, ValueError) as error:
-            what = f"an argument of step `{self.path}` does not fit `{fn.name}`"
-            raise WorkflowCodeError("BAD_OPTION", what, why=str(error)) from None
-
-
 _PLAIN = (str, int, bool, float)
 
 
@@ -139,7 +110,7 @@ class StepOp(Op[T]):
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
-        super().__init__(scope, name, depth=3)
+        Op.__init__(self, scope, name, 3)  # pyright: ignore[reportUnknownMemberType]
         self._fn = fn
         self._named = named  # the same, if it is a @step
         self._args = args
@@ -152,19 +123,20 @@ class StepOp(Op[T]):
             scope.replay.handlers[self.at] = (options.rollback, self.returns)
 
     def opened(self) -> OpOpened:
-        named, options = self._named, self._options
+        named, options, replay = self._named, self._options, self.scope.replay
         undo = None if options.rollback is None else handler_ref(options.rollback)
         if named is None:
-            return OpOpened(self.at, "step", self.scope.replay.after, undo=undo)
+            return OpOpened(self.at, "step", replay.after, undo=undo)
         try:
-            self._raw = values.encode(self._args, max_bytes=self.scope.replay.max_payload)
+            self._raw = values.encode(self._args, replay.max_payload)
         except PlaitError as error:
             what = f"an argument of step `{self.name}`"
             raise WorkflowCodeError("NOT_ENCODABLE", what, why=str(error)) from None
-        return OpOpened(self.at, "step", self.scope.replay.after, named.ref, self._raw, undo)
+        return OpOpened(self.at, "step", replay.after, named.ref, self._raw, undo)
 
     def begin(self, state: OpState) -> None:
-        self.scope.replay.effect(self.task())
+        effect = self.scope.replay.effect
+        effect(self.task())
 
     def resume(self, state: OpState) -> None:
         if self._named is not None:
@@ -180,17 +152,38 @@ class StepOp(Op[T]):
         named, replay, at = self._named, self.scope.replay, self.at
         if named is not None and self._options.queue is not None:
             return self._queued(named)
-        threaded = not is_async(self._fn) if named is None else named.threaded
         generation = replay.history.generation
         return Task(
             replay.token(at) if generation else TaskToken(at),
             f"step `{at}`",
             CALL,
-            StepCall(self._fn, self._args, self._raw, at, threaded, self.returns),
+            self,
             self._options.policy,
             f"{replay.run_id}:{at}:{generation}",
             at,
         )
+
+    # -- as the input of its task --------------------------------------------------------------------------------
+
+    @property
+    def threaded(self) -> bool:
+        return not is_async(self._fn) if self._named is None else self._named.threaded
+
+    def call(self) -> Any:
+        """A @step gets copies of what was recorded."""
+        named = self._named
+        if named is None or not self._raw:  # nothing is recorded of a function that was no @step when it was asked for
+            return self._fn(*self._args)
+        try:
+            arguments = named.arguments(self._raw)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            what = f"an argument of step `{self.at}` does not fit `{named.name}`"
+            raise WorkflowCodeError("BAD_OPTION", what, why=str(error)) from None
+        return named.fn(**arguments) if isinstance(arguments, dict) else named.fn(*arguments)
+
+    def check(self, output: object, raw: Raw) -> None:
+        """A result that could not be read back fails its attempt: once recorded it would block the run."""
+        check_result(self.at, self.returns, output, raw)
 
     def _queued(self, named: Step[..., Any]) -> Task:
         """Its function by name, for whoever has it."""
@@ -238,11 +231,10 @@ class UndoCall:
     def check(self, output: object, raw: Raw) -> None:
         """Nobody reads what a handler returns."""
 
-    def __call__(self) -> Any:
+    def call(self) -> Any:
         handler, record = self.handler, self.record
         if handler is None:
             raise rollback_unbound(record.at)
-        current.set(None)
         output = values.decode(record.output or NULL, self.returns)
         args = values.decode(record.args) if record.args else None
         undo = Undo(record.at, output, args, self.error)

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from plait.kernel.ids import RunId
 from plait.kernel.store import RunPatch, RunRow, TimerRow, Write
 from plait.stores.log_rows import log_columns
-from plait.stores.rows import Row, patch_columns, reply_column, run_columns
+from plait.stores.rows import Row, label_columns, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
 from .rare import columns, sends_late, timer_columns, times_late, withdrawal
 from .run_numbers import PostgresRunNumbers
+from .run_texts import has_error, has_text
 
 Proof: TypeAlias = tuple[Sequence[int], Sequence[int]]
 """Shards, and the epochs that they must have."""
@@ -23,6 +24,7 @@ Numbers: TypeAlias = Mapping[RunId, int]
 """Of runs that are new or were not used lately."""
 
 _RUN, _LOG, _PATCH, _TAKEN, _SENT, _WITHDRAWN, _CLEARED, _TIMER = 24, 7, 11, 3, 5, 2, 2, 4
+_LABEL = 5
 """How many columns each kind of row has."""
 
 
@@ -37,7 +39,8 @@ class Session:
 
 async def write_common(session: Session, writes: Sequence[Write], found: Numbers, proof: Proof) -> bool:
     """False when an epoch was refused; then nothing is written."""
-    runs: list[Row] = []
+    created = [_first_row(write.create, write) for write in writes if write.create is not None]
+    failed: list[str] = []
     logs: list[Row] = []
     patches: list[Row] = []
     taken: list[Row] = []
@@ -49,10 +52,10 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
     news, known = False, session.numbers.get
     for write in writes:
         run_id = write.run_id
-        if write.create is not None:
-            runs.append((*run_columns(_first_row(write.create, write)), found[run_id]))
-        elif write.patch is not None:
+        if write.patch is not None and write.create is None:
             patches.append(patch_columns(run_id, write.patch))
+            if has_error(write.patch):
+                failed.append(run_id)
         if write.copies:
             logs += [log_columns(known(run_id) or found.get(run_id), copy) for copy in write.copies]
         if write.log is not None:
@@ -72,7 +75,7 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
     return await session.connection.fetchval(
         SQL["commit"],
         *proof,
-        *columns(runs, _RUN),
+        *columns([(*run_columns(row), found[row.id]) for row in created], _RUN),
         *columns(logs, _LOG),
         *columns(patches, _PATCH),
         *columns(taken, _TAKEN),
@@ -82,6 +85,9 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
         *columns(cleared, _CLEARED),
         *columns(timer_columns(timers), _TIMER),
         session.origin if news else None,
+        *columns([label for row in created for label in label_columns(row)], _LABEL),
+        [found[row.id] for row in created if has_text(row)],
+        failed,
     )
 
 

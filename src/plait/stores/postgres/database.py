@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,10 +17,14 @@ from plait.stores import statements
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 SQL = statements.load("plait.stores.postgres", "statements.sql")
-_MIGRATIONS = list(statements.load("plait.stores.postgres", "migrations.sql").values())
+_MIGRATIONS = list(statements.load("plait.stores.postgres", "migrations.sql").items())
 
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 30.0
+NO_LIMIT = 7 * 86_400.0
+"""Seconds: asyncpg takes None for its own default."""
+
+Fill = Callable[[Connection], Awaitable[None]]
 
 _SETTINGS = {
     "jit": "off",
@@ -84,18 +88,21 @@ async def connect(address: Address, settings: dict[str, str]) -> Connection:
             ) from None  # its text may quote a part of the password
 
 
-async def migrate(connection: Connection, address: Address) -> None:
-    """Brings the database to the newest schema; refuses one that a newer Plait wrote."""
+async def migrate(connection: Connection, address: Address, after: Mapping[str, Fill]) -> None:
+    """Brings the database to the newest schema; refuses one that a newer Plait wrote. `after` says what else is to
+    be done once a migration's statements are. There is no limit of time: a large database takes minutes."""
     if await _version(connection, address) == len(_MIGRATIONS):
         return
     async with connection.transaction():
-        await connection.execute(SQL["lock_schema"])
+        await connection.execute(SQL["lock_schema"], timeout=NO_LIMIT)
         version = await _version(connection, address)  # read again: another process may have been first
         if version is None:
             await _make_schema(connection)
             version = 0
-        for number in range(version, len(_MIGRATIONS)):
-            await connection.execute(_MIGRATIONS[number])
+        for name, script in _MIGRATIONS[version:]:
+            await connection.execute(script, timeout=NO_LIMIT)
+            if name in after:
+                await after[name](connection)
         await connection.execute(SQL["set_version"], len(_MIGRATIONS))
 
 

@@ -289,3 +289,64 @@ create unique index log_place on plait.log (run, seq);
 
 alter table plait.runs add column waiting text;
 alter table plait.runs add column past text;
+
+-- v7: indexes for every list of runs, and a text search
+
+-- The places of a list are (created_at, id), newest first; each index begins with a namespace and ends with them.
+drop index plait.runs_newest;
+create index runs_status on plait.runs (
+    namespace, dialect,
+    (case when status <> 'running' then status
+          when blocked is not null then 'blocked'
+          when not awake or waiting is not null then 'waiting'
+          else 'working' end),
+    created_at, id);
+create index runs_definition on plait.runs (namespace, definition, created_at, id);
+create index runs_blocked on plait.runs (shard) where blocked is not null and status = 'running';
+drop index plait.runs_parent;
+create index runs_parent on plait.runs (parent, created_at, id) where parent is not null;
+
+drop index plait.runs_labels;
+create table plait.run_labels (
+    namespace  text collate "C" not null,
+    key        text collate "C" not null,
+    value      text collate "C" not null,
+    created_at bigint not null,
+    run_id     text collate "C" not null
+);
+insert into plait.run_labels (namespace, key, value, created_at, run_id)
+select r.namespace, l.key, l.value, r.created_at, r.id
+from plait.runs r cross join lateral jsonb_each_text(r.labels) l where r.labels <> '{}';
+create unique index run_labels_place on plait.run_labels (namespace, key, value, created_at, run_id);
+
+-- What a text search finds, in lower case: a row (part 0) for a run's id and labels, and one (part 1) for the error it
+-- had last; whether it still has one, its own row says. `run` is its number.
+create table plait.run_texts (
+    run        bigint not null,
+    namespace  text collate "C" not null,
+    created_at bigint not null,
+    part       smallint not null,
+    text       text collate "C" not null,
+    primary key (run, part)
+);
+
+-- Runs whose texts are to be added; all, where there was no text search.
+create table plait.due_texts (
+    run bigint not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
+insert into plait.due_texts (run) select number from plait.runs;
+
+-- The groups of three characters of a text, and one more for the namespace: other namespaces' rows are left out by the
+-- index. An extension for this (pg_trgm) is not on every server.
+create function plait.text_groups(namespace text, text text) returns text[]
+language sql immutable strict parallel safe
+as $$ select array['//' || namespace] || array(
+    select distinct pg_catalog.substr(text, at, 3) from pg_catalog.generate_series(1, pg_catalog.length(text) - 2) as at
+) $$;
+
+-- Dead letters and documents of one namespace, whatever others have.
+drop index plait.dead_letters_run;
+create index dead_letters_run on plait.dead_letters (run_id, at, id);
+create index dead_letters_status on plait.dead_letters (namespace, status, at, id);
+create index dead_letters_pending on plait.dead_letters (id) where status = 'pending';
+create index records_namespace on plait.records (kind, namespace, id);

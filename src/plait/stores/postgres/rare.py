@@ -5,23 +5,28 @@ A statement may touch no row twice, so of two rows with one key the last counts,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
 from plait.kernel.approval import Approval, ApprovalChange
-from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, RecordChange, TimerRow, Write
+from plait.kernel.ids import RunId
+from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, RecordChange, RunRow, TimerRow, Write
 from plait.stores.rows import (
     Row,
     approval_change_columns,
     approval_columns,
     dead_letter_columns,
+    label_columns,
     line_columns,
     record_columns,
     run_columns,
 )
 
 from .database import SQL, Connection
+from .run_lists import SQL as LISTS
+from .run_texts import SQL as TEXTS
+from .run_texts import has_text
 from .task_queues import touches_queues, write_queues
 
 
@@ -111,6 +116,7 @@ async def _insert_children(connection: Connection, children: Sequence[NewChild])
         return []
     rows = [run_columns(child.row) for child in children]
     new = {record[0] for record in await connection.fetch(SQL["insert_children"], *columns(rows))}
+    await _index_children(connection, {child.row.id: child.row for child in reversed(children) if child.row.id in new})
     parents: dict[str, tuple[str, str]] = {}
     if len(new) < len(children):
         found = await connection.fetch(SQL["children_of"], [child.row.id for child in children])
@@ -124,6 +130,16 @@ async def _insert_children(connection: Connection, children: Sequence[NewChild])
         elif parents[row.id] != (row.parent, row.parent_token):
             caused.append(child.refusal)
     return caused
+
+
+async def _index_children(connection: Connection, children: Mapping[RunId, RunRow]) -> None:
+    """What lists find them by, besides their rows."""
+    labels = [label for row in children.values() for label in label_columns(row)]
+    if labels:
+        await connection.execute(LISTS["add_labels"], *columns(labels))
+    found = [run_id for run_id, row in children.items() if has_text(row)]
+    if found:
+        await connection.execute(TEXTS["add_due"], found)
 
 
 async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:

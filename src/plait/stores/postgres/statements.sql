@@ -82,6 +82,15 @@ with held as (
     select * from unnest($58::text[], $59::text[], $60::integer[], $61::bigint[])
     where (select sound from proof)
     on conflict (run_id, token) do update set due = excluded.due
+), labelled as (
+    insert into plait.run_labels (namespace, key, value, created_at, run_id)
+    select * from unnest($63::text[], $64::text[], $65::text[], $66::bigint[], $67::text[])
+    where (select sound from proof)
+), due as (
+    insert into plait.due_texts (run)
+    select number from unnest($68::bigint[]) as new (number) where (select sound from proof)
+    union all
+    select number from plait.runs where id = any ($69::text[]) and (select sound from proof)
 )
 select sound, (select pg_notify('plait', $62::text) where sound and $62::text is not null) from proof;
 
@@ -291,33 +300,6 @@ select min(due) from plait.timers where shard = any ($1::integer[]);
 select *, not awake and exists (select from plait.queued_tasks where run_id = $1 and claim is not null) as claimed
 from plait.runs where id = $1;
 
--- plan_anew: a list is planned for the filters it has, not for any it may have
-set local plan_cache_mode = force_custom_plan;
-
--- list_runs: newest first, filtered; null leaves a condition out
-select * from (
-    select *, not awake and exists (
-        select from plait.queued_tasks where run_id = runs.id and claim is not null) as claimed
-    from plait.runs) as runs
-where ($1::text is null or namespace = $1)
-  and ($2::text[] is null or status = any ($2) or (blocked is not null and 'blocked' = any ($2))
-       or (status = 'running' and blocked is null and case
-               when not claimed and (not awake or waiting is not null) then 'waiting' else 'working' end = any ($2)))
-  -- A child that failed with its parent is not a failure of its own
-  and ($2::text[] is null or $5::text is not null or status <> 'failed' or parent is null
-       or not exists (select from plait.runs as above where above.id = runs.parent and above.status = 'failed'))
-  and ($3::text is null or dialect = $3)
-  and ($4::text is null or definition = $4)
-  and ($5::text is null or parent = $5)
-  and ($6::text is null or (labels <> '{}' and labels @> $6::jsonb))
-  and ($7::text is null or starts_with(id, $7))
-  and ($8::bigint is null or created_at >= $8)
-  and ($9::bigint is null or created_at < $9)
-  and ($10::bigint is null or (created_at, id) < ($10, $11::text))
-  and ($12::text is null or position($12 in lower((
-        id || ' ' || definition || ' ' || labels::text || ' ' || coalesce(error, blocked, '')) collate "default")) > 0)
-order by created_at desc, id desc limit $13;
-
 -- read_log: a run's events, in order, from the row that holds number $2 to the one that holds $3
 with found as (
     select number from plait.runs where id = $1
@@ -359,9 +341,20 @@ order by asked_at desc, id desc limit $4;
 select * from plait.approvals where run_id = $1 and ($2::text is null or status = $2) and (asked_at, id) > ($3, $4)
 order by asked_at, id limit $5;
 
--- list_dead_letters: what needs a person's look
+-- get_dead_letter: one of them
+select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters where id = $1;
+
+-- list_dead_letters: what needs a person's look; of one status
 select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
-where ($1::text is null or namespace = $1) and ($2::text is null or run_id = $2) order by at, id;
+where namespace = $1 and status = $2 order by at, id;
+
+-- list_all_dead_letters: of every namespace, or of every status
+select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+where ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
+
+-- list_dead_letters_of_run: of one run
+select id, run_id, namespace, token, label, attempts, error, at, status from plait.dead_letters
+where run_id = $3 and ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
 
 -- owners: who holds shards
 select owner, count(*), max(expires) from plait.shards where owner is not null group by owner order by owner;
@@ -377,25 +370,29 @@ where run_id = $1 and id > $3 and ($2::text is null or node = $2) order by id li
 -- get_record: one document
 select kind, namespace, id, body, at from plait.records where kind = $1 and namespace = $2 and id = $3;
 
--- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before $3
+-- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before $2
 select kind, namespace, id, body, at from plait.records
-where kind = $1 and ($2::text is null or namespace = $2) and id >= coalesce($3::text, '')
-    and ($3::text is null or id > $3) order by id limit $4;
+where kind = $1 and id >= coalesce($2::text, '') and ($2::text is null or id > $2) order by id limit $3;
 
 -- list_records_newest: the same, the other way round
 select kind, namespace, id, body, at from plait.records
-where kind = $1 and ($2::text is null or namespace = $2) and ($3::text is null or id < $3) order by id desc limit $4;
+where kind = $1 and ($2::text is null or id < $2) order by id desc limit $3;
+
+-- list_records_of_namespace: of one namespace
+select kind, namespace, id, body, at from plait.records
+where kind = $1 and namespace = $3 and id >= coalesce($2::text, '') and ($2::text is null or id > $2)
+order by id limit $4;
+
+-- list_records_of_namespace_newest: the same, the other way round
+select kind, namespace, id, body, at from plait.records
+where kind = $1 and namespace = $3 and ($2::text is null or id < $2) order by id desc limit $4;
 
 -- census: how much waits
 select (select count(*) from plait.inbox where not taken),
        (select count(*) from plait.approvals where status = 'open'),
        (select count(*) from plait.dead_letters where status = 'pending'),
-       (select count(*) from plait.runs where awake and status = 'running' and blocked is not null),
+       (select count(*) from plait.runs where blocked is not null and status = 'running'),
        (select min(due) from plait.timers);
-
--- namespaces: those of recent runs
-select distinct namespace from (select namespace from plait.runs order by created_at desc, id desc limit 10000) as recent
-order by namespace;
 
 -- index_checks: a statement that checks each of our indexes, if the extension amcheck is installed
 select c.relname, format('select %I.bt_index_check(%L::regclass)', n.nspname, c.oid::regclass::text)

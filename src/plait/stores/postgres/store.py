@@ -1,7 +1,7 @@
 """The PostgreSQL store.
 
 Connections: one writes, so that commits never wait for this engine's own reads; one listens and holds the
-owners' locks; a few do the rest. Each is made again after it was lost, so a server that is away for a
+owners' locks; two read lists; a few do the rest. Each is made again after it was lost, so a server that is away for a
 while means `Unavailable` for that while and nothing more. A commit that was cut off may or may not be
 there: whoever tries it again is told by the verdict.
 """
@@ -22,6 +22,7 @@ from plait.kernel.store import (
     SUSPECT_AFTER,
     Census,
     DeadLetter,
+    DeadLetterStatus,
     InboxRow,
     Lease,
     Line,
@@ -45,11 +46,15 @@ from .common import Session
 from .database import SQL, Address, Connection, migrate, readable_errors
 from .link import Link, Links
 from .listener import Listener
+from .run_lists import list_runs, namespaces
 from .run_numbers import PostgresRunNumbers
+from .run_texts import TextIndex, fill_run_texts, index_due
 from .task_queues import PostgresTaskQueues
 
 POOL_SIZE = 4
 """Connections for reading; writing and listening have one each besides."""
+LIST_CONNECTIONS = 2
+"""Connections for lists, besides: a slow one keeps no owner from reading."""
 TRIES = 5
 """Of a commit that runs into deadlocks: two processes that send the same keys in another order."""
 _FIRST = Seq(0)
@@ -63,6 +68,13 @@ _WRITING = {
     "enable_mergejoin": "off",
 }
 _READING = {"application_name": "plait reader"}
+_LISTING = {
+    "application_name": "plait lists",
+    "plan_cache_mode": "force_custom_plan",  # a list is planned for the filters it has, not for any it may have
+    # Places come in the order of the list: each leads to a row, until there are enough.
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+}
 
 
 _CHECK_SECONDS = 3_600.0
@@ -77,6 +89,8 @@ class PostgresStore:
         self._numbers = PostgresRunNumbers()
         self._writer: Link | None = None
         self._readers: Links | None = None
+        self._lists: Links | None = None
+        self._texts = TextIndex(lambda: self._use(self._lists))
         self._listener: Listener | None = None
         self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
 
@@ -85,25 +99,28 @@ class PostgresStore:
         try:
             with readable_errors(self.address):
                 async with writer.use() as connection:
-                    await migrate(connection, self.address)
+                    await migrate(connection, self.address, {"v7": fill_run_texts})
         except BaseException:
             await writer.close()
             raise
         self._writer = writer
         self._readers = Links(self.address, _READING, self._pool_size)
+        self._lists = Links(self.address, _LISTING, LIST_CONNECTIONS)
         self._listener = Listener(self.address, self._origin)
 
     async def close(self) -> None:
-        for part in (self._listener, self._readers, self._writer):
+        for part in (self._listener, self._texts, self._lists, self._readers, self._writer):
             if part is not None:
                 await part.close()
-        self._listener = self._readers = self._writer = None
+        self._listener = self._lists = self._readers = self._writer = None
 
     async def commit(self, writes: Sequence[Write]) -> list[Verdict]:
         async with self._use(self._writer) as connection:
             for left in reversed(range(TRIES)):
                 try:
-                    return await commit(Session(connection, self._numbers, self._origin), writes)
+                    verdicts = await commit(Session(connection, self._numbers, self._origin), writes)
+                    self._texts.note(writes)
+                    return verdicts
                 except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError):  # it was undone entirely
                     if not left:
                         raise
@@ -155,26 +172,10 @@ class PostgresStore:
         return self._numbered(found[0]) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
-        before, before_id = query.after or (None, None)
-        async with self._use(self._readers) as connection, connection.transaction(readonly=True):
-            await connection.execute(SQL["plan_anew"])
-            found: list[Any] = await connection.fetch(
-                SQL["list_runs"],
-                query.namespace,
-                query.statuses,
-                query.dialect,
-                query.definition,
-                query.parent,
-                rows.json_text(query.labels) if query.labels else None,
-                query.id_prefix,
-                query.since,
-                query.until,
-                before,
-                before_id,
-                query.text.lower() if query.text else None,
-                query.limit,
-            )
-        return [rows.run_row(row) for row in found]
+        async with self._use(self._lists) as connection:
+            if query.text:
+                await index_due(connection)
+            return await list_runs(connection, query)
 
     async def log(
         self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
@@ -205,14 +206,20 @@ class PostgresStore:
         return rows.approval(tuple(found[0])) if found else None
 
     async def approvals(self, query: ApprovalFilter) -> list[Approval]:
-        return [rows.approval(tuple(row)) for row in await self._fetch(*rows.approval_query(query), query.limit)]
+        return [rows.approval(tuple(row)) for row in await self._list(*rows.approval_query(query), query.limit)]
 
-    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
-        found = await self._fetch("list_dead_letters", namespace, run_id)
+    async def dead_letter(self, id: str) -> DeadLetter | None:
+        found = await self._fetch("get_dead_letter", id)
+        return rows.dead_letter(tuple(found[0])) if found else None
+
+    async def dead_letters(
+        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+    ) -> list[DeadLetter]:
+        found = await self._list(*rows.dead_letter_query(namespace, run_id, status))
         return [rows.dead_letter(tuple(row)) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
-        return [Line(*row) for row in await self._fetch("list_lines", run_id, node, after, limit)]
+        return [Line(*row) for row in await self._list("list_lines", run_id, node, after, limit)]
 
     async def record(self, kind: str, namespace: str, id: str) -> Record | None:
         found = await self._fetch("get_record", kind, namespace, id)
@@ -221,8 +228,8 @@ class PostgresStore:
     async def records(
         self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
     ) -> list[Record]:
-        name = "list_records_newest" if newest else "list_records"
-        return [rows.record(row) for row in await self._fetch(name, kind, namespace, after, limit)]
+        name, *given = rows.record_query(kind, namespace, after, newest=newest)
+        return [rows.record(row) for row in await self._list(name, *given, limit)]
 
     def watch(self, callback: Callable[[], None]) -> None:
         """One notice a transaction, and one call after each time the connection was lost."""
@@ -234,10 +241,11 @@ class PostgresStore:
         return [Owner(*row) for row in await self._fetch("owners")]
 
     async def census(self) -> Census:
-        return Census(*(await self._fetch("census"))[0])
+        return Census(*(await self._list("census"))[0])
 
     async def namespaces(self) -> list[str]:
-        return [row[0] for row in await self._fetch("namespaces")]
+        async with self._use(self._lists) as connection:
+            return await namespaces(connection)
 
     async def integrity(self) -> list[str]:
         """By amcheck, where the server's administrator has installed it."""
@@ -260,7 +268,7 @@ class PostgresStore:
             "schema": str(schema),
             "size": f"{size:,} bytes",
             "durability": _durability(fsync, synchronous),
-            "connections": f"{self._pool_size} to read, 1 to write, 1 to listen",
+            "connections": f"{self._pool_size} to read, {LIST_CONNECTIONS} for lists, 1 to write, 1 to listen",
         }
 
     def _numbered(self, row: rows.Row) -> RunRow:
@@ -273,6 +281,11 @@ class PostgresStore:
             raise RuntimeError("the store is not open")
         with readable_errors(self.address):
             return await self._listener.guard(owner)
+
+    async def _list(self, name: str, *args: object) -> list[Any]:
+        """What may be long waits for other lists, and never keeps an owner from what it needs."""
+        async with self._use(self._lists) as connection:
+            return await connection.fetch(SQL[name], *args)
 
     async def _fetch(self, name: str, *args: object) -> list[Any]:
         async with self._use(self._readers) as connection:

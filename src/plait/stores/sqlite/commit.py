@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import apsw
 
 from plait.kernel.approval import Approval, ApprovalChange
+from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import RunId
 from plait.kernel.store import COMPACTED, InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
 from plait.stores import statements
@@ -24,6 +25,7 @@ from plait.stores.rows import (
     approval_change_columns,
     approval_columns,
     dead_letter_columns,
+    label_columns,
     line_columns,
     patch_columns,
     record_columns,
@@ -33,6 +35,7 @@ from plait.stores.rows import (
 from plait.stores.run_numbers import RunNumbers
 
 from .database import atomic, undo
+from .run_texts import index_error, index_new_runs, is_due
 from .task_queues import ClaimLost, has_results, write_queues
 
 SQL = statements.load("plait.stores.sqlite", "statements.sql")
@@ -91,6 +94,7 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
     found = _insert_runs(db, created) if created else {}
     logs: list[Row] = []
     patches: list[Row] = []
+    failures: list[tuple[int, ErrorInfo]] = []
     for write in writes:
         if write.log is None and write.patch is None and not write.copies:
             continue
@@ -101,8 +105,13 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
             logs += [log_columns(number, copy) for copy in write.copies]
         if write.patch is not None:
             patches.append(patch_columns(number, write.patch))
+            error = write.patch.error or write.patch.blocked
+            if error is not None and number is not None:
+                failures.append((number, error))
     if logs:
         db.executemany(SQL["insert_log"], logs)
+    for number, error in failures:
+        index_error(db, number, error)
     if patches:
         db.executemany(SQL["patch_run"], patches)
     for write in writes:
@@ -114,7 +123,11 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
 def _insert_runs(db: apsw.Connection, created: Sequence[RunRow]) -> dict[RunId, int]:
     """SQLite counts on from the highest number there is, and nobody else writes meanwhile."""
     db.executemany(SQL["insert_run"], [run_columns(row) for row in created])
-    first = db.last_insert_rowid() - len(created) + 1
+    last = db.last_insert_rowid()
+    first = last - len(created) + 1
+    _insert_labels(db, created)
+    if is_due(first, last):
+        index_new_runs(db)
     return {row.id: first + place for place, row in enumerate(created)}
 
 
@@ -126,6 +139,12 @@ def _number(db: apsw.Connection, run_id: RunId, found: dict[RunId, int]) -> int 
             return None
         found[run_id] = row[0]
     return found[run_id]
+
+
+def _insert_labels(db: apsw.Connection, created: Sequence[RunRow]) -> None:
+    labels = [columns for row in created if row.labels for columns in label_columns(row)]
+    if labels:
+        db.executemany(SQL["insert_label"], labels)
 
 
 def _apply_rest(db: apsw.Connection, write: Write) -> None:
@@ -198,6 +217,10 @@ def _insert_child(db: apsw.Connection, child: NewChild) -> None:
     row = child.row
     db.execute(SQL["insert_child"], run_columns(row))
     if db.changes():
+        number = db.last_insert_rowid()
+        _insert_labels(db, [row])
+        if is_due(number, number):
+            index_new_runs(db)
         _insert_inbox(db, child.start)
         return
     found = db.execute(SQL["child_of"], (row.id,)).fetchone()

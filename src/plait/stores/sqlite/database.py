@@ -17,6 +17,8 @@ import apsw
 from plait.kernel.errors import Unavailable
 from plait.stores import statements
 
+from .run_texts import index_new_runs
+
 Synchronous = Literal["FULL", "NORMAL"]
 
 log = logging.getLogger("plait.store")
@@ -39,7 +41,6 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
-        db.create_scalar_function("casefold", _casefold, 1, deterministic=True)  # SQLite's own knows only ASCII
         return db
 
 
@@ -60,6 +61,7 @@ def migrate(db: apsw.Connection, path: str) -> None:
         try:
             for number in range(_version(db), len(_MIGRATIONS)):  # read again: another process may have been first
                 db.execute(_MIGRATIONS[number])
+            index_new_runs(db)
             db.execute(f"pragma user_version = {len(_MIGRATIONS)}")
             db.execute(f"pragma application_id = {APPLICATION_ID}")
             db.execute("commit")
@@ -143,10 +145,6 @@ def _readable(error: apsw.Error, path: str) -> Unavailable | None:
             return Unavailable("store.unreadable", f"{path} can't be read or written", why=str(error), fix=fix)
         case _:
             return None
-
-
-def _casefold(*values: object) -> str:
-    return str(values[0]).casefold()
 
 
 def _check_folder(path: str) -> None:

@@ -281,3 +281,57 @@ create unique index log_place on log (run, seq);
 
 alter table runs add column waiting text;
 alter table runs add column past text;
+
+-- v7: indexes for every list of runs, and a text search
+
+-- The places of a list are (created_at, id), newest first; each index begins with a namespace and ends with them.
+drop index runs_newest;
+create index runs_status on runs (
+    namespace, dialect,
+    case when status <> 'running' then status
+         when blocked is not null then 'blocked'
+         when awake = 0 or waiting is not null then 'waiting'
+         else 'working' end,
+    created_at, id);
+create index runs_definition on runs (namespace, definition, created_at, id);
+create index runs_blocked on runs (shard) where blocked is not null and status = 'running';
+drop index runs_parent;
+create index runs_parent on runs (parent, created_at, id) where parent is not null;
+
+create table run_labels (
+    namespace  text not null,
+    key        text not null,
+    value      text not null,
+    created_at integer not null,
+    run_id     text not null,
+    primary key (namespace, key, value, created_at, run_id)
+) without rowid;
+insert into run_labels (namespace, key, value, created_at, run_id)
+select r.namespace, l.key, l.value, r.created_at, r.id
+from runs r, json_each(iif(json_valid(r.labels), r.labels, '{}')) l where l.type = 'text';
+
+-- What a text search finds, in lower case: a row (part 0) for a run's id and labels, and one (part 1) for the error it
+-- had last; whether it still has one, its own row says. `run` is its number. `place` is the run's moment * 2^20 and the
+-- end of the number and the part, so that the index finds the newest first. `space` stands for the namespace: one group
+-- of characters, as the index keeps them. Runs that were there before are added by the program.
+create table run_texts (
+    place integer primary key,
+    run   integer not null,
+    part  integer not null,
+    space text not null,
+    text  text not null
+);
+create virtual table run_text_groups using fts5 (
+    space, text, content = 'run_texts', content_rowid = 'place',
+    tokenize = 'trigram case_sensitive 1', detail = none, columnsize = 0
+);
+-- Runs up to this number are in the index.
+create table indexed_runs (upto integer not null);
+insert into indexed_runs (upto) values (0);
+
+-- Dead letters and documents of one namespace, whatever others have.
+drop index dead_letters_run;
+create index dead_letters_run on dead_letters (run_id, at, id);
+create index dead_letters_status on dead_letters (namespace, status, at, id);
+create index dead_letters_pending on dead_letters (id) where status = 'pending';
+create index records_namespace on records (kind, namespace, id);

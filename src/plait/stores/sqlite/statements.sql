@@ -19,6 +19,9 @@ values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?
         ?23)
 on conflict (id) do nothing;
 
+-- insert_label: a label of a new run
+insert into run_labels (namespace, key, value, created_at, run_id) values (?1, ?2, ?3, ?4, ?5);
+
 -- child_of: whose child the run with a taken id is
 select parent, parent_token from runs where id = ?1;
 
@@ -167,33 +170,6 @@ select due from timers where ?1 is null or shard in (select value from json_each
 select *, awake = 0 and exists (select 1 from queued_tasks where run_id = ?1 and claim is not null) as claimed
 from runs where id = ?1;
 
--- list_runs: newest first, filtered; null leaves a condition out
-select *, awake = 0 and exists (
-    select 1 from queued_tasks where run_id = runs.id and claim is not null) as claimed
-from runs
-where (?1 is null or namespace = ?1)
-  and (?2 is null or status in (select value from json_each(?2))
-       or (blocked is not null and 'blocked' in (select value from json_each(?2)))
-       or (status = 'running' and blocked is null and case
-               when not claimed and (awake = 0 or waiting is not null) then 'waiting' else 'working'
-           end in (select value from json_each(?2))))
-  -- A child that failed with its parent is not a failure of its own
-  and (?2 is null or ?5 is not null or status <> 'failed' or parent is null
-       or not exists (select 1 from runs as above where above.id = runs.parent and above.status = 'failed'))
-  and (?3 is null or dialect = ?3)
-  and (?4 is null or definition = ?4)
-  and (?5 is null or parent = ?5)
-  and (?6 is null or not exists (
-        select 1 from json_each(?6) as wanted
-        where json_extract(labels, '$.' || json_quote(wanted.key)) is not wanted.value))
-  and (?7 is null or substr(id, 1, length(?7)) = ?7)
-  and (?8 is null or created_at >= ?8)
-  and (?9 is null or created_at < ?9)
-  and (?10 is null or (created_at, id) < (?10, ?11))
-  and (?12 is null or instr(
-        casefold(id || ' ' || definition || ' ' || labels || ' ' || coalesce(error, blocked, '')), ?12) > 0)
-order by created_at desc, id desc limit ?13;
-
 -- read_log: a run's events, in order, from the row that holds number ?2 to the one that holds ?3
 select run, seq, count, at, events, blobs, checksum from log
 where run = (select number from runs where id = ?1) and seq + count > ?2 and seq <= ?3
@@ -234,9 +210,20 @@ select * from approvals where namespace = ?1 and (asked_at, id) < (?2, ?3) order
 select * from approvals where run_id = ?1 and (?2 is null or status = ?2) and (asked_at, id) > (?3, ?4)
 order by asked_at, id limit ?5;
 
--- list_dead_letters: what needs a person's look
+-- get_dead_letter: one of them
+select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters where id = ?1;
+
+-- list_dead_letters: what needs a person's look; of one status
 select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters
-where (?1 is null or namespace = ?1) and (?2 is null or run_id = ?2) order by at, id;
+where namespace = ?1 and status = ?2 order by at, id;
+
+-- list_all_dead_letters: of every namespace, or of every status
+select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters
+where (?1 is null or namespace = ?1) and (?2 is null or status = ?2) order by at, id;
+
+-- list_dead_letters_of_run: of one run
+select id, run_id, namespace, token, label, attempts, error, at, status from dead_letters
+where run_id = ?3 and (?1 is null or namespace = ?1) and (?2 is null or status = ?2) order by at, id;
 
 -- list_lines: what the tasks of a run said
 select run_id, node, attempt, at, level, text, id from lines
@@ -245,25 +232,28 @@ where run_id = ?1 and id > ?3 and (?2 is null or node = ?2) order by id limit ?4
 -- get_record: one document
 select kind, namespace, id, body, at from records where kind = ?1 and namespace = ?2 and id = ?3;
 
--- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before ?3
+-- list_records: the documents of a kind; the comparison with `coalesce` lets the index skip what is before ?2
 select kind, namespace, id, body, at from records
-where kind = ?1 and (?2 is null or namespace = ?2) and id >= coalesce(?3, '') and (?3 is null or id > ?3)
-order by id limit ?4;
+where kind = ?1 and id >= coalesce(?2, '') and (?2 is null or id > ?2) order by id limit ?3;
 
 -- list_records_newest: the same, the other way round
 select kind, namespace, id, body, at from records
-where kind = ?1 and (?2 is null or namespace = ?2) and (?3 is null or id < ?3) order by id desc limit ?4;
+where kind = ?1 and (?2 is null or id < ?2) order by id desc limit ?3;
+
+-- list_records_of_namespace: of one namespace
+select kind, namespace, id, body, at from records indexed by records_namespace
+where kind = ?1 and namespace = ?3 and id >= coalesce(?2, '') and (?2 is null or id > ?2) order by id limit ?4;
+
+-- list_records_of_namespace_newest: the same, the other way round
+select kind, namespace, id, body, at from records indexed by records_namespace
+where kind = ?1 and namespace = ?3 and (?2 is null or id < ?2) order by id desc limit ?4;
 
 -- census: how much waits
 select (select count(*) from inbox where taken = 0),
        (select count(*) from approvals where status = 'open'),
        (select count(*) from dead_letters where status = 'pending'),
-       (select count(*) from runs where awake = 1 and status = 'running' and blocked is not null),
+       (select count(*) from runs where blocked is not null and status = 'running'),
        (select min(due) from timers);
-
--- namespaces: those of recent runs
-select distinct namespace from (select namespace from runs order by created_at desc, id desc limit 10000) as recent
-order by namespace;
 
 -- file_facts: the schema's version and the size of the file
 select version.user_version, pages.page_count, size.page_size

@@ -3,7 +3,7 @@
 One process writes at a time, and it commits on the event loop's own thread: handing the work to a
 thread costs more than it saves while a commit takes well under a millisecond. On a disk whose fsync
 is slow the loop must not wait for it, so the store times a few small commits when it becomes an owner, and moves
-all of them to a thread of their own when they take long.
+all of them to a thread of their own when they take long. Lists are read by other threads: they may lead to many rows.
 
 Which process may own shards is decided by a lock on a file beside the database: the operating system
 gives it up when the process dies, however it dies, so a successor starts at once and need not wait
@@ -32,6 +32,7 @@ from plait.kernel.store import (
     SUSPECT_AFTER,
     Census,
     DeadLetter,
+    DeadLetterStatus,
     InboxRow,
     Lease,
     Line,
@@ -54,6 +55,10 @@ from plait.stores.run_numbers import RunNumbers
 from .commit import SQL, commit
 from .database import Synchronous, atomic, check_file, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
+from .readers import Readers
+from .run_lists import list_runs, namespaces
+from .run_texts import SQL as TEXTS
+from .run_texts import index_new_runs
 from .task_queues import SqliteTaskQueues
 
 T = TypeVar("T")
@@ -84,6 +89,7 @@ class SqliteStore:
         self._busy_ms = busy_ms
         self._db: apsw.Connection | None = None
         self._reader: apsw.Connection | None = None
+        self._readers: Readers | None = None
         self._lock = OwnerLock(path)
         self._numbers = RunNumbers()
         self._apply: Callable[[apsw.Connection, RunNumbers, Sequence[Write]], list[Verdict]] = commit
@@ -93,11 +99,17 @@ class SqliteStore:
         self._seen = 0
 
     async def open(self) -> None:
-        self._db = connect(self.path, self._synchronous, self._busy_ms)
+        self._db = self._connect()
         migrate(self._db, self.path)
         # A memory database belongs to its connection; a file is read beside its writer.
-        memory = self.path == ":memory:"
-        self._reader = self._db if memory else connect(self.path, self._synchronous, self._busy_ms)
+        if self.path == ":memory:":
+            self._reader = self._db
+        else:
+            self._reader = self._connect()
+            self._readers = Readers(self._connect)
+
+    def _connect(self) -> apsw.Connection:
+        return connect(self.path, self._synchronous, self._busy_ms)
 
     async def close(self) -> None:
         if self._watcher is not None:
@@ -107,6 +119,9 @@ class SqliteStore:
         if self._writer is not None:
             self._writer.shutdown()
             self._writer = None
+        if self._readers is not None:
+            self._readers.close()
+            self._readers = None
         for db in (self._reader, self._db):
             if db is not None:
                 db.close()
@@ -193,24 +208,9 @@ class SqliteStore:
         return self._numbered(found[0]) if found else None
 
     async def runs(self, query: RunFilter) -> list[RunRow]:
-        before, before_id = query.after or (None, None)
-        found = self._query(
-            "list_runs",
-            query.namespace,
-            None if query.statuses is None else rows.json_text(query.statuses),
-            query.dialect,
-            query.definition,
-            query.parent,
-            rows.json_text(query.labels) if query.labels else None,
-            query.id_prefix,
-            query.since,
-            query.until,
-            before,
-            before_id,
-            query.text.casefold() if query.text else None,
-            query.limit,
-        )
-        return [rows.run_row(row) for row in found]
+        if query.text:
+            await self._index_texts()
+        return await self._read(lambda db: list_runs(db, query))
 
     async def log(
         self, run_id: RunId, after: Seq = _FIRST, upto: Seq | None = None, limit: int | None = None
@@ -241,14 +241,22 @@ class SqliteStore:
         return rows.approval(found[0]) if found else None
 
     async def approvals(self, query: ApprovalFilter) -> list[Approval]:
-        limit = -1 if query.limit is None else query.limit
-        return [rows.approval(row) for row in self._query(*rows.approval_query(query), limit)]
+        name, *given = rows.approval_query(query)
+        found = await self._list(name, *given, -1 if query.limit is None else query.limit)
+        return [rows.approval(row) for row in found]
 
-    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
-        return [rows.dead_letter(row) for row in self._query("list_dead_letters", namespace, run_id)]
+    async def dead_letter(self, id: str) -> DeadLetter | None:
+        found = self._query("get_dead_letter", id)
+        return rows.dead_letter(found[0]) if found else None
+
+    async def dead_letters(
+        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+    ) -> list[DeadLetter]:
+        found = await self._list(*rows.dead_letter_query(namespace, run_id, status))
+        return [rows.dead_letter(row) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
-        return [Line(*row) for row in self._query("list_lines", run_id, node, after, limit)]
+        return [Line(*row) for row in await self._list("list_lines", run_id, node, after, limit)]
 
     async def record(self, kind: str, namespace: str, id: str) -> Record | None:
         found = self._query("get_record", kind, namespace, id)
@@ -257,8 +265,8 @@ class SqliteStore:
     async def records(
         self, kind: str, namespace: str | None, after: str | None, limit: int, *, newest: bool = False
     ) -> list[Record]:
-        name = "list_records_newest" if newest else "list_records"
-        return [rows.record(row) for row in self._query(name, kind, namespace, after, limit)]
+        name, *given = rows.record_query(kind, namespace, after, newest=newest)
+        return [rows.record(row) for row in await self._list(name, *given, limit)]
 
     def watch(self, callback: Callable[[], None]) -> None:
         """SQLite sends no notices, but says cheaply whether another connection has written."""
@@ -268,10 +276,10 @@ class SqliteStore:
         return [Owner(*row) for row in self._query("owners")]
 
     async def census(self) -> Census:
-        return Census(*self._query("census")[0])
+        return Census(*(await self._list("census"))[0])
 
     async def namespaces(self) -> list[str]:
-        return [row[0] for row in self._query("namespaces")]
+        return await self._read(namespaces)
 
     async def integrity(self) -> list[str]:
         return await asyncio.to_thread(check_file, self.path)
@@ -306,7 +314,32 @@ class SqliteStore:
         self._numbers.remember({row[0]: row[rows.NUMBER]})
         return rows.run_row(row)
 
+    async def _index_texts(self) -> None:
+        """A search finds what is in the index."""
+        [(is_behind,)] = self._rows(TEXTS["is_behind"], ())
+        if is_behind:
+            await self._write(_index_new_runs)
+
+    async def _list(self, name: str, *args: object) -> list[Any]:
+        """What may be long is read beside the loop."""
+
+        def fetch(db: apsw.Connection) -> list[Any]:
+            return db.execute(SQL[name], args).fetchall()
+
+        return await self._read(fetch)
+
+    async def _read(self, work: Callable[[apsw.Connection], T]) -> T:
+        if self._reader is None:
+            raise RuntimeError("the store is not open")
+        try:
+            return work(self._reader) if self._readers is None else await self._readers.read(work)
+        except apsw.Error as error:
+            raise_readable(error, self.path)
+        except UnicodeDecodeError as error:
+            raise Damaged(f"rows of {self.path} are damaged", str(error)) from error
+
     def _query(self, name: str, *args: object) -> list[Any]:
+        """One row, or the few that an owner needs at once: a thread would cost more than it saves."""
         return self._rows(SQL[name], args)
 
     def _rows(self, sql: str, args: tuple[object, ...]) -> list[Any]:
@@ -345,6 +378,11 @@ def _data_version(db: apsw.Connection) -> int:
 def _listed(shards: Collection[Shard]) -> str | None:
     """As JSON; None, which costs nothing, for all of them."""
     return None if len(shards) == SHARDS else f"[{','.join(map(str, shards))}]"
+
+
+def _index_new_runs(db: apsw.Connection) -> None:
+    with atomic(db):
+        index_new_runs(db)
 
 
 def _commit_seconds(db: apsw.Connection) -> float:

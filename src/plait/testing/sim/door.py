@@ -14,6 +14,7 @@ from plait.kernel.queued import TaskQueues
 from plait.kernel.store import (
     Census,
     DeadLetter,
+    DeadLetterStatus,
     InboxRow,
     Lease,
     Line,
@@ -217,8 +218,13 @@ class Door:
     async def approvals(self, query: ApprovalFilter) -> list[Approval]:
         return await self._read(self._store.approvals(query))
 
-    async def dead_letters(self, namespace: str | None, run_id: RunId | None = None) -> list[DeadLetter]:
-        return await self._read(self._store.dead_letters(namespace, run_id))
+    async def dead_letter(self, id: str) -> DeadLetter | None:
+        return await self._read(self._store.dead_letter(id))
+
+    async def dead_letters(
+        self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
+    ) -> list[DeadLetter]:
+        return await self._read(self._store.dead_letters(namespace, run_id, status))
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         return await self._read(self._store.lines(run_id, node, after, limit))

@@ -1,0 +1,112 @@
+-- of_status: places of runs of a namespace, a dialect and a status as lists show it; $4, $5 and $6 are the list's bounds
+select created_at, id from plait.runs
+where namespace = key.a and dialect = key.b
+  and case when status <> 'running' then status
+           when blocked is not null then 'blocked'
+           when not awake or waiting is not null then 'waiting'
+           else 'working' end = key.c
+  and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
+
+-- of_claimed: of runs of a namespace with a task that a worker has; in any order
+select created_at, id from plait.runs
+where namespace = key.a and id in (select run_id from plait.queued_tasks where claim is not null)
+  and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
+
+-- of_definition: of runs of a definition
+select created_at, id from plait.runs
+where namespace = key.a and definition = key.b
+  and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
+
+-- of_label: of runs that have a label
+select created_at, run_id as id from plait.run_labels
+where namespace = key.a and key = key.b and value = key.c
+  and (created_at, run_id) < ($4::bigint, $5::text) and created_at >= $6::bigint
+
+-- of_parent: of the children of a run
+select created_at, id from plait.runs
+where parent = key.a and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
+
+-- of_prefix: of runs whose ids lie between two; in the order of their ids
+select created_at, id from plait.runs
+where id >= key.a and id < key.b and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
+
+-- of_text: of runs that have groups of characters, in no order
+select created_at, id from plait.runs
+where number in (
+    select run from plait.run_texts
+    where plait.text_groups(namespace, text) @> (array['//' || key.a] || $17::text[])
+      and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint)
+  and (created_at, id) < ($4::bigint, $5::text)
+
+-- count: places of an index, as far as anybody wants to know
+select count(*)
+from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
+cross join lateral (select 1 from ({index}) as place limit $7) as found;
+
+-- floor: the moment of the place that is $7 places down in an index; the latest where it has several parts
+select max(found.created_at)
+from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
+cross join lateral (select created_at from ({index}) as place order by created_at desc, id desc offset $7 limit 1) as found;
+
+-- rows: the runs that an index leads to, if they fit the filter. Each index needs a plan of its own:
+-- the parts above are put in here, once, when the program starts
+select found.*
+from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
+cross join lateral (
+    select r.*, state.claimed from ({index}) as place join plait.runs r on r.id = place.id
+    cross join lateral (select not r.awake and exists (
+        select from plait.queued_tasks q where q.run_id = r.id and q.claim is not null) as claimed) as state
+    where ($8::text is null or r.namespace = $8)
+      and ($9::text[] is null or r.status = any ($9) or (r.blocked is not null and 'blocked' = any ($9))
+           or (r.status = 'running' and r.blocked is null and case
+                   when not state.claimed and (not r.awake or r.waiting is not null) then 'waiting' else 'working'
+               end = any ($9)))
+      -- A child that failed with its parent is not a failure of its own
+      and ($9::text[] is null or $12::text is not null or r.status <> 'failed' or r.parent is null
+           or not exists (select from plait.runs above where above.id = r.parent and above.status = 'failed'))
+      and ($10::text is null or r.dialect = $10)
+      and ($11::text is null or r.definition = $11)
+      and ($12::text is null or r.parent = $12)
+      and ($13::text is null or r.labels @> $13::jsonb)
+      and ($14::text is null or starts_with(r.id, $14))
+      and ($15::text[] is null
+           or r.definition = any ($16::text[])
+           or exists (select from unnest($15) as start where starts_with(
+                          r.id, case r.namespace when 'default' then '' else r.namespace || '/' end || start))
+           or (cardinality($17::text[]) > 0
+               and exists (select from plait.run_texts t
+                           where t.run = r.number and (t.part = 0 or r.error is not null or r.blocked is not null)
+                             and position($18::text in t.text) > 0)))
+    order by place.created_at desc, place.id desc limit $7
+) as found
+order by found.created_at desc, found.id desc limit $7;
+
+-- dialects: namespaces, of one or of all, and the dialects that runs of them have; each is found by a step in the index
+with recursive pair (namespace, name) as (
+    (select namespace, dialect from plait.runs where $1::text is null or namespace = $1
+     order by namespace, dialect limit 1)
+    union all
+    select next.* from pair cross join lateral (
+        select namespace, dialect from plait.runs
+        where (namespace, dialect) > (pair.namespace, pair.name) and ($1::text is null or namespace = $1)
+        order by namespace, dialect limit 1
+    ) as next
+)
+select namespace, name from pair;
+
+-- definitions: the same of definitions
+with recursive pair (namespace, name) as (
+    (select namespace, definition from plait.runs where $1::text is null or namespace = $1
+     order by namespace, definition limit 1)
+    union all
+    select next.* from pair cross join lateral (
+        select namespace, definition from plait.runs
+        where (namespace, definition) > (pair.namespace, pair.name) and ($1::text is null or namespace = $1)
+        order by namespace, definition limit 1
+    ) as next
+)
+select namespace, name from pair;
+
+-- add_labels: labels of new runs
+insert into plait.run_labels (namespace, key, value, created_at, run_id)
+select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]);

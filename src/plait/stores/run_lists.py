@@ -1,0 +1,303 @@
+"""How a list of runs is read: by which index, and in what order. The same for every SQL store.
+
+Each index holds places `(created_at, id)` of the runs that have something in common: a status, a definition, a label, a
+parent, a text. A list that asks for several things is read from the index that has the fewest places, and the other
+conditions are checked on the rows it leads to. Where the index has several parts, one for each status, say, each gives
+its newest and they are merged. Nothing is sorted that is larger than `FEW`, except by a store whose index of texts has
+no order: there the newest runs are looked at first, so that a text that many runs have is found among those.
+
+`list_steps` only decides. It yields what is to be asked of the database, a `Count`, `Floor`, `Rows` or `Names`, is sent
+the answer, and returns the list: so that one store can do it in a thread and another can await it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.run_text import SHORTEST, beginnings, fold, home
+from plait.kernel.store import RunFilter, RunRow
+
+Index = Literal[
+    "of_status",
+    "of_claimed",
+    "of_definition",
+    "of_label",
+    "of_parent",
+    "of_prefix",
+    "of_text",
+]
+Key: TypeAlias = tuple[str, ...]
+
+FEW = 2_000
+"""Places that may all be looked at, and sorted."""
+_SOME = 20_000
+"""As far as is counted where several indexes have more than a few."""
+_MANY_NAMES = 50
+"""Definitions that a text search looks at one by one."""
+_RUNNING = ("working", "waiting", "blocked")
+_SHOWN = (*_RUNNING, "completed", "failed", "cancelled")
+"""Statuses as the index has them, in the order in which they are read."""
+_KEY_COLUMNS = 3
+_LAST_CHARACTER = chr(sys.maxunicode)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The parts of an index to read; the keys of each are padded to the same length."""
+
+    index: Index
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many places a source has between the list's bounds; of each part as many as this at most."""
+
+    source: Source
+    most: int
+    text: TextMatch | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The moment of the place this far down in a source, the latest of its parts; None if all are shorter."""
+
+    source: Source
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The runs of a source that fit the whole filter, newest first, as many as the list is long."""
+
+    source: Source
+    text: TextMatch | None
+    since: int | None = None
+    """None older than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Pairs of a namespace and a dialect, or a definition, that have runs; of one namespace or (None) of all."""
+
+    of: Literal["dialects", "definitions"]
+    namespace: str | None
+
+
+Step: TypeAlias = Count | Floor | Rows | Names
+Steps: TypeAlias = Generator[Step, Any, list[RunRow]]
+
+
+@dataclass(frozen=True, slots=True)
+class TextMatch:
+    """What a text search looks for, as a store can check it on a row."""
+
+    folded: str
+    starts: tuple[str, ...]
+    """How ids may begin that are found by it."""
+    definitions: tuple[str, ...]
+    """Those whose names have it."""
+    anywhere: bool
+    """Look for it in labels, ids and errors too."""
+
+
+def list_steps(query: RunFilter, *, sorts_texts: bool) -> Steps:
+    """`sorts_texts`: the store has to sort all that a text search found."""
+    if query.statuses == [] or query.limit <= 0:
+        return []
+    pairs = yield from _dialects(query)
+    text = yield from _text_match(query)
+    if query.text and text is None:
+        return []
+    choice = _choice(query, pairs)
+    if text is None and len(choice) == 1:
+        return (yield from _merged(query, [Rows(part, None) for part in choice[0]]))
+    best, places = yield from _rarest(choice)
+    if text is None or places <= FEW:
+        return (yield from _merged(query, [Rows(part, text) for part in best]))
+    search = _sorted_search if sorts_texts else _ordered_search
+    return (yield from search(query, text, Best(best, places, _namespaces(pairs))))
+
+
+def bounds(query: RunFilter) -> tuple[tuple[int, str], int]:
+    """The place that all are older than, and the moment that none is older than."""
+    before = min(place for place in (query.after, _until(query), (2**62, "")) if place is not None)
+    return before, -(2**62) if query.since is None else query.since
+
+
+def _until(query: RunFilter) -> tuple[int, str] | None:
+    return None if query.until is None else (query.until, "")
+
+
+# -- which index -------------------------------------------------------------------------------------------------------
+
+Sources: TypeAlias = tuple[Source, ...]
+Pair: TypeAlias = tuple[str, str]
+"""Of a namespace and a dialect, or a definition, of it."""
+
+
+def source(index: Index, keys: Iterable[Key]) -> Source:
+    return Source(index, tuple((*key, *[""] * (_KEY_COLUMNS - len(key))) for key in keys))
+
+
+def _dialects(query: RunFilter) -> Generator[Step, Any, list[Pair]]:
+    """Namespaces and dialects that runs of the list may have."""
+    if query.namespace is not None and query.dialect is not None:
+        return [(query.namespace, query.dialect)]
+    pairs: list[Pair] = yield Names("dialects", query.namespace)
+    return [pair for pair in pairs if query.dialect in (None, pair[1])]
+
+
+def _by_status(query: RunFilter, pairs: list[Pair]) -> Sources:
+    """All runs of the statuses asked for."""
+    asked = set(_SHOWN if query.statuses is None else query.statuses)
+    if "running" in asked:
+        asked.update(_RUNNING)
+    found = [source("of_status", [(*pair, status) for pair in pairs for status in _SHOWN if status in asked])]
+    if "working" in asked and "waiting" not in asked:
+        # A run that waits for a task is at work while a worker has the task
+        found.append(source("of_claimed", [(space,) for space in _namespaces(pairs)]))
+    return tuple(found)
+
+
+def _choice(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
+    """Any of these has all runs of the list. The first have less, as a rule, than those of all statuses."""
+    found: list[Source] = []
+    spaces = _namespaces(pairs)
+    if query.parent is not None:
+        found.append(source("of_parent", [(query.parent,)]))
+    for label in (query.labels or {}).items():
+        found.append(source("of_label", [(space, *label) for space in spaces]))
+    if query.definition is not None:
+        found.append(source("of_definition", [(space, query.definition) for space in spaces]))
+    if query.id_prefix:
+        found.append(source("of_prefix", [(query.id_prefix, _past(query.id_prefix))]))
+    choice: list[Sources] = [(part,) for part in found]
+    ordered = any(part.index != "of_prefix" for part in found)
+    if not ordered or query.statuses is not None or query.dialect is not None:
+        choice.append(_by_status(query, pairs))
+    return choice
+
+
+def _rarest(choice: list[Sources]) -> Generator[Step, Any, tuple[Sources, int]]:
+    """The sources with the fewest places, and how many they have."""
+    # Ids that begin alike are in no order of time: more than a few can't be sorted
+    ordered = [sources for sources in choice if sources[0].index != "of_prefix"]
+    for most, candidates in ((FEW, choice), (_SOME, ordered)):
+        counted: list[int] = []
+        for sources in candidates:
+            counted.append((yield from _count(sources, most + 1)))
+        fewest = min(counted)
+        if fewest <= most:
+            return candidates[counted.index(fewest)], fewest
+    return ordered[0], _SOME + 1
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+def _text_match(query: RunFilter) -> Generator[Step, Any, TextMatch | None]:
+    if not query.text or not _is_storable(query.text):
+        return None
+    folded = fold(query.text)
+    pairs: list[Pair] = yield Names("definitions", query.namespace)
+    names = dict.fromkeys(name for _, name in pairs if folded in fold(name))
+    starts = sorted(beginnings(DEFAULT_NAMESPACE, query.text))
+    return TextMatch(folded, tuple(starts), tuple(names), len(folded) >= SHORTEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """What leaves the fewest places of a list, but for its text; still more than a few."""
+
+    sources: Sources
+    places: int
+    namespaces: list[str]
+
+    def rows(self, text: TextMatch, since: int | None = None) -> list[Rows]:
+        return [Rows(part, text, since) for part in self.sources]
+
+
+def _ordered_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
+    """Where the index of texts gives the newest first: only two filters that hardly meet make it long."""
+    anywhere = _of_text(text, best)
+    if anywhere and best.places <= _SOME:
+        found: int = yield Count(anywhere[0].source, FEW + 1, text)
+        if found > FEW:
+            return (yield from _merged(query, best.rows(text)))
+    named = yield from _named(text, best)
+    return (yield from _merged(query, [*named, *anywhere]))
+
+
+def _sorted_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
+    """Where the index of texts gives all it has: a text that many have is found among the newest runs."""
+    since: int | None = None
+    for part in best.sources:
+        floor: int | None = (yield Floor(part, FEW)) if part.keys else None
+        since = floor if since is None else max(since, floor or since)
+    newest = yield from _merged(query, best.rows(text, since))
+    if since is None or len(newest) >= query.limit:
+        return newest
+    if newest and best.places <= _SOME:  # not rare among them, and so it may be anything but rare among all
+        return (yield from _merged(query, best.rows(text)))
+    named = yield from _named(text, best)
+    return (yield from _merged(query, [*named, *_of_text(text, best)]))
+
+
+def _of_text(text: TextMatch, best: Best) -> list[Rows]:
+    """Runs that have it in an id, a label or an error."""
+    if not text.anywhere:
+        return []
+    return [Rows(source("of_text", [(space,) for space in best.namespaces]), text)]
+
+
+def _named(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:
+    """Runs whose ids begin with it, or whose definitions' names have it."""
+    only_named = replace(text, anywhere=False)
+    spaces = best.namespaces
+    starts = [home(space) + start for space in spaces for start in text.starts]
+    beginning = source("of_prefix", [(start, _past(start)) for start in starts])
+    begun = yield from _count((beginning,), FEW + 1)
+    if begun > FEW or len(text.definitions) > _MANY_NAMES:
+        return best.rows(only_named)
+    named = source("of_definition", [(space, name) for space in spaces for name in text.definitions])
+    return [Rows(part, only_named) for part in (beginning, named)]
+
+
+def _namespaces(pairs: list[Pair]) -> list[str]:
+    return list(dict.fromkeys(space for space, _ in pairs))
+
+
+def _past(beginning: str) -> str:
+    """After all that begins so."""
+    return beginning + _LAST_CHARACTER
+
+
+def _is_storable(text: str) -> bool:
+    """A lone surrogate is in no database."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+# -- together ----------------------------------------------------------------------------------------------------------
+
+
+def _count(sources: Sources, most: int) -> Generator[Step, Any, int]:
+    places = 0
+    for part in sources:
+        if part.keys:
+            places += yield Count(part, most)
+    return places
+
+
+def _merged(query: RunFilter, asked: Iterable[Rows]) -> Steps:
+    found: dict[str, RunRow] = {}
+    for step in asked:
+        if step.source.keys:
+            rows: list[RunRow] = yield step
+            found.update((row.id, row) for row in rows)
+    newest = sorted(found.values(), key=lambda row: (row.created_at, row.id), reverse=True)
+    return newest[: query.limit]

@@ -1,0 +1,57 @@
+"""Threads that read lists beside the loop that commits, each with a connection of its own that can't write.
+
+A list may lead to many rows. In write-ahead mode it sees the database as it was when it began, waits for no commit and
+holds none up.
+"""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import TypeVar
+
+import apsw
+
+T = TypeVar("T")
+
+_STEPS = 100_000
+"""Of SQLite's machine, a millisecond or two, after which a reader asks whether it is to go on."""
+READERS = 2
+"""One slow list leaves another to everybody else."""
+
+
+class Readers:
+    def __init__(self, connect: Callable[[], apsw.Connection]) -> None:
+        self._closing = False
+        self._all = [connect() for _ in range(READERS)]
+        self._free: SimpleQueue[apsw.Connection] = SimpleQueue()
+        for db in self._all:
+            db.execute("pragma query_only = on")
+            db.set_progress_handler(self._is_closing, _STEPS)
+            self._free.put(db)
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="plait-sqlite-reader")
+
+    async def read(self, work: Callable[[apsw.Connection], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._work, work)
+
+    def close(self) -> None:
+        """Who still reads is stopped."""
+        self._closing = True
+        self._threads.shutdown(cancel_futures=True)
+        for db in self._all:
+            db.close()
+
+    def _is_closing(self) -> bool:
+        return self._closing
+
+    def _work(self, work: Callable[[apsw.Connection], T]) -> T:
+        db = self._free.get()  # there is one: as many threads as connections
+        try:
+            return work(db)
+        finally:
+            self._free.put(db)

@@ -1,0 +1,138 @@
+"""Lists of runs on SQLite. The statements are in `run_lists.sql`; `stores/run_lists` decides which are asked."""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from typing import Any, assert_never, get_args
+
+import apsw
+
+from plait.kernel.store import RunFilter, RunRow
+from plait.stores import rows, statements
+from plait.stores.run_lists import Count, Floor, Index, Key, Names, Rows, Step, TextMatch, bounds, list_steps
+
+from .run_texts import LATEST, PLACE_BITS, search_expression
+
+SQL = statements.load("plait.stores.sqlite", "run_lists.sql")
+
+
+_BY_PLACE = ("place.created_at desc, place.id desc", "r.id = place.id")
+_BY_TEXT = ("place.place desc", "r.number = place.run")
+"""The order of the places of an index, and how they lead to runs."""
+
+
+def _composed(name: str) -> dict[str, str]:
+    """A statement for each index."""
+    found: dict[str, str] = {}
+    for index in get_args(Index):
+        if index in SQL:
+            order, run = _BY_TEXT if index == "of_text" else _BY_PLACE
+            found[index] = SQL[name].format(index=SQL[index], order=order, run=run)
+    return found
+
+
+COUNTS, ROWS = _composed("count"), _composed("rows")
+
+
+def list_runs(db: apsw.Connection, query: RunFilter) -> list[RunRow]:
+    steps = list_steps(query, sorts_texts=False)
+    reading = _Reading(db, query)
+    try:
+        step = next(steps)
+        while True:
+            step = steps.send(reading.answer(step))
+    except StopIteration as done:
+        return done.value
+
+
+class _Reading:
+    """One list, as it is read."""
+
+    def __init__(self, db: apsw.Connection, query: RunFilter) -> None:
+        self._db = db
+        self._query = query
+        self._bindings = bindings(query)
+
+    def answer(self, step: Step) -> Any:
+        match step:
+            case Count():
+                return sum(self._count(step, key) for key in step.source.keys)
+            case Rows():
+                return [row for key in step.source.keys for row in self._rows(step, key)]
+            case Names():
+                return self._names(step)
+            case Floor():
+                raise AssertionError("the index of texts has an order")
+            case _:
+                assert_never(step)
+
+    def _count(self, step: Count, key: Key) -> int:
+        given = {**self._bindings, **_key(key), **_text(step.text, key[0]), "limit": step.most}
+        return next(self._db.execute(COUNTS[step.source.index], given))[0]
+
+    def _rows(self, step: Rows, key: Key) -> list[RunRow]:
+        """As many as the list is long, and all of the last one's moment: those the index of texts has in any order."""
+        given = {**self._bindings, **_key(key), **_text(step.text, key[0])}
+        found: dict[str, RunRow] = {}
+        last = None
+        for columns in self._db.execute(ROWS[step.source.index], given):
+            row = rows.run_row(columns)
+            if len(found) >= self._query.limit and row.created_at != last:
+                break
+            found[row.id] = row
+            last = row.created_at
+        return list(found.values())
+
+    def _names(self, step: Names) -> list[tuple[str, str]]:
+        spaces = [step.namespace] if step.namespace is not None else namespaces(self._db)
+        return [(space, name) for space in spaces for name in _skipping(self._db, f"next_{step.of}", space)]
+
+
+def namespaces(db: apsw.Connection) -> list[str]:
+    """Those that have runs."""
+    return _skipping(db, "next_namespace", None)
+
+
+def _skipping(db: apsw.Connection, name: str, namespace: str | None) -> list[str]:
+    """Each different value of an index, found by a step past the one before."""
+    found: list[str] = []
+    given = {} if namespace is None else {"namespace": namespace}
+    while (row := db.execute(SQL[name], {**given, "last": found[-1] if found else ""}).fetchone()) is not None:
+        found.append(row[0])
+    return found
+
+
+def bindings(query: RunFilter) -> dict[str, Any]:
+    (before_at, before_id), since = bounds(query)
+    return {
+        "before_at": before_at,
+        "before_id": before_id,
+        "since": since,
+        "oldest_text": min(max(since, 0), LATEST) << PLACE_BITS,
+        "newest_text": (min(max(before_at, 0), LATEST) + 1) << PLACE_BITS,
+        "namespace": query.namespace,
+        "statuses": None if query.statuses is None else rows.json_text(query.statuses),
+        "dialect": query.dialect,
+        "definition": query.definition,
+        "parent": query.parent,
+        "labels": rows.json_text(query.labels) if query.labels else None,
+        "id_prefix": query.id_prefix,
+    }
+
+
+def _text(text: TextMatch | None, namespace: str) -> dict[str, Any]:
+    if text is None:
+        return {"text": None, "definitions": None, "starts": None, "anywhere": False, "match": None}
+    return {
+        "text": text.folded,
+        "definitions": rows.json_text(text.definitions),
+        "starts": rows.json_text(text.starts),
+        "anywhere": text.anywhere,
+        "match": search_expression(namespace, text.folded),
+    }
+
+
+def _key(key: Key) -> dict[str, str]:
+    return dict(zip("abc", key, strict=True))
