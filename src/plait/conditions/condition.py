@@ -12,6 +12,7 @@ from msgspec import Raw
 from plait.kernel.values import Json
 
 from . import verdict
+from .budget import Budget
 from .facts import EMPTY, Facts, SandboxCall, at_a_node
 from .test import SandboxWanted, Test
 from .verdict import Verdict
@@ -51,7 +52,7 @@ class Condition:
     def judge(self, facts: Facts) -> Verdict:
         """On any facts, such as those that a policy sees. Never raises."""
         try:
-            return self.test.verdict(facts)
+            return self.test.verdict(facts, Budget())
         except SandboxWanted:
             message = "this condition runs Python, which needs a sandbox; evaluate it as a task of the kind `condition`"
             return verdict.failed("sandbox_unavailable", message)
@@ -61,6 +62,6 @@ class Condition:
         answers = dict(facts.answers)
         while True:
             try:
-                return self.test.verdict(msgspec.structs.replace(facts, answers=answers))
+                return self.test.verdict(msgspec.structs.replace(facts, answers=answers), Budget())
             except SandboxWanted as wanted:
                 answers[wanted.call] = await sandbox.evaluate(wanted.call, facts.output, facts.nodes)
