@@ -99,7 +99,7 @@ def _here(request: RunRequest) -> Outcome:
         target = load_target(request.target)
     elif target.definition == request.target and is_missing(request.where.url):
         raise no_target(request.target)
-    else:
+    elif not target.in_file:
         must_exist(request.where.url)  # a new one knows no definitions
     request.given = _given(request.inputs, target)
     return do(run_here(request, target))

@@ -13,7 +13,7 @@ from plait.api.plan import RunPlan
 from plait.api.run import RunPage, RunRef
 from plait.api.session import Me
 from plait.api.transport import Parameters
-from plait.kernel.bundle import Startable
+from plait.kernel.bundle import Reference, Startable
 from plait.kernel.clock import SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import InvalidInput
@@ -89,7 +89,7 @@ class Client:
 
     async def start(
         self,
-        definition: str | Startable,
+        definition: str | Startable | Reference,
         input: Any = None,
         *,
         id: str | None = None,
@@ -134,7 +134,9 @@ class Client:
                 break
         return found
 
-    async def plan(self, definition: str | Startable, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
+    async def plan(
+        self, definition: str | Startable | Reference, input: Any = None, namespace: str = DEFAULT_NAMESPACE
+    ) -> Plan:
         """What a run would do, as far as can be told; refuses what could never be started."""
         path = self.transport.path("plan")
         body = {**_named(definition), "input": input}
@@ -149,10 +151,10 @@ class Client:
         return RemoteRun(self.transport, id, namespace, ids=self.ids, patience=self.patience)
 
 
-def _named(definition: str | Startable) -> dict[str, Any]:
+def _named(definition: str | Startable | Reference) -> dict[str, Any]:
     if isinstance(definition, str):
         return {"definition": definition}
-    reference = definition.reference()
+    reference = definition if isinstance(definition, Reference) else definition.reference()
     return {"dialect": reference.dialect, "definition": reference.definition}
 
 

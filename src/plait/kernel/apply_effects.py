@@ -10,6 +10,7 @@ from typing import assert_never
 from . import approvals, values
 from .bundle import Resolved
 from .effects import (
+    AddDeadLetter,
     Answer,
     Block,
     CancelChild,
@@ -48,6 +49,8 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             revoke(effect.token, run, unit)
         case RetryTask():
             try_again(effect.token, run, unit)
+        case AddDeadLetter():
+            run.add_dead_letter(effect.token, effect.label, effect.attempts, effect.error, unit)
         case SetTimer():
             unit.set_timer(effect.token, effect.due)
         case ClearTimer():

@@ -59,8 +59,11 @@ class HttpInput(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tried again, beside those from 500 on."""
     max_bytes: int | None = None
     """Of the response's body."""
-    expects: Literal["json", "object", "nothing", "callback"] = "json"
-    """object: nothing and null count as an empty one. callback: the result comes later, the response says nothing."""
+    expects: Literal["json", "object", "nothing", "callback", "response", "any_response"] = "json"
+    """object: nothing and null count as an empty one. callback: the result comes later, the response says nothing.
+    response: its status, headers and body, whatever that is. any_response: of any status."""
+    query: dict[str, str] = {}
+    """Added to the address."""
     callback: Callback | None = None
 
 
