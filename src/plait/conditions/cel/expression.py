@@ -35,8 +35,9 @@ class Expression:
         self.reads_all = lowering.reads_all
         """Whether it may take any node's: it computes which, or uses `ctx` as a whole."""
 
-    def evaluate(self, names: Mapping[str, Any], budget: Budget, node: str = "") -> Any:
-        """Its value. Raises a `CelError`, or `OutOfSteps`."""
+    def evaluate(self, names: Mapping[str, Any], node: str = "", budget: Budget | None = None) -> Any:
+        """Its value. Raises a `CelError`, or `OutOfSteps`. `budget`: what is left for more than this expression."""
+        budget = budget or Budget()
         run = Run(names, budget.left, node, self._variables)
         try:
             run.take(self._cost)

@@ -25,7 +25,7 @@ class CelTest:
 
     def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         try:
-            found = self._expression.evaluate(facts.names, budget, facts.node)
+            found = self._expression.evaluate(facts.names, facts.node, budget)
         except CelError as error:
             return self._failed(error)
         except OutOfSteps:

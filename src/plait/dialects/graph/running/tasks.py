@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.task import Policy, Task
-from plait.kernel.task_inputs import HTTP, SCRIPT, HttpInput, ScriptInput
+from plait.kernel.task_inputs import CONDITION, HTTP, SCRIPT, ConditionInput, HttpInput, ScriptInput
 from plait.kernel.values import ABSENT
 
 from .decision_builder import DecisionBuilder
@@ -17,7 +17,7 @@ from .state import Execution
 from .templates import config_of
 from .topology import NodePlan
 
-CALL_HANDLER, CALL_AGENT, JUDGE, MIGRATE = "graph.handler", "graph.agent", "graph.condition", "graph.migrate"
+CALL_HANDLER, CALL_AGENT, MIGRATE = "graph.handler", "graph.agent", "graph.migrate"
 """The kinds that are the dialect's own."""
 
 _JSON = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -62,15 +62,6 @@ class MigrateInput(msgspec.Struct, frozen=True, gc=False):
     """A handler that maps `{payload, context}`; empty: the payload stays."""
     payload: Raw
     context: dict[str, Raw]
-
-
-class JudgeInput(msgspec.Struct, frozen=True, gc=False):
-    """A condition that is judged outside the decision."""
-
-    condition: Raw
-    output: Raw
-    context: dict[str, Raw]
-    input: Raw
 
 
 def work_task(builder: DecisionBuilder, execution: Execution) -> Task | None:
@@ -213,6 +204,13 @@ def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -
 def judge_task(builder: DecisionBuilder, execution: Execution, pointer: str, mark: str) -> Task:
     """One condition at a time: a rule is judged when those before it are false."""
     token = TaskToken(f"{execution.task}{mark}{pointer}")
-    condition = builder.run.plan.conditions[pointer].source
-    input = JudgeInput(condition, execution.output, _context(builder), builder.run.state.input)
-    return Task(token, f"condition of {execution.node}", JUDGE, input, _JUDGE_POLICY, str(token), execution.node)
+    condition = builder.run.plan.conditions[pointer]
+    reads = frozenset(builder.run.state.context) if condition.reads_all else condition.reads
+    input = ConditionInput(
+        condition=condition.source,
+        output=execution.output,
+        ctx=Raw(_encode(builder.records(reads))),
+        input=builder.run.state.input,
+        node=execution.node,
+    )
+    return Task(token, f"condition of {execution.node}", CONDITION, input, _JUDGE_POLICY, str(token), execution.node)
