@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -58,10 +59,14 @@ class Condition:
             return verdict.failed("sandbox_unavailable", message)
 
     async def judge_in(self, sandbox: Sandbox, facts: Facts) -> Verdict:
-        """Like `judge`, with a sandbox for the Python in it. It starts again with each answer: it has no effects."""
+        """Like `judge`, with a sandbox for the Python in it, and beside the event loop.
+
+        It starts again with each answer: it has no effects.
+        """
         answers = dict(facts.answers)
         while True:
             try:
-                return self.test.verdict(msgspec.structs.replace(facts, answers=answers), Budget())
+                known = msgspec.structs.replace(facts, answers=answers)
+                return await asyncio.to_thread(self.test.verdict, known, Budget())
             except SandboxWanted as wanted:
                 answers[wanted.call] = await sandbox.evaluate(wanted.call, facts.output, facts.nodes)
