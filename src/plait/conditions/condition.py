@@ -53,7 +53,7 @@ class Condition:
     def judge(self, facts: Facts) -> Verdict:
         """On any facts, such as those that a policy sees. Never raises."""
         try:
-            return self.test.verdict(facts, Budget())
+            return self._verdict(facts)
         except SandboxWanted:
             message = "this condition runs Python, which needs a sandbox; evaluate it as a task of the kind `condition`"
             return verdict.failed("sandbox_unavailable", message)
@@ -67,6 +67,12 @@ class Condition:
         while True:
             try:
                 known = msgspec.structs.replace(facts, answers=answers)
-                return await asyncio.to_thread(self.test.verdict, known, Budget())
+                return await asyncio.to_thread(self._verdict, known)
             except SandboxWanted as wanted:
                 answers[wanted.call] = await sandbox.evaluate(wanted.call, facts.output, facts.nodes)
+
+    def _verdict(self, facts: Facts) -> Verdict:
+        try:
+            return self.test.verdict(facts, Budget())
+        except RecursionError:  # values that came through the door are not so deep
+            return verdict.failed("budget", "the values are nested too deeply")
