@@ -55,6 +55,7 @@ ERRORS = [
     "RunBlocked",
     "RunExistsError",
     "RunFailed",
+    "Stale",
     "StepError",
     "StepExhaustedError",
     "StepTimeoutError",

@@ -28,6 +28,7 @@ from plait.kernel.errors import (
     PlaitError,
     RunBlocked,
     RunFailed,
+    Stale,
     TooLarge,
     Unavailable,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "RunBlocked",
     "RunExistsError",
     "RunFailed",
+    "Stale",
     "StepError",
     "StepExhaustedError",
     "StepTimeoutError",

@@ -17,6 +17,7 @@ from plait.kernel.errors import (
     InvalidInput,
     NotFound,
     PlaitError,
+    Stale,
     TooLarge,
     Unavailable,
 )
@@ -39,7 +40,8 @@ class Unauthorized(PlaitError):
 
 
 _CLASSES: dict[int, type[PlaitError]] = {
-    cls.status: cls for cls in (Unauthorized, Forbidden, NotFound, Conflict, TooLarge, InvalidInput, Busy, Unavailable)
+    cls.status: cls
+    for cls in (Unauthorized, Forbidden, NotFound, Conflict, Stale, TooLarge, InvalidInput, Busy, Unavailable)
 }
 _problem = msgspec.json.Decoder(Problem)
 
