@@ -121,7 +121,7 @@ class Bundle(Protocol):
         as `{"source": text}`."""
         ...
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         """Whether this can be saved in the namespace, in the form that `read` takes; refuses with a `PlaitError`.
         Returns what should be looked at all the same."""
         ...

@@ -5,6 +5,7 @@
     ├── Forbidden           403  the caller is known, but not one of those who may do this
     ├── NotFound            404  no such run, definition, dead letter (or it is another namespace's)
     ├── Conflict            409  it exists with other content, or is in the wrong state for this
+    │   └── Stale           412  it has changed since the caller looked
     ├── Erased              410  its values were destroyed on request, and can't be read any more
     ├── TooLarge            413  over a limit of size
     ├── Busy                429  over a limit of rate or backlog
@@ -85,6 +86,12 @@ class Conflict(PlaitError):
     """It exists with other content, or is in the wrong state for what was asked."""
 
     status = 409
+
+
+class Stale(Conflict):
+    """It has changed since the caller looked: what was expected is not so any more."""
+
+    status = 412
 
 
 class Erased(PlaitError):

@@ -56,6 +56,8 @@ class GraphBundle:
         self.handlers = Handlers()
         self.topologies = Topologies(compile_graph)
         self.models = Models()
+        self._declared: dict[str, Graph] = {}
+        """Graphs of the program, by name."""
         self.executors: Sequence[Executor] = (
             HandlerExecutor(self.handlers),
             AgentExecutor(self.models),
@@ -72,6 +74,8 @@ class GraphBundle:
             self.handlers.add(cast("Handler[..., Any]", definition))
         elif is_model(definition):
             self.models.add(definition)
+        elif isinstance(definition, Graph):
+            self._declared[definition.label] = definition
         else:
             return False
         return True
@@ -80,12 +84,14 @@ class GraphBundle:
         return isinstance(definition, Graph)
 
     def read(self, definition: str | dict[str, Any]) -> Graph:
-        """A graph as JSON. A name means a saved one."""
+        """A graph as JSON. A name means one of the program, or else a saved one."""
         if isinstance(definition, str):
+            if (declared := self._declared.get(definition)) is not None:
+                return declared
             raise NotFound("graph.not_found", f"there is no graph `{definition}`", fix="save it first")
         return Graph(definition)
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         prepared = await self._preparation.prepare(definition, namespace)
         return [note.message for note in prepared.compiled.warnings]
 
