@@ -20,8 +20,9 @@ from plait.stores.postgres import PostgresStore
 from plait.stores.postgres.run_texts import fill_run_texts
 from plait.stores.rows import label_columns, run_columns
 from plait.stores.sqlite import SqliteStore
-from plait.stores.sqlite.commit import SQL, index_runs
+from plait.stores.sqlite.commit import SQL
 from plait.stores.sqlite.database import connect
+from plait.stores.sqlite.run_texts import index_new_runs
 
 FIRST = Millis(1_700_000_000_000)
 DEFINITIONS = 20
@@ -66,7 +67,8 @@ async def fill_sqlite(path: str, count: int) -> None:
     for rows in _pages(count):
         with db:
             db.executemany(SQL["insert_run"], map(run_columns, rows))
-            index_runs(db, rows)
+            db.executemany(SQL["insert_label"], [label for row in rows for label in label_columns(row)])
+            index_new_runs(db)
     db.execute("pragma wal_checkpoint(truncate)")
     db.close()
 
@@ -76,7 +78,7 @@ async def fill_postgres(url: str, count: int) -> None:
     await store.open()
     await store.close()
     connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    await connection.execute("drop index plait.run_texts_groups; drop index plait.run_texts_newest")
+    await connection.execute("drop index plait.run_texts_groups")
     await connection.execute("set maintenance_work_mem = '512MB'")
     for rows in _pages(count):
         await connection.copy_records_to_table("runs", schema_name="plait", records=map(run_columns, rows))
