@@ -26,8 +26,8 @@ _votes = msgspec.json.Decoder(tuple[Vote, ...])
 _past = msgspec.json.Decoder(Past)
 _wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
 
-NUMBER = 21
-"""The column of a run's number, which only stores know of."""
+CREATED_AT, NUMBER = 13, 21
+"""Columns of a run: its moment, and its number, which only stores know of."""
 
 _FIRST, _LAST = (-1, ""), (2**62, "")
 """Before and after all that were ever asked."""

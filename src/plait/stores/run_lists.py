@@ -39,8 +39,8 @@ _SOME = 20_000
 _MANY_NAMES = 50
 """Definitions that a text search looks at one by one."""
 _RUNNING = ("working", "waiting", "blocked")
-_SHOWN = (*_RUNNING, "completed", "failed", "cancelled")
-"""Statuses as the index has them, in the order in which they are read."""
+_SHOWN = ("completed", *_RUNNING, "failed", "cancelled")
+"""Statuses as the index has them, in the order in which they are read: first the one that most runs have."""
 _KEY_COLUMNS = 3
 _LAST_CHARACTER = chr(sys.maxunicode)
 
@@ -215,19 +215,18 @@ class Best:
     sources: Sources
     namespaces: list[str]
 
-    def rows(self, text: TextMatch, since: int | None = None) -> list[Rows]:
-        return [Rows(part, text, since) for part in self.sources]
+    def rows(self, text: TextMatch) -> list[Rows]:
+        return [Rows(part, text) for part in self.sources]
 
 
 def _ordered_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
-    """Where the index of texts gives the newest first: only two filters that hardly meet make it long."""
-    anywhere = _of_text(text, best)
-    if anywhere and (yield from _count(best.sources, _SOME + 1)) <= _SOME:
-        having: int = yield Count(anywhere[0].source, FEW + 1, text)
+    """Where the index of texts gives the newest first: only a text that many have is better looked for in the rows."""
+    asked = yield from _by_text(text, best)
+    if (yield from _count(best.sources, _SOME + 1)) <= _SOME:
+        having: int = yield Count(asked[-1].source, FEW + 1, text)
         if having > FEW:
             return (yield from _merged(query, best.rows(text)))
-    named = yield from _named(text, best)
-    return (yield from _merged(query, [*named, *anywhere]))
+    return (yield from _merged(query, asked))
 
 
 def _sorted_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
@@ -236,21 +235,24 @@ def _sorted_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
     for part in best.sources:
         floor: int | None = (yield Floor(part, FEW)) if part.keys else None
         since = floor if since is None else max(since, floor or since)
-    newest = yield from _merged(query, best.rows(text, since))
+    newest = yield from _merged(query, _no_older(best.rows(text), since))
     if since is None or len(newest) >= query.limit:
         return newest
     # A text that some of the newest have may be anything but rare
     if newest and (yield from _count(best.sources, _SOME + 1)) <= _SOME:
         return (yield from _merged(query, best.rows(text)))
+    return (yield from _merged(query, (yield from _by_text(text, best))))
+
+
+def _no_older(asked: Iterable[Rows], since: int | None) -> list[Rows]:
+    return [replace(step, since=since) for step in asked]
+
+
+def _by_text(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:
+    """Runs that have it in a name; and, last, those that have it in an id, a label or an error."""
     named = yield from _named(text, best)
-    return (yield from _merged(query, [*named, *_of_text(text, best)]))
-
-
-def _of_text(text: TextMatch, best: Best) -> list[Rows]:
-    """Runs that have it in an id, a label or an error."""
-    if not text.anywhere:
-        return []
-    return [Rows(source("of_text", [(space,) for space in best.namespaces]), text)]
+    spaces = [(space,) for space in best.namespaces] if text.anywhere else []
+    return [*named, Rows(source("of_text", spaces), text)]
 
 
 def _named(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:
