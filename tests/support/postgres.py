@@ -90,6 +90,12 @@ class Postgres:
         _run(psql, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", *commands, self.url)
 
 
+def dump(url: str) -> str:
+    """All that a database holds, as text."""
+    command = [_bin(_site_packages()) / "pg_dump", "--data-only", url]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+
+
 class PostgresServer(Postgres):
     """A server of our own, which may be stopped, killed and restarted."""
 
@@ -97,9 +103,9 @@ class PostgresServer(Postgres):
         self.home = home
         self._durable = durable
         self._data = home / "data"
-        self._account = _unprivileged_account()
+        self._account = unprivileged_account()
         self._bin = _bin(_readable_binaries(home, self._account))
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[Any] | None = None
         super().__init__(f"postgresql://postgres@127.0.0.1:{self._port}/postgres")
 
@@ -188,7 +194,7 @@ class PostgresServer(Postgres):
             self._process = None
 
 
-def _unprivileged_account() -> dict[str, Any]:
+def unprivileged_account() -> dict[str, Any]:
     """Arguments for `subprocess` that keep PostgreSQL from running as root."""
     if os.geteuid() != 0:
         return {}
@@ -207,7 +213,7 @@ def _readable_binaries(home: Path, account: dict[str, Any]) -> Path:
     return home / "site-packages"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     for port in random.sample(PORTS, 100):
         with socket.socket() as probe:
             try:

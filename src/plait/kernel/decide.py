@@ -32,6 +32,7 @@ from .inputs import (
     Loaded,
     Message,
     Patch,
+    Rejected,
     Resume,
     RetryDue,
     Start,
@@ -39,7 +40,7 @@ from .inputs import (
     TimerFired,
 )
 from .limits import exceeded
-from .recovery import expired, start_again
+from .recovery import expired, rejected, start_again
 from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import Settled, Taken, Write
@@ -110,6 +111,9 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _task_result(input, run, unit)
         case ClaimExpired():
             _claim_expired(input, run, unit)
+        case Rejected():
+            lifecycle.must_run(run)
+            _given_up(rejected(input, run, unit), run, unit)
         case Start():
             _start(input, run, unit)
         case Cancel():
@@ -157,6 +161,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.events += events
     else:
         unit.events = events
+    if decision.refusal is not None:
+        raise decision.refusal
     if type(input) is Patch:  # before the effects: they may end the run
         run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
@@ -386,12 +392,16 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
     if state.status != "running" or (state.rolling_back and not lifecycle.is_compensator(claim.token, run)):
         revoke(claim.token, run, unit)  # it outlived the run's outcome, and is not tried again
         return
-    result = expired(claim, run, unit)
+    _given_up(expired(claim, run, unit), run, unit)
+
+
+def _given_up(result: TaskResult | None, run: Run, unit: UnitOfWork) -> None:
+    """The failure of a task whose attempt did not end by itself; if it is closed, nothing but its machine judges it."""
     if result is None:
         return
-    if result.token in state.tasks:
+    if result.token in run.state.tasks:
         _task_result(result, run, unit)
-    elif state.rolling_back:
+    elif run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
     else:
         _ask(result, run, unit)
@@ -400,7 +410,8 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
     """A task failed for good, or a compensator ended."""
     result = verdict.result
-    if result.error is not None and (verdict.exhausted or lifecycle.is_compensator(result.token, run)):
+    exhausted = verdict.exhausted and not run.machine.adds_dead_letters
+    if result.error is not None and (exhausted or lifecycle.is_compensator(result.token, run)):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)

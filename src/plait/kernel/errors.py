@@ -5,6 +5,7 @@
     ├── Forbidden           403  the caller is known, but not one of those who may do this
     ├── NotFound            404  no such run, definition, dead letter (or it is another namespace's)
     ├── Conflict            409  it exists with other content, or is in the wrong state for this
+    ├── Erased              410  its values were destroyed on request, and can't be read any more
     ├── TooLarge            413  over a limit of size
     ├── Busy                429  over a limit of rate or backlog
     ├── RunFailed           409  raised by `handle.result()`: the run ended without an output
@@ -19,7 +20,7 @@ An error says what happened, why, and what to do; `code` is stable and is what p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -86,6 +87,21 @@ class Conflict(PlaitError):
     status = 409
 
 
+class Erased(PlaitError):
+    """The values were destroyed on request: the key that they were encrypted with is gone."""
+
+    status = 410
+
+    at: int = 0
+    """When, in ms; 0 where that is not known."""
+
+    @classmethod
+    def since(cls, at: int, what: str) -> Self:
+        error = cls("codec.erased", what, why="the key of their subject was destroyed on request")
+        error.at = at
+        return error
+
+
 class TooLarge(PlaitError):
     """A value is over a limit of size."""
 
@@ -98,6 +114,9 @@ class Busy(PlaitError):
     status = 429
 
 
+DAMAGED = "store.damaged"
+
+
 class Damaged(PlaitError):
     """Rows of the store are not what was written: a disk, a program or a person changed them."""
 
@@ -105,7 +124,7 @@ class Damaged(PlaitError):
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(
-            "store.damaged",
+            DAMAGED,
             what,
             why=why,
             fix="restore it from a backup; `plait doctor --deep` lists all that is damaged",

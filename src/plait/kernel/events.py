@@ -96,6 +96,17 @@ class TaskLate(Event, frozen=True, tag="task.late"):
     error: ErrorInfo | None = None
 
 
+class TokenRejected(Event, frozen=True, tag="token.rejected"):
+    """A task or a result on its way by Redis was forged, damaged or another's: nothing was done with it."""
+
+    reason: str
+    token: TaskToken = TaskToken("")
+    """Empty: it fits no task that is under way."""
+    node: str = ""
+    times: int = 0
+    """How often this happened to the task."""
+
+
 class TaskDeadLettered(Event, frozen=True, tag="task.dead_lettered"):
     token: TaskToken
     attempts: int
@@ -173,6 +184,7 @@ KernelEvent = (
     | TaskRetryScheduled
     | TaskQueued
     | TaskLate
+    | TokenRejected
     | TaskDeadLettered
     | RollbackStarted
     | RollbackStep

@@ -59,6 +59,15 @@ class ClaimExpired(Input, frozen=True, tag="claim_expired"):
     progress: Raw = NULL
 
 
+class Rejected(Input, frozen=True, tag="rejected"):
+    """A worker refused the envelope of a task, or what came as its result is not by a worker of ours."""
+
+    reason: str
+    token: TaskToken = TaskToken("")
+    opening: int = 0
+    node: str = ""
+
+
 class TimerFired(Input, frozen=True, tag="timer_fired"):
     token: TaskToken
 
@@ -169,6 +178,7 @@ AnyInput = (
     Start
     | TaskResult
     | ClaimExpired
+    | Rejected
     | TimerFired
     | Message
     | ChildStarted

@@ -20,6 +20,7 @@ from .events import (
     TaskDeadLettered,
     TaskQueued,
     TaskRetryScheduled,
+    TokenRejected,
 )
 from .ids import Millis, RunId, TaskToken
 from .open_approvals import OpenApproval, fold
@@ -38,6 +39,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     approvals: list[OpenApproval] = []
     revision: int = 1
     queued: list[Opening] = []
+    rejections: dict[TaskToken, int] = {}
     children: list[ChildCompensable] = []
     independent: bool = False
 
@@ -85,6 +87,8 @@ class RunState:
                 self.tasks.evolve(event)
             case TaskQueued():
                 self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
+            case TokenRejected():
+                self.tasks.rejections[event.token] = event.times
             case TaskDeadLettered():
                 self.tasks.close(event.token)
             case RollbackStarted():
@@ -115,6 +119,7 @@ class RunState:
             approvals,
             self.revision,
             tasks.openings(),
+            tasks.rejections.copy(),
             list(self.children.values()),
             self.independent,
         )
@@ -129,3 +134,4 @@ class RunState:
         self.approvals = {approval.token: approval for approval in state.approvals}
         for opening in state.queued:
             self.tasks.queued(opening)
+        self.tasks.rejections = state.rejections.copy()

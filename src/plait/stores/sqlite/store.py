@@ -187,14 +187,15 @@ class SqliteStore:
             with atomic(db):
                 for shard in shards:
                     db.execute(SQL["count_recovery"], (shard, SUSPECT_AFTER))
-                    found += [self._numbered(row) for row in db.execute(SQL["awake_runs"], (shard,))]
+                    awake = rows.readable_runs(db.execute(SQL["awake_runs"], (shard,)))
+                    found += [self._numbered(row) for row in awake]
             return found
 
         return await self._write(count)
 
     async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
         found = self._query("waiting_inbox", _listed(shards), limit)
-        return [InboxRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+        return [rows.inbox_row(row) for row in found]
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
         return [TimerRow(*row) for row in self._query("due_timers", _listed(shards), now, limit)]
@@ -296,6 +297,10 @@ class SqliteStore:
             "commits on": "a writer thread (fsync is slow here)" if self._writer else "the event loop's thread",
         }
 
+    async def scrub(self) -> None:
+        """The journal holds pages as they were before; empties it, unless a reader still needs it."""
+        await self._write(_empty_journal)
+
     async def _choose_thread(self) -> None:
         """Asked of a store that is about to be written much."""
         if self._writer is None and await self._write(_commit_seconds) > SLOW_COMMIT:
@@ -368,6 +373,10 @@ class SqliteStore:
 def _first_name(args: tuple[object, ...]) -> str:
     """What was asked for, most often a run's id."""
     return next((str(arg) for arg in args if isinstance(arg, str)), "one of them")
+
+
+def _empty_journal(db: apsw.Connection) -> None:
+    db.execute("pragma wal_checkpoint(truncate)").fetchall()
 
 
 def _data_version(db: apsw.Connection) -> int:
