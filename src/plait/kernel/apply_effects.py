@@ -166,7 +166,9 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         independent=child.independent,
     )
     taken = ErrorInfo(
-        "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
+        "kernel.run_exists",
+        f"run {caller_id(child.run_id)} exists already: a child needs an id of its own",
+        kind="conflict",
     )
     new = NewChild(
         row,
