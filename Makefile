@@ -75,6 +75,7 @@ sim: $(READY) ## Simulate crashes and bad luck in each dialect: make sim SEEDS=1
 bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench $(ARGS)
 	$(BIN)/python -m bench.goals
+	$(BIN)/python -m bench.graph
 	$(BIN)/python -m bench.ale
 	$(BIN)/python -m bench.hops
 	$(BIN)/python -m bench.profile

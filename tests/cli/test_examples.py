@@ -130,3 +130,27 @@ def test_the_example_as_goals_runs_by_itself(tmp_path: Path):
     )
     assert ran.returncode == 0, ran.stderr
     assert "Dear Ada: pay:Ada:4053" in ran.stdout
+
+
+# -- as a graph --------------------------------------------------------------------------------------------------------
+
+GRAPH = "examples/order/graph.py:order"
+
+
+def test_an_order_as_a_graph_is_approved_paid_and_shipped(shop: Desk):
+    with shop.spawn("run", GRAPH, "--id", "n-1", "--input", "@examples/order/tea.json") as process:
+        read_until(process.stderr, "approve")
+        [approval] = shop.plait("approvals", "--json").json
+        assert shop.plait("approve", approval["id"]).code == 0
+        out, err = process.communicate()
+    assert process.returncode == 0, err
+    assert '"parcels":["parcel:n-1:tea","parcel:n-1:pot"]' in out
+
+
+def test_the_graph_runs_by_itself(tmp_path: Path):
+    ran = subprocess.run(
+        [sys.executable, "-m", "examples.order.graph"], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "approved: Ship this order?" in ran.stdout
+    assert "parcel:n-1:tea" in ran.stdout

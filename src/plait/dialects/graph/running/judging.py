@@ -5,16 +5,18 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from plait.conditions import Verdict
 from plait.kernel.effects import Task
 from plait.kernel.inputs import TaskResult
 
+from .conditions import judgement
 from .decision_builder import DecisionBuilder
 from .events import ConditionJudged, NodeExecuted
 from .state import Execution, Judgement
 from .tasks import judge_task
 
 _JUDGE = "~judge"
-_judgement = msgspec.json.Decoder(Judgement)
+_verdict = msgspec.json.Decoder(Verdict)
 
 
 def judge_outside(builder: DecisionBuilder, execution: Execution, output: Raw, attempt: int, pointer: str) -> None:
@@ -40,6 +42,6 @@ def judged(builder: DecisionBuilder, result: TaskResult) -> Execution | None:
     if result.error is not None:
         found = Judgement(code=result.error.code, message=result.error.message)
     else:
-        found = _judgement.decode(result.output)
+        found = judgement(_verdict.decode(result.output))
     builder.record(ConditionJudged(execution.node, execution.id, pointer, found.value, found.code, found.message))
     return execution

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.task import Policy, Task
-from plait.kernel.task_inputs import HTTP, SCRIPT, HttpInput, ScriptInput
+from plait.kernel.task_inputs import CONDITION, HTTP, SCRIPT, ConditionInput, HttpInput, ScriptInput
 from plait.kernel.values import ABSENT
 
 from .decision_builder import DecisionBuilder
@@ -17,7 +17,7 @@ from .state import Execution
 from .templates import config_of
 from .topology import NodePlan
 
-CALL_HANDLER, CALL_AGENT, JUDGE, MIGRATE = "graph.handler", "graph.agent", "graph.condition", "graph.migrate"
+CALL_HANDLER, CALL_AGENT, MIGRATE = "graph.handler", "graph.agent", "graph.migrate"
 """The kinds that are the dialect's own."""
 
 _JSON = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -66,15 +66,6 @@ class MigrateInput(msgspec.Struct, frozen=True, gc=False):
     context: dict[str, Raw]
 
 
-class JudgeInput(msgspec.Struct, frozen=True, gc=False):
-    """A condition that is judged outside the decision."""
-
-    condition: Raw
-    output: Raw
-    context: dict[str, Raw]
-    input: Raw
-
-
 def work_task(builder: DecisionBuilder, execution: Execution) -> Task | None:
     """None: what the node does is not a task. Raises `TemplateError` when its config can't be filled in."""
     plan = builder.plan(execution)
@@ -121,7 +112,7 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
         context=_context(builder) if wants else {},
         token={} if here else _travel(builder, execution),
     )
-    queue = None if here else plan.ir.queue or f"wf.tasks.{plan.ir.type}"
+    queue = None if here else plan.queue
     return _task(plan, execution, builder, CALL_HANDLER, input, queue)
 
 
@@ -228,6 +219,13 @@ def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -
 def judge_task(builder: DecisionBuilder, execution: Execution, pointer: str, mark: str) -> Task:
     """One condition at a time: a rule is judged when those before it are false."""
     token = TaskToken(f"{execution.task}{mark}{pointer}")
-    condition = builder.run.plan.conditions[pointer].source
-    input = JudgeInput(condition, execution.output, _context(builder), builder.run.state.input)
-    return Task(token, f"condition of {execution.node}", JUDGE, input, _JUDGE_POLICY, str(token), execution.node)
+    condition, nodes = builder.run.plan.conditions[pointer], frozenset(builder.run.state.context)
+    input = ConditionInput(
+        condition=condition.source,
+        output=execution.output,
+        ctx=Raw(_encode(builder.records(nodes if condition.reads_all else condition.reads))),
+        input=builder.run.state.input,
+        metadata=Raw(_encode({"iteration": execution.iteration()})),
+        node=execution.node,
+    )
+    return Task(token, f"condition of {execution.node}", CONDITION, input, _JUDGE_POLICY, str(token), execution.node)

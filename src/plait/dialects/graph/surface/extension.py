@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, cast
 
 from plait.cli.extension import Checked, CheckRequest, Extension, Startable
 from plait.dialects.graph.graph import NAME, Graph, graph
+from plait.dialects.graph.handlers import Handler
 from plait.kernel.definitions import Plan
 
 
 class GraphExtension(Extension):
     noun = "graph"
-    declares = "handlers"
+    declares = "graphs and handlers"
+
+    def declared(self, module: ModuleType) -> Mapping[str, object]:
+        return {name: found for name, found in vars(module).items() if isinstance(found, Graph | Handler)}
+
+    def startable(self, found: Sequence[object]) -> Startable | None:
+        return found[0] if len(found) == 1 and isinstance(found[0], Graph) else None
 
     def recognises(self, content: Mapping[str, Any]) -> bool:
         return "nodes" in content
