@@ -42,6 +42,7 @@ ERRORS = [
     "Conflict",
     "CriticalError",
     "Damaged",
+    "Erased",
     "ErrorInfo",
     "EvictedError",
     "Forbidden",

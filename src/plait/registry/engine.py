@@ -106,6 +106,7 @@ class Engine(engine.Engine):
             namespace: str = DEFAULT_NAMESPACE,
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
+            subject: str | None = None,
         ) -> Handle[T]: ...
         @overload
         async def start(
@@ -117,5 +118,6 @@ class Engine(engine.Engine):
             namespace: str = DEFAULT_NAMESPACE,
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
+            subject: str | None = None,
         ) -> Handle[Any]: ...
         async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]: ...

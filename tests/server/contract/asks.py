@@ -85,6 +85,8 @@ ASKS: dict[str, Ask] = {
     "keys.list": Ask(),
     "keys.create": Ask(201, {"name": "new", "role": "viewer"}),
     "keys.revoke": Ask(),
+    "erasures.create": Ask(409, {"subject": "customer:42"}),  # encryption is off
+    "erasures.list": Ask(),
     "audit.list": Ask(),
     "server.metrics": Ask(everywhere=True),
     "server.health": Ask(),
