@@ -134,6 +134,16 @@ async def queued(s: Sim) -> SimRun:
     return await _ended(s, run)
 
 
+async def rejected(s: Sim) -> SimRun:
+    run = await s.start(flows.printed, 7, id="rejected")
+    await s.settle()
+    [task] = await s.engine.queues.claim("printer", ["gpu"])
+    await s.engine.queues.reject(task.id, "forged")
+    await s.settle()
+    await s.engine.queues.complete(task.id, "page 7")
+    return await _ended(s, run)
+
+
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
     "countersigned": countersigned,
@@ -151,6 +161,7 @@ RECIPES: dict[str, Recipe] = {
     "blocked-for-a-while": blocked_for_a_while,
     "bulky": bulky,
     "queued": queued,
+    "rejected": rejected,
 }
 
 

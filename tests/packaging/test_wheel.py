@@ -60,6 +60,7 @@ MISSING = [
     ("http", "httpcore", SEND),
     ("otel", "opentelemetry", "from plait.observe import traces; traces.from_environment({})"),
     ("postgres", "asyncpg", "from plait import Engine; Engine('postgresql://localhost/none')"),
+    ("redis", "redis", "from plait import Engine; Engine('memory:', redis='redis://localhost')"),
     ("scripts", "jsonschema_rs", APPROVE),
     ("scripts", "lupa", STEP.format(rest='.lua("return {m = n}")')),
     ("scripts", "jsonpath", STEP.format(rest='.when("jpath", "$.n > 1").ale("{:m n}")')),

@@ -116,7 +116,8 @@ async def _signing(db: str, namespace: str, *, rotate: bool) -> Sequence[Signing
     async with looking(db) as engine:
         kept = SigningKeys(engine.records, engine.kernel.clock)
         ring = await (kept.rotate(namespace) if rotate else kept.ring(namespace))
-        await note_change(engine, "keys.rotate" if rotate else "keys.signing", ring.current.id, namespace)
+        action = "keys.signing.rotate" if rotate else "keys.signing"
+        await note_change(engine, action, ring.current.id, namespace)
         return ring.keys
 
 

@@ -148,7 +148,7 @@ class Engine:
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
         if self._redis is not None:
-            self._redis.attach(self.kernel, self.queues, self.records)
+            self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 

@@ -31,10 +31,12 @@ class RedisPath:
         self._settings = settings_of(url)
         self.observer = Mirror(self._mirrored)
         self._kernel: Kernel | None = None
+        self._plain = False
         self._hot_path: HotPath | None = None
 
-    def attach(self, kernel: Kernel, queues: Queues, records: Records) -> None:
-        self._kernel = kernel
+    def attach(self, kernel: Kernel, queues: Queues, records: Records, *, plain: bool) -> None:
+        """`plain`: values may be read by whoever reads the database, and so by whoever reads Redis."""
+        self._kernel, self._plain = kernel, plain
         self._hot_path = HotPath(
             self._settings,
             source=queues,
@@ -53,5 +55,5 @@ class RedisPath:
             await self._hot_path.stop()
 
     def _mirrored(self, info: RunInfo, events: Sequence[Event], at: Millis) -> list[Command]:
-        run = None if self._kernel is None else self._kernel.run_cache.get(info.run_id)
+        run = None if self._kernel is None or not self._plain else self._kernel.run_cache.get(info.run_id)
         return run.machine.mirror(events, at) if run is not None and isinstance(run.machine, Mirrored) else []

@@ -112,7 +112,6 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case ClaimExpired():
             _claim_expired(input, run, unit)
         case Rejected():
-            lifecycle.must_run(run)
             _given_up(rejected(input, run, unit), run, unit)
         case Start():
             _start(input, run, unit)
@@ -396,14 +395,12 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
 
 
 def _given_up(result: TaskResult | None, run: Run, unit: UnitOfWork) -> None:
-    """The failure of a task whose attempt did not end by itself; if it is closed, nothing but its machine judges it."""
-    if result is None:
-        return
-    if result.token in run.state.tasks:
+    """The failure of an attempt that did not end by itself; of a task that is closed, its machine is told at once."""
+    if result is not None and result.token in run.state.tasks:
         _task_result(result, run, unit)
-    elif run.state.rolling_back:
+    elif result is not None and run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
-    else:
+    elif result is not None:
         _ask(result, run, unit)
 
 

@@ -63,6 +63,8 @@ def expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> TaskResult | Non
 
 def rejected(refused: Rejected, run: Run, unit: UnitOfWork) -> TaskResult | None:
     """Nothing was done; the task stays on its queue. The third time it is closed, and this returns its failure."""
+    if run.state.status != "running":
+        return None
     tasks, found = run.state.tasks, run.state.tasks.get(refused.token)
     if found is None or found.opening != refused.opening:
         found, refused = None, Rejected(refused.reason, node=refused.node)

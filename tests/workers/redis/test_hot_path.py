@@ -35,6 +35,8 @@ async def test_a_node_of_a_graph_is_done_by_whoever_reads_its_stream(redis_url: 
         run = await engine.start(shouting(), {"text": "tea"})
         task = await worker.one()
         assert (task.token["handler"], task.token["payload"]) == ("shout", {"text": "tea"})
+        assert (task.token["from_node"], task.token["to_node"], task.token["hop"]) == ("", "A", 1)
+        assert (task.token["wf_version"], task.token["revision"]) == ("1.0", 1)
         await task.complete({"text": "TEA"})
         assert await run.result() == {"A": {"text": "TEA"}}
 

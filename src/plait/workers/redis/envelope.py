@@ -31,7 +31,8 @@ def token_of(task: QueueTask, claim: ClaimId, now: Millis) -> dict[str, Any]:
         "created_at": now,
         "expires_at": now + VALID_FOR,
     }
-    return token | {name: input[name] for name in ("config", "context") if name in input}
+    further: dict[str, Any] = {name: input[name] for name in ("config", "context") if name in input}
+    return input.get("token", {}) | further | token
 
 
 def seal(token: dict[str, Any], key: SigningKey) -> bytes:

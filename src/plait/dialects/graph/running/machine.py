@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 import msgspec
@@ -11,7 +11,7 @@ from msgspec import Raw
 from plait.kernel.effects import Decision, Effect
 from plait.kernel.errors import Conflict
 from plait.kernel.events import Event, RunReopened, RunStarted
-from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
     AttemptFailed,
     Cancel,
@@ -44,6 +44,7 @@ from .events import GraphForked
 from .evolve import Folding, begun
 from .graph_run import GraphRun
 from .joins import fire_joins
+from .mirror import Command, mirrored
 from .patches import patch
 from .recovery import begin_all, begin_inline, pending_effects, under_way_again
 from .reopening import retry, settle_letter
@@ -186,6 +187,10 @@ class GraphMachine:
 
     def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
         return [] if self._run is None else waiting.reasons(self._run, self.context, tasks)
+
+    def mirror(self, events: Sequence[Event], at: Millis) -> list[Command]:
+        """For observers on Redis, once the events are committed."""
+        return [] if self._run is None else mirrored(self._run, caller_id(self.context.info.run_id), events, at)
 
     def details(self) -> dict[str, Any] | None:
         return None if self._run is None else view.details(self._run)

@@ -38,6 +38,8 @@ class HandlerInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     token_id: str
     context: dict[str, Raw] = {}
     """What other nodes returned last, for a function that wants to know."""
+    token: dict[str, Any] = {}
+    """What else a worker elsewhere may want to know of the token."""
 
 
 class AgentInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -108,6 +110,7 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
         node_id=plan.id,
         token_id=execution.id,
         context=_context(builder) if wants else {},
+        token={} if here else _travel(builder, execution),
     )
     queue = None if here else plan.queue
     return _task(plan, execution, builder, CALL_HANDLER, input if queue is None else for_worker(input), queue)
@@ -116,6 +119,18 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
 def for_worker(input: HandlerInput) -> PythonInput:
     """The same for whoever claims it from a queue: the function's name, and everything else as its arguments."""
     return PythonInput(input.handler, Raw(_encode(input)))
+
+
+def _travel(builder: DecisionBuilder, execution: Execution) -> dict[str, Any]:
+    state = builder.run.state
+    first = state.tokens.get(execution.id)
+    return {
+        "from_node": first.origin if first is not None else "",
+        "hop": execution.hop,
+        "loops": execution.loops,
+        "wf_version": state.wf_version,
+        "revision": state.revision,
+    }
 
 
 def _context(builder: DecisionBuilder) -> dict[str, Raw]:
