@@ -47,7 +47,8 @@ _OWN = (
     Command("Maintain", "save", "Save a definition as a version of a name.", "plait.cli.save:save"),
     Command("Maintain", "tag", "Tags of definitions: list, move, undo, redo.", "plait.cli.tag:tag"),
     Command("Maintain", "dlq", "Dead letters: list, show, retry, discard.", "plait.cli.dead_letters:dlq"),
-    Command("Maintain", "keys", "API keys of the server: create, list, revoke.", "plait.cli.keys:keys"),
+    Command("Maintain", "keys", "API keys of the server, and encryption keys.", "plait.cli.keys:keys"),
+    Command("Maintain", "erase", "Make the values of one subject unreadable.", "plait.cli.erase:erase"),
     Command("Maintain", "doctor", "Examine a database and its engines, or a server.", "plait.cli.doctor:doctor"),
     Command("Maintain", "version", "Print the versions of Plait and its parts.", "plait.cli.versions:version"),
 )

@@ -49,6 +49,7 @@ def _goals(services: Services) -> Bundle:
 
 
 def _graph(services: Services) -> Bundle:
+    from plait.definitions.definitions import Definitions
     from plait.definitions.uploads import Uploads
     from plait.dialects.graph.bundle import GraphBundle
     from plait.dialects.graph.definition.type_registry import TypeRegistry
@@ -58,6 +59,7 @@ def _graph(services: Services) -> Bundle:
         TypeRegistry(services.records, services.clock, uploads),
         uploads,
         max_payload=services.limits.max_payload,
+        find=Definitions({}, services.records, services.clock).find,
     )
 
 
@@ -104,6 +106,7 @@ class Engine(engine.Engine):
             namespace: str = DEFAULT_NAMESPACE,
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
+            subject: str | None = None,
         ) -> Handle[T]: ...
         @overload
         async def start(
@@ -115,5 +118,6 @@ class Engine(engine.Engine):
             namespace: str = DEFAULT_NAMESPACE,
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
+            subject: str | None = None,
         ) -> Handle[Any]: ...
         async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]: ...

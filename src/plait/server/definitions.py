@@ -28,7 +28,7 @@ from plait.definitions.tags import StaleTag
 from plait.kernel.errors import NotFound
 
 from .call import Call
-from .nouns import DEFINITION
+from .nouns import DEFINITION, TEXT
 from .save_definition import STALE, saved_answer
 
 T = TypeVar("T")
@@ -194,6 +194,7 @@ ROUTES = (
             Fault(413, "definitions.upload_too_large", "The text has more than 1 MB."),
             Fault(422, "definitions.bad_hash", "The text has another hash."),
         ),
+        noun=TEXT,
         example={"text": "{}"},
     ),
     Route(

@@ -14,6 +14,7 @@ from plait.kernel.errors import Conflict, ErrorInfo, NotFound, RunBlocked
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
+from .agents import AgentExecutor, Models, is_model
 from .definition.compile import compile_graph
 from .definition.ir_view import shown
 from .definition.preparation import Preparation
@@ -22,6 +23,8 @@ from .definition.type_registry import TypeRegistry
 from .executors import HandlerExecutor
 from .graph import NAME, Graph
 from .handlers import Handler, Handlers
+from .migrations import FindVersion, MigrationExecutor
+from .names import check_names
 from .running.decision_builder import RunContext
 from .running.events import GraphEvent
 from .running.forking import fork
@@ -43,14 +46,21 @@ class GraphBundle:
         types: TypeRegistry | None = None,
         texts: Texts | None = None,
         definitions: Iterable[object] = (),
+        find: FindVersion | None = None,
         max_payload: int = values.MAX_BYTES,
     ) -> None:
-        """`types` and `texts` are what namespaces have registered and uploaded; without them, nothing."""
+        """`types` and `texts` are what namespaces have registered and uploaded; `find` knows the saved versions of
+        definitions. Without them there is nothing of that."""
         self.node_types = types
         self._preparation = Preparation(types, texts)
         self.handlers = Handlers()
         self.topologies = Topologies(compile_graph)
-        self.executors: Sequence[Executor] = (HandlerExecutor(self.handlers),)
+        self.models = Models()
+        self.executors: Sequence[Executor] = (
+            HandlerExecutor(self.handlers),
+            AgentExecutor(self.models),
+            MigrationExecutor(self.handlers, self._preparation, find),
+        )
         self._max_payload = max_payload
         for definition in definitions:
             self.declare(definition)
@@ -58,9 +68,12 @@ class GraphBundle:
     # -- definitions ---------------------------------------------------------------------------------------------
 
     def declare(self, definition: object) -> bool:
-        if not isinstance(definition, Handler):
+        if isinstance(definition, Handler):
+            self.handlers.add(cast("Handler[..., Any]", definition))
+        elif is_model(definition):
+            self.models.add(definition)
+        else:
             return False
-        self.handlers.add(cast("Handler[..., Any]", definition))
         return True
 
     def accepts(self, definition: object) -> bool:
@@ -79,7 +92,7 @@ class GraphBundle:
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         found = cast("Graph", definition)
         topology = await self._topology(found, namespace)
-        self._check_handlers(topology)
+        check_names(topology, self.handlers, self.models)
         raw = values.encode(input, max_bytes=self._max_payload)
         ir = topology.ir
         return Resolved(found.label, ir.version, raw, self.start_of(topology), identity=ir.hash.encode())
@@ -88,9 +101,6 @@ class GraphBundle:
         """What the run's first event says of its graph."""
         ir = topology.ir
         return GraphStart(ir.version, ir.entry_nodes, len(ir.entry_nodes), topology.definition, ir.hash)
-
-    def _check_handlers(self, topology: Topology) -> None:
-        """Refuses a graph whose functions nobody has, where no queue could bring it to somebody who has."""
 
     async def plan(self, definition: object, input: object, namespace: str) -> Plan:
         found = cast("Graph", definition)

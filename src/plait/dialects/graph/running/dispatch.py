@@ -11,6 +11,7 @@ from .children import start_child
 from .decision_builder import INLINE_AT_ONCE, DecisionBuilder, error
 from .failure import fail
 from .inline import inline_output
+from .misfits import first_misfit
 from .settle import settle
 from .state import Execution
 from .tasks import work_task
@@ -37,6 +38,9 @@ def start(builder: DecisionBuilder, execution: Execution) -> None:
     plan = builder.plan(execution)
     if plan.ir.capabilities.requires_approval and not execution.approved:
         ask_before(builder, execution)
+        return
+    if plan.input_schema and (misfit := first_misfit(plan.input_schema, execution.payload)):
+        fail(builder, execution, error("input_invalid", f"the payload of `{plan.id}` does not fit its type: {misfit}"))
         return
     match plan.work:
         case "inline":

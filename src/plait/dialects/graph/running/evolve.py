@@ -18,7 +18,7 @@ from plait.kernel.events import (
     RunReopened,
     RunStarted,
 )
-from plait.kernel.ids import Millis, RunId
+from plait.kernel.ids import Millis
 from plait.kernel.values import ABSENT
 
 from . import events as e
@@ -44,14 +44,15 @@ START = "start"
 """Stands for the parent of the first tokens."""
 
 
-def begun(event: RunStarted, run_id: RunId, at: Millis, topologies: Topologies) -> GraphRun:
-    """The run as its start makes it: a token at every entry node."""
+def begun(event: RunStarted, at: Millis, topologies: Topologies) -> GraphRun:
+    """The run as its start makes it: a token at every entry node. Their ids are drawn from its seed, which a fork has
+    too: its log names the same tokens."""
     data: Any = event.data
     start = data if isinstance(data, GraphStart) else _recorded(data)
     state = GraphState(start.definition, event.input, start.wf_version, at)
     run = GraphRun(state, topologies.of(start.definition))
     for index, node in enumerate(start.entry_nodes):
-        run.arrive(Token(token_id(run_id, START, node, index), node, "", event.input, 1, at))
+        run.arrive(Token(token_id(str(event.seed), START, node, index), node, "", event.input, 1, at))
     state.counter = state.emitted = start.counter_after
     return run
 

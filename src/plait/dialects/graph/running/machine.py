@@ -82,7 +82,7 @@ class GraphMachine:
         if self._reopened and isinstance(event, RunReopened):
             self._reopened = False  # it was folded when it was decided
         elif isinstance(event, RunStarted):
-            self._take(begun(event, self.context.info.run_id, at, self._topologies))
+            self._take(begun(event, at, self._topologies))
         elif self._folding is not None:  # else it was cancelled before it was started
             self._forked = self._forked or isinstance(event, GraphForked)
             self._folding.fold(event, at)

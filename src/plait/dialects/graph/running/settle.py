@@ -7,13 +7,14 @@ from msgspec import Raw
 from plait.kernel.errors import ErrorInfo
 
 from .conditions import OutsideVerdict
-from .decision_builder import DecisionBuilder
+from .decision_builder import DecisionBuilder, error
 from .ending import fail_run
 from .events import NodeConsumed, NodeEmitted, Via
 from .failure import attempt_failed
 from .guardrails import denial
 from .judging import judge_outside
 from .limits import breach
+from .misfits import first_misfit
 from .routing import Chosen, Route, route
 from .state import Execution, token_id
 from .topology import NodePlan
@@ -23,6 +24,10 @@ def settle(
     builder: DecisionBuilder, execution: Execution, output: Raw, *, attempt: int = 1, chosen: Chosen | None = None
 ) -> None:
     plan = builder.plan(execution)
+    if plan.output_schema and (misfit := first_misfit(plan.output_schema, output)):
+        what = f"the output of `{plan.id}` does not fit its type: {misfit}"
+        attempt_failed(builder, execution, attempt, error("output_invalid", what), retryable=False)
+        return
     try:
         way = _way(builder, plan, execution, output, chosen)
     except OutsideVerdict as wanted:

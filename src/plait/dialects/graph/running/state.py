@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.ids import Millis, RunId, TaskToken
+from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.values import ABSENT, NULL
 
 TIMEOUT, WAIT = "~timeout:", "~wait:"
@@ -176,5 +176,5 @@ class GraphState(msgspec.Struct, omit_defaults=True):
     """Compensators that have run."""
 
 
-def token_id(run_id: RunId, parent: str, target: str, index: int) -> str:
-    return hashlib.blake2b(f"{run_id}\0{parent}\0{target}\0{index}".encode(), digest_size=8).hexdigest()
+def token_id(run: str, parent: str, target: str, index: int) -> str:
+    return hashlib.blake2b(f"{run}\0{parent}\0{target}\0{index}".encode(), digest_size=8).hexdigest()

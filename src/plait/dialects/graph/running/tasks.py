@@ -109,7 +109,7 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
         token_id=execution.id,
         context=_context(builder) if wants else {},
     )
-    queue = None if here else plan.ir.queue or f"wf.tasks.{plan.ir.type}"
+    queue = None if here else plan.queue
     return _task(plan, execution, builder, CALL_HANDLER, input, queue)
 
 
@@ -204,13 +204,13 @@ def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -
 def judge_task(builder: DecisionBuilder, execution: Execution, pointer: str, mark: str) -> Task:
     """One condition at a time: a rule is judged when those before it are false."""
     token = TaskToken(f"{execution.task}{mark}{pointer}")
-    condition = builder.run.plan.conditions[pointer]
-    reads = frozenset(builder.run.state.context) if condition.reads_all else condition.reads
+    condition, nodes = builder.run.plan.conditions[pointer], frozenset(builder.run.state.context)
     input = ConditionInput(
         condition=condition.source,
         output=execution.output,
-        ctx=Raw(_encode(builder.records(reads))),
+        ctx=Raw(_encode(builder.records(nodes if condition.reads_all else condition.reads))),
         input=builder.run.state.input,
+        metadata=Raw(_encode({"iteration": execution.iteration()})),
         node=execution.node,
     )
     return Task(token, f"condition of {execution.node}", CONDITION, input, _JUDGE_POLICY, str(token), execution.node)

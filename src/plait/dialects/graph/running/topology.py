@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Raw
 
 from plait.dialects.graph.definition.ir import Compiled, Ir, IrNode
+from plait.dialects.graph.definition.node_types import NodeType
 from plait.extras import extra
 from plait.kernel.retry import MAX_CAP
 from plait.kernel.retry import Retry as KernelRetry
 from plait.kernel.task import Policy
+from plait.kernel.values import ABSENT
 
 if TYPE_CHECKING:
     from .expressions import Computation
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 Work = Literal["inline", "call", "http", "run", "wait", "human", "agent", "migration", "script"]
 """What a node does when its tokens are there."""
 
+_NO_TYPE = NodeType(type_name="")
 _WORK: dict[str, Work] = {
     "decision": "inline",
     "http": "http",
@@ -47,6 +50,11 @@ class NodePlan:
     work: Work
     policy: Policy
     handler: str
+    queue: str
+    """Where it goes if this process does not have its handler."""
+    input_schema: Raw
+    output_schema: Raw
+    """Of its type; absent: anything."""
     config: Raw
     """As it is for every execution, if nothing has to be filled in."""
     compensates: bool
@@ -64,7 +72,9 @@ class Topology:
         self.templates = compiled.templates
         """Of the configs, by node."""
         self.output = compiled.output
-        self.nodes = {node.id: _plan(node, self.ir) for node in self.ir.nodes.values()}
+        self.nodes = {
+            node.id: _plan(node, self.ir, compiled.node_types.get(node.id, _NO_TYPE)) for node in self.ir.nodes.values()
+        }
         self.expressions = _expressions(self.ir)
         self.joins = any(node.joins for node in self.nodes.values())
         self.messages = frozenset(_messages(self.ir))
@@ -138,7 +148,7 @@ def _messages(ir: Ir) -> Iterable[str]:
 # -- nodes -------------------------------------------------------------------------------------------------------------
 
 
-def _plan(node: IrNode, ir: Ir) -> NodePlan:
+def _plan(node: IrNode, ir: Ir, type: NodeType) -> NodePlan:
     return NodePlan(
         id=node.id,
         ir=node,
@@ -148,10 +158,17 @@ def _plan(node: IrNode, ir: Ir) -> NodePlan:
         work=_work(node),
         policy=_policy(node),
         handler=_handler(node),
+        queue=node.queue or type.worker_queue or f"wf.tasks.{node.type}",
+        input_schema=_schema(type.input_schema),
+        output_schema=_schema(type.output_schema),
         config=Raw(msgspec.json.encode(node.config)),
         compensates=node.compensator is not None,
         plain=_is_plain(node, ir),
     )
+
+
+def _schema(written: dict[str, Any] | None) -> Raw:
+    return ABSENT if written is None else Raw(msgspec.json.encode(written))
 
 
 def _work(node: IrNode) -> Work:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
-
-import msgspec
+from typing import Any, Protocol, TypeVar
 
 from plait.api import route
 from plait.api.noun import Noun
-from plait.api.route import Answer, Content, Fault, Reply, Route
+from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Query, Scoped, Shape
 from plait.dialects.graph.definition.node_types import NodeType
 from plait.dialects.graph.definition.schema import graph_schema
 from plait.dialects.graph.definition.type_registry import TypeRegistry
 
 TYPE = Noun("node type", "graph.type_not_found", "there is no node type `{}`", fix="register it first")
-
-_SCHEMA = "application/schema+json"
 
 
 class HasNodeTypes(Protocol):
@@ -49,8 +45,8 @@ async def register(call: Call[Scoped, NodeType]) -> Answer:
     return Answer(await call.host.node_types.register(call.body, call.namespace))
 
 
-async def schema(call: Call[Query, None]) -> Content:
-    return Content(msgspec.json.encode(graph_schema()), _SCHEMA)
+async def schema(call: Call[Query, None]) -> Answer:
+    return Answer(graph_schema())
 
 
 ROUTES = (
@@ -100,6 +96,6 @@ ROUTES = (
         summary="The JSON Schema of graphs",
         handler=schema,
         query=Query,
-        replies=(Reply(200, _SCHEMA, "The schema."),),
+        replies=(Reply(200, dict[str, Any], "The schema."),),
     ),
 )
