@@ -60,6 +60,7 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject("plait/sqlite-full", "plait", "plait_engine", "sqlite-full"),
     Subject("plait/sqlite-normal", "plait", "plait_engine", "sqlite-normal"),
     Subject("plait/postgres", "plait", "plait_engine", "postgres", place="server"),
+    Subject("plait/encrypted", "plait", "plait_encrypted", "sqlite-full", works=("W1", "W3")),
     Subject("dbos/sqlite", "peer", "dbos_engine", "sqlite-full", DBOS, levels=_FEW, runs=200),
     Subject(
         "dbos/postgres",

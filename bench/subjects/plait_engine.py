@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from importlib import metadata
+from typing import Any
 
 from bench.subjects.engine import GATE
 from bench.subjects.script import run_engine
@@ -54,8 +55,8 @@ async def sleeping(ctx: Context) -> None:
 
 
 class PlaitSubject:
-    def __init__(self, target: str) -> None:
-        self._engine = PlaitEngine(target, definitions=[sequential, parallel, held, sleeping])
+    def __init__(self, target: str, **options: Any) -> None:
+        self._engine = PlaitEngine(target, definitions=[sequential, parallel, held, sleeping], **options)
 
     async def open(self) -> None:
         await self._engine.__aenter__()

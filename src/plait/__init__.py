@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from plait.dialects.code.loops import Loop
     from plait.dialects.code.steps import Undo, heartbeat, step_info, step_log
     from plait.dialects.goals.definition import goals
+    from plait.dialects.graph.graph import graph
+    from plait.dialects.graph.handlers import Route, handler
     from plait.engine import Handle
     from plait.kernel.errors import PlaitError
     from plait.kernel.limits import Limits
@@ -41,8 +43,11 @@ __all__ = [
     "PlaitError",
     "Retry",
     "RollbackError",
+    "Route",
     "Undo",
     "goals",
+    "graph",
+    "handler",
     "heartbeat",
     "step",
     "step_info",
@@ -61,8 +66,11 @@ _PLACES = {
     "PlaitError": "plait.kernel.errors",
     "Retry": "plait.kernel.retry",
     "RollbackError": "plait.dialects.code.errors",
+    "Route": "plait.dialects.graph.handlers",
     "Undo": "plait.dialects.code.steps",
     "goals": "plait.dialects.goals.definition",
+    "graph": "plait.dialects.graph.graph",
+    "handler": "plait.dialects.graph.handlers",
     "heartbeat": "plait.dialects.code.steps",
     "step": "plait.dialects.code.definition",
     "step_info": "plait.dialects.code.steps",

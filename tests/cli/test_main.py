@@ -54,7 +54,7 @@ print(sorted(loaded), file=sys.stderr)
         "plait.cli.own_dialects",
         *(
             f"plait.dialects.{module}"
-            for dialect in ("code", "goals")
+            for dialect in ("code", "goals", "graph")
             for module in (dialect, f"{dialect}.surface", f"{dialect}.surface.commands")
         ),
     ]

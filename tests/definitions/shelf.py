@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from plait.definitions.definitions import Definitions
 from plait.kernel.bundle import Bundle
-from plait.kernel.definitions import Description
+from plait.kernel.definitions import Description, Numbering
 from plait.kernel.ids import Millis
 from plait.kernel.records import Record, Records
 from plait.testing import VirtualClock
@@ -26,6 +26,11 @@ class Describing:
 
     name: str
     loaded: Sequence[Description] = ()
+    numbering: Numbering = "count"
+
+    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        self.read(definition)
+        return ()
 
     def read(self, definition: object) -> object:
         return definition

@@ -31,7 +31,7 @@ class BuggyBundle(ToyBundle):
     def machine(self, info: RunInfo) -> ToyMachine:
         return BuggyMachine(info, self)
 
-    def check(self, place: str, info: RunInfo) -> None:
+    def fail_at(self, place: str, info: RunInfo) -> None:
         if self.where == place and info.run_id.startswith("buggy"):
             raise RuntimeError(BUG)
 
@@ -44,7 +44,7 @@ class BuggyMachine(ToyMachine):
     def decide(self, input: Any, now: Millis) -> Decision:
         if isinstance(input, Message):
             self.evolve(Counted("half", 1_000), now)  # a machine that fails half-way has changed already
-        self.dialect.check(type(input).__name__, self.info)
+        self.dialect.fail_at(type(input).__name__, self.info)
         if isinstance(input, Message):
             self.state.counter -= 1_000
             self.state.seen.pop()
@@ -55,19 +55,19 @@ class BuggyMachine(ToyMachine):
         return decision
 
     def evolve(self, event: Event, at: Millis) -> None:
-        self.dialect.check(f"evolve {type(event).__name__}", self.info)
+        self.dialect.fail_at(f"evolve {type(event).__name__}", self.info)
         super().evolve(event, at)
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Any]:
-        self.dialect.check("pending", self.info)
+        self.dialect.fail_at("pending", self.info)
         return super().pending(now, recovered=recovered)
 
     def compensations(self) -> list[Task]:
-        self.dialect.check("compensations", self.info)
+        self.dialect.fail_at("compensations", self.info)
         return super().compensations()
 
     def backlog(self) -> int:
-        self.dialect.check("backlog", self.info)
+        self.dialect.fail_at("backlog", self.info)
         return super().backlog()
 
 

@@ -15,7 +15,7 @@ patch replaces the moves that are left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, cast
 
@@ -25,7 +25,7 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.approval import Escalation
 from plait.kernel.bundle import ForkPlan, Resolved
-from plait.kernel.definitions import Description, Plan
+from plait.kernel.definitions import Description, Numbering, Plan
 from plait.kernel.effects import (
     Answer,
     Block,
@@ -192,7 +192,8 @@ class _State(msgspec.Struct):
 
 class ToyMachine:
     accepts_late_results = keeps_late_messages = gates_retries = reload_on_takeover = compacts = False
-    stops_at_failed_compensation = True
+    stops_at_failed_compensation = compensates_failures = True
+    adds_dead_letters = False
 
     def __init__(self, info: RunInfo) -> None:
         self.info = info
@@ -455,6 +456,7 @@ class ToyBundle:
     name = "toy"
     events: Any = ToyEvent
     rewinds = False
+    numbering: Numbering = "count"
     surface = ""
 
     def __init__(self, calls: Calls | None = None) -> None:
@@ -474,6 +476,10 @@ class ToyBundle:
 
     def declare(self, definition: object) -> bool:
         return False
+
+    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        self.read(definition)
+        return ()
 
     async def resolve(self, definition: object, input: object, namespace: str = "default") -> Resolved:
         if any(move == "unknown" for move in cast("list[Any]", definition)):

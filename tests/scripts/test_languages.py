@@ -51,6 +51,10 @@ async def flaw(language: Language, script: str, names: Sequence[str]) -> Compile
         ("lua", "return {a, a}", [5, 5]),
         ("lua", "return missing", None),
         ("lua", "local x = a", None),
+        ("python", "a + 1", 6),
+        ("python", "x = {'x': a, 'y': (a,)}\nx  # a last comment", {"x": 5, "y": [5]}),
+        ("python", "missing", None),
+        ("python", "x = a", None),
         ("jpath", "$.a", 5),
         ("jpath", "$['a', 'missing']", 5),
         ("jpath", "$['a', 'a']", [5, 5]),
@@ -75,6 +79,9 @@ async def test_a_call_gives_the_value(language: Language, script: str, value: An
         ("lua", "return 0", True),
         ("lua", "return ''", True),
         ("lua", "return null", True),
+        ("python", "none", False),
+        ("python", "0", False),
+        ("python", "[0]", True),
         ("jpath", "$.none", True),
         ("jpath", "$.other", False),
         ("jpath", "$.none == 1", False),
@@ -93,6 +100,9 @@ async def test_truth_is_that_of_the_language(language: Language, script: str, tr
         ("lua", "local x = 1\nerror('no stock')", "line 2: no stock"),
         ("lua", "return a.b.c", "line 1: attempt to index"),
         ("lua", "return function() end", "function"),
+        ("python", "x = 1\nraise ValueError('no stock')", "line 2: ValueError: no stock"),
+        ("python", "import os", "line 1: the sandbox has no imports"),
+        ("python", "'a' * 2_000_000", "2,000,002 bytes"),
         ("jpath", "$.b", "nothing matches $.b"),
     ],
 )
@@ -110,6 +120,10 @@ async def test_a_failing_script_says_where_and_is_not_tried_again(language: Lang
         ("ale", "(> amount", "", 1),
         ("lua", "return amount >\n amout", "unknown name 'amout'", 2),
         ("lua", "return amount\nend", "<eof> expected", 2),
+        ("python", "amount >\\\n amout", "unknown name 'amout'", 2),
+        ("python", "[x for x in [1]]\ndef f(y, *z): return y, z, len(z), user\nf(other)", "unknown name 'other'", 3),
+        ("python", "amount +", "invalid syntax", 1),
+        ("python", "x = 1\nfrom os import path", "no imports", 2),
         ("jpath", "$.amount > $.amout", "unknown name 'amout'", 1),
         ("jpath", "$.amount >", "it ends early", 1),
     ],
@@ -129,6 +143,8 @@ async def test_what_does_not_compile_is_found_before_it_runs(
         ("ale", "if", "Ale can't have the name 'if'"),
         ("lua", "customer-id", "Lua can't have a variable with the name 'customer-id'"),
         ("lua", "end", "Lua can't have a variable with the name 'end'"),
+        ("python", "customer-id", "Python can't have the name 'customer-id'"),
+        ("python", "class", "Python can't have the name 'class'"),
     ],
 )
 async def test_a_name_that_the_language_cannot_have_is_refused(language: Language, name: str, message: str) -> None:
@@ -166,7 +182,7 @@ async def test_after_the_close_nothing_runs_any_more() -> None:
     found = Languages()
     await found.close()
     long = "(let-rec [go (lambda (n) (if (= n 0) :done (go (- n 1))))] (go 10000))"
-    for language, script in (("ale", long), ("lua", "return 1")):
+    for language, script in (("ale", long), ("lua", "return 1"), ("python", "1")):
         with pytest.raises(Unavailable):
             await found.call(language, script, (), values.encode({}), "token")  # type: ignore[arg-type]
 

@@ -90,6 +90,12 @@ class Postgres:
         _run(psql, "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", *commands, self.url)
 
 
+def dump(url: str) -> str:
+    """All that a database holds, as text."""
+    command = [_bin(_site_packages()) / "pg_dump", "--data-only", url]
+    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout
+
+
 class PostgresServer(Postgres):
     """A server of our own, which may be stopped, killed and restarted."""
 

@@ -18,7 +18,7 @@ import pytest
 from tests.support import effort
 
 REAL_FOLDERS = (
-    *("cli", "client", "contract", "e2e", "faults", "scripts/lua"),
+    *("cli", "client", "contract", "e2e", "faults", "scripts/lua", "scripts/python"),
     *("server", "sim", "stores", "support", "testing"),
 )
 """Below `tests`: what is here starts processes, listens on sockets, writes databases, or tries every crash."""

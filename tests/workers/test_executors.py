@@ -9,12 +9,24 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec import Raw
 
+from plait.conditions import Verdict
 from plait.egress import EgressSettings, Headers, Request, Response
 from plait.kernel import values
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.task import LATER, Attempt, Executor, Policy, Task, TaskError
-from plait.kernel.task_inputs import HTTP, PYTHON, SCRIPT, Callback, HttpInput, PythonInput, ScriptInput
+from plait.kernel.task_inputs import (
+    CONDITION,
+    HTTP,
+    PYTHON,
+    SCRIPT,
+    Callback,
+    ConditionInput,
+    HttpInput,
+    PythonInput,
+    ScriptInput,
+)
 from plait.workers.common import CommonExecutors
+from plait.workers.condition import ConditionExecutor
 from plait.workers.http import HttpExecutor
 from plait.workers.python import Functions, PythonExecutor
 from plait.workers.script import ScriptExecutor
@@ -188,3 +200,31 @@ async def test_scripts_are_called_or_asked_for_truth():
             await done(executor, SCRIPT, ScriptInput("basic", "PRINT", (), document))
     finally:
         await owner.close()
+
+
+# -- conditions --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_condition_with_python_gives_its_verdict():
+    common = CommonExecutors(EgressSettings())
+    code = "def evaluate(output, context):\n    return output > context['before']['output']"
+    source = {
+        "type": "composite",
+        "operator": "AND",
+        "conditions": ["output > 1", {"type": "python_sandbox", "code": code}],
+    }
+    wanted = ConditionInput(values.encode(source), Raw(b"5"), values.encode({"before": {"output": 4, "metadata": {}}}))
+    try:
+        found = await done(ConditionExecutor(common), CONDITION, wanted)
+    finally:
+        await common.close()
+    assert found == Verdict(True)
+    assert values.decode(values.encode(found)) == {"value": True, "error": None}
+
+
+async def test_a_condition_that_does_not_compile_is_not_tried_again():
+    common = CommonExecutors(EgressSettings())
+    with pytest.raises(TaskError, match="it ends early") as caught:
+        await done(ConditionExecutor(common), CONDITION, ConditionInput(values.encode("output >")))
+    assert not caught.value.retryable
+    await common.close()

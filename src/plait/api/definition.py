@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import msgspec
+
 from plait.kernel.ids import Millis
 
-from .shape import Body, DialectName, Name, Scoped, Shape
+from .shape import Body, DialectName, Name, Scoped, Shape, Text
 
 SaveMode = Literal["register", "update", "upsert"]
 
@@ -19,11 +21,16 @@ class Version(Shape, frozen=True, kw_only=True):
     loaded: bool
 
 
+class SavedVersion(Version, frozen=True, kw_only=True):
+    warnings: list[str] = []
+    """What its dialect found that is probably not meant."""
+
+
 class Definition(Shape, frozen=True, kw_only=True):
     name: str
     dialect: str
     version: str
-    """The newest loaded version; if none is loaded, the newest."""
+    """The one that the plain name means: the newest that is loaded; of what is saved, that of the tag `main`."""
     loaded: bool
     doc: str = ""
     input_schema: Any = None
@@ -49,6 +56,32 @@ class DefinitionVersion(Shape, frozen=True, kw_only=True):
     file: str = ""
     input_schema: Any = None
     output_schema: Any = None
+    base: str = ""
+    """The version that it was made from by a patch."""
+    operations: list[dict[str, Any]] = []
+    """That patch: RFC 6902."""
+    description: str = ""
+    """Of the patch."""
+    definition: Any = None
+    """The whole as JSON, where that was asked for."""
+
+
+class DefinitionDiff(Shape, frozen=True, kw_only=True):
+    name: str
+    from_: str = msgspec.field(name="from")
+    to: str
+    operations: list[dict[str, Any]]
+    """RFC 6902: what makes the first version into the second."""
+
+
+class ShowVersion(Scoped, frozen=True, kw_only=True):
+    materialize: bool = False
+    """Send the whole definition as JSON, whatever patches it was made by."""
+
+
+class CompareVersions(Scoped, frozen=True, kw_only=True):
+    from_: Name = msgspec.field(name="from")
+    to: Name
 
 
 class ListDefinitions(Scoped, frozen=True, kw_only=True):
@@ -63,7 +96,38 @@ class NewDefinition(Body, frozen=True, kw_only=True):
     """Of the form that its dialect reads; text is source."""
     mode: SaveMode = "register"
     """`register`: must be new, or the same as before; `update`: must exist; `upsert`: either."""
+    breaking: bool = False
+    """Whether its version gets the next major number."""
+    expected: Name | None = None
+    """The version that the name must mean now; refused with 412 if it does not."""
+
+
+class PatchDefinition(Body, frozen=True, kw_only=True):
+    operations: list[dict[str, Any]]
+    """RFC 6902; `/nodes/<id>` stands for the item of a list that has this id."""
+    description: Text = ""
+    breaking: bool = False
+    """Whether the new version gets the next major number; else it gets the next minor one."""
+    expected: Name | None = None
+    """The version that the name must mean now; refused with 412 if it does not."""
+
+
+class UploadText(Body, frozen=True, kw_only=True):
+    text: str
+    """A config, a schema or code, in UTF-8 at most 1 MB."""
+
+
+class Uploaded(Shape, frozen=True, kw_only=True):
+    ref: str
+    """`cas://sha256:` and the hash."""
 
 
 class TagVersion(Body, frozen=True, kw_only=True):
     version: Name
+    expected: Name | None = None
+    """The version that the tag must be on now; refused with 412 if it is not."""
+
+
+class StepTag(Body, frozen=True, kw_only=True):
+    expected: Name | None = None
+    """The version that the tag must be on now; refused with 412 if it is not."""

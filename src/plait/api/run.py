@@ -64,6 +64,8 @@ class Run(Shape, frozen=True, kw_only=True):
     """How often it was tried again after it had ended."""
     idle_ms: int = 0
     """How long it was ended in between: not part of its duration."""
+    erased_at: Millis | None = None
+    """When its values were erased: they can't be read any more."""
 
 
 class RunDetail(Shape, frozen=True, kw_only=True):
@@ -119,6 +121,8 @@ class StartRun(Body, frozen=True, kw_only=True):
     labels: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Text], Meta(max_length=64)] = (
         msgspec.field(default_factory=dict[str, str])
     )
+    subject: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    """Whose values it holds, such as `customer:42`: kept as the label `subject`. Erasing it destroys their key."""
 
 
 class ListRuns(Scoped, frozen=True, kw_only=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Annotated
 
@@ -10,7 +12,8 @@ import typer
 from plait.kernel.errors import InvalidInput
 
 from . import exits
-from .extension import Checked, CheckRequest
+from .definition_files import read_definition_file
+from .extension import Checked, CheckRequest, Extension
 from .extensions import extensions
 from .loading import load_module
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where
@@ -22,7 +25,9 @@ def check(
     names: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODULE|FILE...", help="Modules with workflows and steps, or files of steps.", show_default=False
+            metavar="MODULE|FILE...",
+            help="Modules with workflows and steps, or files of steps or graphs.",
+            show_default=False,
         ),
     ],
     lint_only: Annotated[bool, typer.Option("--lint-only", help="Look at the code alone, without a database.")] = False,
@@ -34,7 +39,8 @@ def check(
     json: Json = False,
 ) -> None:
     """Replay all live runs on the code of these modules, without effects, and lint the workflows. Check the steps that
-    they declare, or that JSON files hold: their shape, their scripts, their place in the catalog.
+    they declare, or that JSON files hold: their shape, their scripts, their place in the catalog. Check graphs in JSON
+    files: every flaw, with its place.
 
     Exit code 0: it fits. 1: a run does not fit, and the place and the line to paste are printed; or a step is wrong.
     2: could not check, for example because a run's workflow is not in these modules. Lint warnings don't change it.
@@ -45,14 +51,17 @@ def check(
     modules = [load_module(name) for name in names if not _is_file(name)]
     _must_declare(modules)
     request = CheckRequest(
-        files=files,
+        files=(),
         modules=modules,
         where=None if lint_only else Where(db, key, namespace),
         register=register,
         update=update,
         json=json,
     )
-    results = [done for each in extensions() if (done := do(each.check(request))) is not None]
+    owned = _owned(files)
+    results = [
+        done for each in extensions() if (done := do(each.check(replace(request, files=owned[each])))) is not None
+    ]
     code = _exit(results)
     if json:
         emit({"fits": code == exits.OK} | {name: value for each in results for name, value in each.document().items()})
@@ -60,6 +69,17 @@ def check(
         for each in results:
             each.say()
     raise typer.Exit(code)
+
+
+def _owned(files: Sequence[str]) -> dict[Extension, list[str]]:
+    """The files of each dialect: one that some dialect recognises is checked by that alone."""
+    found: dict[Extension, list[str]] = {each: [] for each in extensions()}
+    for name in files:
+        recognised = read_definition_file(name)
+        others = (each for each in extensions() if name.endswith(each.suffixes))
+        for each in others if recognised is None else (recognised.extension,):
+            found[each].append(name)
+    return found
 
 
 def _is_file(name: str) -> bool:

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import Any, Literal, Protocol
 
-from plait.api.definition import Definition
+from plait.api.definition import Definition, SavedVersion
+from plait.api.erasure import Receipt
 from plait.api.picture import Picture, RunDiff
+from plait.definitions.saved import Saved
 from plait.kernel.approval import Approval, ApprovalStatus
 from plait.kernel.definitions import Plan
 from plait.kernel.events import Recorded
@@ -60,7 +62,30 @@ class DeadLetters(Protocol):
 
 
 class Known(Protocol):
+    """`Definitions` or `RemoteDefinitions`."""
+
     async def list(self, dialect: str | None = None, namespace: str = ...) -> list[Definition]: ...
+    async def get(self, name: str, namespace: str = ...) -> Definition: ...
+    async def save(
+        self,
+        dialect: str,
+        name: str,
+        body: Any = None,
+        *,
+        breaking: bool = False,
+        expected: str | None = None,
+        namespace: str = ...,
+    ) -> Saved | SavedVersion: ...
+    async def tag(
+        self, name: str, tag: str, version: str, namespace: str = ..., *, expected: str | None = None
+    ) -> Definition: ...
+    async def untag(self, name: str, tag: str, namespace: str = ...) -> Definition: ...
+    async def undo(
+        self, name: str, tag: str = ..., namespace: str = ..., *, expected: str | None = None
+    ) -> Definition: ...
+    async def redo(
+        self, name: str, tag: str = ..., namespace: str = ..., *, expected: str | None = None
+    ) -> Definition: ...
 
 
 class Runs(Protocol):
@@ -75,6 +100,7 @@ class Runs(Protocol):
     async def get(self, run_id: str, namespace: str = ...) -> Run: ...
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]: ...
     async def plan(self, definition: Any, input: Any = None, namespace: str = ...) -> Plan: ...
+    async def erase(self, subject: str, namespace: str = ..., *, by: str = "", cancel: bool = False) -> Receipt: ...
     async def diff(self, a: Any, b: Any) -> RunDiff:
         """Of two runs that it gave itself."""
         ...

@@ -95,6 +95,7 @@ async def _examine_database(db: str, report: Report) -> None:
     _permissions(db, report)
     async with looking(db) as engine:
         report.facts |= await engine.kernel.store.facts()
+        report.facts["encryption"] = await engine.encryption.describe()
         now = words.now()
         held = await owners(db)
         _owners(held, now, report)

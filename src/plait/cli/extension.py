@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
 
+from plait.kernel.definitions import Plan
 from plait.kernel.view import Node, RunView
 
 from .options import Where
+from .output import emit
 
 
 class Startable(Protocol):
@@ -70,6 +72,26 @@ class Extension:
     def read(self, text: str) -> object:
         """The definition in `DIALECT:TEXT`, as an engine or a client takes it; by default, the name of a known one."""
         return text
+
+    def recognises(self, content: Mapping[str, Any]) -> bool:
+        """Whether a JSON file with this content is surely a definition of this dialect."""
+        return False
+
+    def definition(self, content: dict[str, Any]) -> Startable:
+        """What such a file defines."""
+        raise NotImplementedError
+
+    def planned(self, names: Sequence[str]) -> Startable | None:
+        """What to plan for names that are no file; None if this dialect plans none."""
+        return None
+
+    def plan_alone(self, definition: Startable, given: Any) -> Plan | None:
+        """The plan of a definition where there is no database; None if it needs one."""
+        return None
+
+    def say_plan(self, plan: Plan) -> None:
+        """For people."""
+        emit(plan.body)
 
     async def check(self, request: CheckRequest) -> Checked | None:
         """Checks what the request has for this dialect; None if that is nothing."""

@@ -116,8 +116,9 @@ def _say(found: Picture, *, all: bool) -> None:
             ("ended", f"{words.clock(row.ended_at)}, after {words.duration(took(row, now))}" if row.ended_at else None),
             ("tried again", words.counted(row.past.reopened, "time") if row.past and row.past.reopened else None),
             ("deadline", words.clock(row.deadline) if row.deadline is not None else None),
-            ("input", words.value(found.input, limit) if found.seq else "not started yet"),
-            ("output", words.value(found.output, limit) if row.status == "completed" else None),
+            ("erased", _erasure(row)),
+            ("input", _input(found, limit)),
+            ("output", words.value(found.output, limit) if row.status == "completed" and not row.erased_at else None),
             ("cause", Text(cause, "red") if cause is not None else None),
             ("error", Text(f"{words.failure(row.error)} [{row.error.code}]", "red") if row.error else None),
         ]
@@ -130,6 +131,18 @@ def _say(found: Picture, *, all: bool) -> None:
         say(f"\nwaiting: {reason}")
     if view.details is not None:
         extension_of(row.dialect).say_details(view.details, limit)
+
+
+def _erasure(row: RunRow) -> str | None:
+    if row.erased_at is None:
+        return None
+    return f"{words.clock(row.erased_at)}: its values can't be read any more"
+
+
+def _input(found: Picture, limit: int | None) -> str | None:
+    if found.row.erased_at is not None:
+        return None
+    return words.value(found.input, limit) if found.seq else "not started yet"
 
 
 def _source(row: RunRow) -> str | None:

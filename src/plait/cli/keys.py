@@ -1,8 +1,8 @@
-"""`plait keys`: API keys of the server, made on the database itself: so the first one needs no other."""
+"""`plait keys`: API keys of the server, made on the database itself: so the first one needs no other. The keys that
+encrypt values are in `encryption_keys`."""
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated
@@ -11,18 +11,21 @@ import msgspec
 import typer
 from rich.text import Text
 
-from plait.api.caller import EVERYWHERE, Caller
+from plait.api.caller import EVERYWHERE
 from plait.api.key import Key
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
 from plait.registry.engine import Engine
-from plait.server.auth import Audit, Keys
+from plait.server.auth import Keys
 
-from . import words
+from . import encryption_keys, words
+from .audited import note_change
 from .options import DEFAULT_DB, Db, Json, group
 from .output import emit, note, say, table
 from .session import do, looking, must_exist, refuse_server, sqlite_file
 
 keys = group()
+for _command in (encryption_keys.master, encryption_keys.data, encryption_keys.rotate):
+    keys.command()(_command)
 
 Owned = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="The key's; '*' for all of them.")]
 Only = Annotated[
@@ -33,7 +36,7 @@ _DAY = 86_400
 
 @keys.callback(invoke_without_command=True)
 def default(ctx: typer.Context, db: Db = DEFAULT_DB, json: Json = False) -> None:
-    """API keys of the server. Without a command: list."""
+    """API keys of the server, and the keys that encrypt values. Without a command: list API keys."""
     if ctx.invoked_subcommand is None:
         _show(do(_all(db, None)), json=json)
 
@@ -126,7 +129,7 @@ async def _create(
         made = await Keys(engine.records, engine.kernel.clock).create(
             name, role, namespace, None if days is None else days * _DAY, queues
         )
-        await _note(engine, "keys.create", made[0])
+        await note_change(engine, "keys.create", made[0].id, made[0].namespace)
     if fresh:
         note(f"made a new database at {path}")
     return made
@@ -140,7 +143,7 @@ async def _all(db: str, namespace: str | None) -> list[Key]:
 async def _revoke(db: str, id: str) -> Key:
     async with _opened(db) as (engine, kept):
         found = await kept.revoke(id)
-        await _note(engine, "keys.revoke", found)
+        await note_change(engine, "keys.revoke", found.id, found.namespace)
         return found
 
 
@@ -148,13 +151,3 @@ async def _revoke(db: str, id: str) -> Key:
 async def _opened(db: str) -> AsyncGenerator[tuple[Engine, Keys]]:
     async with looking(db) as engine:
         yield engine, Keys(engine.records, engine.kernel.clock)
-
-
-async def _note(engine: Engine, action: str, key: Key) -> None:
-    """Who works on the database itself is in the audit trail, too, by the name the system knows him by."""
-    try:
-        me = getpass.getuser()
-    except (KeyError, OSError):
-        me = "somebody"
-    caller = Caller(me, "admin", EVERYWHERE, "open", id="cli")
-    await Audit(engine.records, engine.kernel.clock).record(caller, action, key.id, "ok", namespace=key.namespace)

@@ -24,6 +24,8 @@ def cause_words(row: RunRow) -> str | None:
 
 def note_of(row: RunRow) -> str:
     """What a list says about a run beside its status: why it failed, or what it waits for."""
+    if row.erased_at is not None:
+        return "erased"
     if row.phase == "waiting" and row.waiting is not None:
         return words.wait(row.waiting)
     if row.blocked is not None:
@@ -49,6 +51,7 @@ def run_document(row: RunRow, **more: Any) -> dict[str, Any]:
         parent=caller_id(row.parent) if row.parent is not None else None,
         created_at=row.created_at,
         ended_at=row.ended_at,
+        erased_at=row.erased_at,
         deadline=row.deadline,
         error=row.error,
         phase=row.phase,

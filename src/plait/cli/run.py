@@ -57,6 +57,10 @@ def run(
         float | None, typer.Option(metavar="SECONDS", help="The run fails when it takes longer.", show_default="none")
     ] = None,
     label: Annotated[list[str] | None, typer.Option(metavar="KEY=VALUE", help="A label; repeatable.")] = None,
+    subject: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Whose values it holds; see `plait erase`.", show_default="nobody's"),
+    ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
@@ -75,7 +79,7 @@ def run(
         raise InvalidInput("cli.bad_deadline", f"--deadline {deadline:g}", fix="use seconds, more than 0")
     inputs = [*([] if body is None else [body]), *(input or ())]
     labels = read_pairs(label or [], "--label")
-    request = RunRequest(target, inputs, None, id, Where(db, key, namespace), deadline, labels, json)
+    request = RunRequest(target, inputs, None, id, Where(db, key, namespace), deadline, labels, subject, json)
     try:
         outcome = _there(request) if is_server(db) else _here(request)
     except KeyboardInterrupt:
@@ -99,7 +103,7 @@ def _here(request: RunRequest) -> Outcome:
         target = load_target(request.target)
     elif target.definition == request.target and is_missing(request.where.url):
         raise no_target(request.target)
-    else:
+    elif not target.in_file:
         must_exist(request.where.url)  # a new one knows no definitions
     request.given = _given(request.inputs, target)
     return do(run_here(request, target))

@@ -59,6 +59,7 @@ async def _start(engine: Engine, request: RunRequest, target: Target, known: Run
             namespace=_namespace(request),
             deadline=request.deadline,
             labels=request.labels,
+            subject=request.subject,
         )
     except NotFound as error:
         if target.local or target.definition != request.target or error.fix.startswith(DID_YOU_MEAN):

@@ -33,6 +33,7 @@ class RunRequest:
     where: Where
     deadline: float | None
     labels: dict[str, str]
+    subject: str | None
     json: bool
 
     def again(self) -> str:

@@ -49,6 +49,7 @@ async def _start(session: ServerSession, request: RunRequest, target: Target) ->
         namespace=namespace,
         deadline=request.deadline,
         labels=request.labels,
+        subject=request.subject,
     )
 
 

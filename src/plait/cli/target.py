@@ -2,6 +2,7 @@
 
 app:order, path/to/file.py:order    code on this machine: it is loaded, and this process does the work
 goals:ship                          a definition of that dialect
+graph.json                          a definition in a file
 order, order@2, order@prod          a definition by its name, with a version or a tag
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 from plait.kernel.errors import InvalidInput, NotFound
 
+from .definition_files import read_definition_file
 from .extensions import dialects, extension_of, extensions
 from .loading import definitions_of, load_module
 
@@ -30,6 +32,8 @@ class Target:
     local: bool = False
     """Whether it is code on this machine."""
     named_inputs: bool = False
+    in_file: bool = False
+    """Whether the definition itself stands in a file on this machine."""
 
 
 def read_target(text: str) -> Target:
@@ -38,6 +42,10 @@ def read_target(text: str) -> Target:
         extension = extension_of(prefix)
         definition = extension.read(rest)
         return Target(definition, getattr(definition, "label", rest), named_inputs=extension.named_inputs)
+    found = read_definition_file(text)
+    if found is not None:
+        definition = found.extension.definition(found.content)
+        return Target(definition, definition.label, named_inputs=found.extension.named_inputs, in_file=True)
     if colon or text.endswith(".py") or "/" in text:
         return Target(None, text, local=True)
     return Target(text, text)

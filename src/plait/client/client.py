@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self
 
 from plait.api.diff import Diff
+from plait.api.erasure import Receipt
 from plait.api.health import Health, Ready
 from plait.api.picture import RunDiff
 from plait.api.plan import RunPlan
 from plait.api.run import RunPage, RunRef
 from plait.api.session import Me
 from plait.api.transport import Parameters
-from plait.kernel.bundle import Startable
+from plait.kernel.bundle import Reference, Startable
 from plait.kernel.clock import SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import InvalidInput
+from plait.kernel.errors import Erased, InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, caller_id, run_key
 from plait.kernel.store import RunFilter, RunRow
 
@@ -89,17 +91,18 @@ class Client:
 
     async def start(
         self,
-        definition: str | Startable,
+        definition: str | Startable | Reference,
         input: Any = None,
         *,
         id: str | None = None,
         namespace: str = DEFAULT_NAMESPACE,
         deadline: float | timedelta | None = None,
         labels: dict[str, str] | None = None,
+        subject: str | None = None,
     ) -> RemoteRun:
         """Starts a run of something the server knows: `name`, `name@version` or `name@tag`, or a definition such as
         `goals(...)`. It is durable when this returns. Starting the same id with the same definition and input again
-        returns the same run."""
+        returns the same run. `subject` says whose values it holds; see `erase`."""
         span = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
         body = {
             **_named(definition),
@@ -107,6 +110,7 @@ class Client:
             "id": self.ids.run_id(SystemClock().now()) if id is None else id,  # an id of ours: it can be sent again
             "deadline_ms": None if span is None else round(span * 1000),
             "labels": labels or None,
+            "subject": subject,
         }
         path = self.transport.path("runs")
         found = await self.transport.post(path, RunRef, body, {"namespace": namespace}, idempotent=True)
@@ -116,7 +120,8 @@ class Client:
         """A handle on a run that exists, running or ended."""
         run_key(namespace, run_id)  # refuses an invalid id before asking the server
         run = self._run(run_id, namespace)
-        await run.events(limit=1)
+        with suppress(Erased):  # it is there, without its values
+            await run.events(limit=1)
         return run
 
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]:
@@ -134,7 +139,18 @@ class Client:
                 break
         return found
 
-    async def plan(self, definition: str | Startable, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
+    async def erase(
+        self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
+    ) -> Receipt:
+        """Makes every value of a subject's runs unreadable, for good. Who did it is what the server knows of the
+        caller: `by` is for engines on a database."""
+        body = {"subject": subject, "cancel": cancel}
+        path = self.transport.path("erasures")
+        return await self.transport.post(path, Receipt, body, {"namespace": namespace}, idempotent=True)
+
+    async def plan(
+        self, definition: str | Startable | Reference, input: Any = None, namespace: str = DEFAULT_NAMESPACE
+    ) -> Plan:
         """What a run would do, as far as can be told; refuses what could never be started."""
         path = self.transport.path("plan")
         body = {**_named(definition), "input": input}
@@ -149,10 +165,10 @@ class Client:
         return RemoteRun(self.transport, id, namespace, ids=self.ids, patience=self.patience)
 
 
-def _named(definition: str | Startable) -> dict[str, Any]:
+def _named(definition: str | Startable | Reference) -> dict[str, Any]:
     if isinstance(definition, str):
         return {"definition": definition}
-    reference = definition.reference()
+    reference = definition if isinstance(definition, Reference) else definition.reference()
     return {"dialect": reference.dialect, "definition": reference.definition}
 
 

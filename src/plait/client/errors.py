@@ -13,6 +13,7 @@ from plait.api.problem import MEDIA_TYPE, Problem
 from plait.kernel.errors import (
     Busy,
     Conflict,
+    Erased,
     Forbidden,
     InvalidInput,
     NotFound,
@@ -41,6 +42,8 @@ class Unauthorized(PlaitError):
 _CLASSES: dict[int, type[PlaitError]] = {
     cls.status: cls for cls in (Unauthorized, Forbidden, NotFound, Conflict, TooLarge, InvalidInput, Busy, Unavailable)
 }
+_BY_CODE: dict[str, type[PlaitError]] = {"codec.erased": Erased}
+"""Where a status stands for several errors."""
 _problem = msgspec.json.Decoder(Problem)
 
 _KEY_FIXES = {
@@ -86,7 +89,8 @@ def error_of(answer: httpx.Response, url: str) -> PlaitError:
 def _error(problem: Problem) -> PlaitError:
     if problem.code == "http.no_route":
         return _other_version(problem.title)
-    cls = _CLASSES.get(problem.status) or (Refused if problem.status < 500 else PlaitError)
+    cls = _BY_CODE.get(problem.code) or _CLASSES.get(problem.status)
+    cls = cls or (Refused if problem.status < 500 else PlaitError)
     fix = _KEY_FIXES.get(problem.code, problem.fix)
     return cls(problem.code, problem.title, why=problem.why, fix=fix, flaws=problem.errors)
 

@@ -44,6 +44,7 @@ def row_of(run: Run, output: Raw | None = None) -> RunRow:
         awake=run.phase != "waiting",
         waiting=run.waiting,
         past=_past_of(run),
+        erased_at=run.erased_at,
     )
 
 

@@ -1,1 +1,33 @@
-"""Checks that people write down: bounded, without I/O, the same in every dialect."""
+"""Checks that people write down: bounded, without I/O, the same in every dialect.
+
+    condition = conditions.compile("output.score >= 80 && ctx.enrich.output.revenue > 100000", nodes=ids)
+    condition.reads                         # frozenset({"enrich"})
+    condition.evaluate(output, ctx, input)  # Verdict(value=True, error=None)
+
+`compile` reads any type of condition and raises an `InvalidCondition` that lists all of its flaws; what a condition
+refers to (`references`) is loaded before and given to it. Evaluating is pure, but for conditions that need a task
+(`needs_task`): those run in a sandbox, with `judge_in`.
+"""
+
+from __future__ import annotations
+
+from .compiler import compile
+from .condition import Condition, Sandbox
+from .facts import Facts, Place, SandboxCall, at_a_node
+from .findings import InvalidCondition
+from .references import references
+from .verdict import Problem, Verdict
+
+__all__ = [
+    "Condition",
+    "Facts",
+    "InvalidCondition",
+    "Place",
+    "Problem",
+    "Sandbox",
+    "SandboxCall",
+    "Verdict",
+    "at_a_node",
+    "compile",
+    "references",
+]

@@ -1,4 +1,4 @@
-"""JSON Schema, draft 2020-12: whether a value fits, and if not, where and why.
+"""JSON Schema, draft 2020-12 or 07: whether a value fits, and if not, where and why.
 
 A schema never makes us fetch anything: `$ref` works inside the document only.
 """
@@ -6,7 +6,7 @@ A schema never makes us fetch anything: `$ref` works inside the document only.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import msgspec
 from msgspec import Raw
@@ -18,7 +18,10 @@ from plait.kernel.errors import InvalidInput, TooLarge
 if TYPE_CHECKING:
     import jsonschema_rs
 
+    Validator = jsonschema_rs.Draft202012Validator | jsonschema_rs.Draft7Validator
+
 MAX_BYTES = 256 * 1024
+_DRAFT_07 = "json-schema.org/draft-07/"
 
 
 class Misfit(msgspec.Struct, frozen=True):
@@ -33,21 +36,34 @@ def misfits(schema: Raw, value: Any) -> list[Misfit]:
     return [Misfit(_pointer(error.instance_path), error.message) for error in compiled(schema).iter_errors(value)]
 
 
-def compiled(schema: Raw) -> jsonschema_rs.Draft202012Validator:
+def compiled(schema: Raw) -> Validator:
     """Checks a schema itself; refuses one that is broken, too large, or points outside."""
     return _compiled(bytes(schema))
 
 
 @lru_cache(1024)
-def _compiled(text: bytes) -> jsonschema_rs.Draft202012Validator:
+def _compiled(text: bytes) -> Validator:
     if len(text) > MAX_BYTES:
         raise TooLarge("schema.too_large", f"the schema has {len(text):,} bytes", why=f"the limit is {MAX_BYTES:,}")
-    with extra("scripts", "JSON Schema"):
-        import jsonschema_rs
     try:
-        return jsonschema_rs.Draft202012Validator(values.decode(Raw(text)), retriever=_refuse)
+        return validator(values.decode(Raw(text)))
     except ValueError as error:
         raise InvalidInput("schema.invalid", "this is not a JSON Schema", why=str(error).partition("\n")[0]) from None
+
+
+def validator(document: Any, *, linear: bool = False) -> Validator:
+    """Of draft 2020-12, or of draft 07 if the schema says so. `linear`: its patterns are matched in linear time.
+
+    Raises a `ValueError` if it is no schema, or refers to another document. `format` does not assert.
+    """
+    with extra("scripts", "JSON Schema"):
+        import jsonschema_rs
+    fields = cast("dict[str, Any]", document if isinstance(document, dict) else {})
+    made = (
+        jsonschema_rs.Draft7Validator if _DRAFT_07 in str(fields.get("$schema")) else jsonschema_rs.Draft202012Validator
+    )
+    options = jsonschema_rs.RegexOptions() if linear else None
+    return made(cast("Any", document), retriever=_refuse, validate_formats=False, pattern_options=options)
 
 
 def _refuse(uri: str) -> NoReturn:

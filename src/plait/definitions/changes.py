@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -10,6 +10,9 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.definitions import Description
 from plait.kernel.events import Event
+
+Move = Literal["move", "undo", "redo"]
+"""Undo goes back to where the tag was before, redo forward again; a move of its own forgets what could be redone."""
 
 
 class VersionSaved(Event, frozen=True, tag="version.saved"):
@@ -21,6 +24,8 @@ class VersionSaved(Event, frozen=True, tag="version.saved"):
     hash: str
     about: Raw = values.NULL
     """An `About`; folding need not look into it."""
+    patches: int = 0
+    """How many patches lie between its text and a version whose text is whole."""
 
 
 class TagMoved(Event, frozen=True, tag="tag.moved"):
@@ -29,6 +34,7 @@ class TagMoved(Event, frozen=True, tag="tag.moved"):
     name: str
     tag: str
     version: str
+    move: Move = "move"
 
 
 class TagRemoved(Event, frozen=True, tag="tag.removed"):
@@ -47,8 +53,8 @@ class About(msgspec.Struct, frozen=True, omit_defaults=True):
     output_schema: Any = None
 
 
-def saved(description: Description) -> VersionSaved:
+def saved(description: Description, patches: int = 0) -> VersionSaved:
     about = About(description.doc, description.input_schema, description.output_schema)
     return VersionSaved(
-        description.dialect, description.name, description.version, description.hash, values.encode(about)
+        description.dialect, description.name, description.version, description.hash, values.encode(about), patches
     )

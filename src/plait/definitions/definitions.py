@@ -9,36 +9,35 @@ another.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Literal
 
 from plait.api.definition import Definition, Version
 from plait.kernel import values
 from plait.kernel.bundle import Bundle
 from plait.kernel.clock import Clock
 from plait.kernel.definitions import Description
-from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
+from plait.kernel.errors import InvalidInput, NotFound, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
 from plait.kernel.records import Records
 
-from .changes import Change, TagMoved, TagRemoved
+from .changes import saved
 from .hashing import content_hash
 from .index import Entry, History, Index
-from .library import CODE, Library
+from .json_diff import Operation, diff
+from .library import CODE, Library, Texts
 from .names import check_name, check_tag, check_version
 from .nearest import did_you_mean, some_of
+from .numbering import MAIN
 from .overview import Loaded, Overview
+from .patching import patched
 from .reference import DefinitionRef, parse
 from .saved import Saved
-from .saving import Saving, other_dialect
+from .saving import Request, Saving, current, other_dialect
+from .tags import StaleTag, check_expected, move, remove, step
+from .uploads import Uploads
 from .versions import Known, choose
-
-
-class StaleTag(Conflict):
-    """Somebody moved the tag since the caller looked."""
-
-    status = 412
 
 
 class Definitions:
@@ -46,11 +45,18 @@ class Definitions:
         self._bundles = bundles
         self._clock = clock
         self._library = Library(records, clock)
+        self.uploads = Uploads(records, clock)
+        """Texts that definitions refer to by their content."""
 
     async def remember(self) -> None:
         """Keeps what is loaded now, for the time when it is not."""
         loaded = [description for found in self._loaded().values() for description in found]
-        await self._library.save(CODE, lambda index: [each for each in loaded if not index.has(each)])
+
+        def new(index: Index) -> Texts:
+            found = [each for each in loaded if not index.has(each)]
+            return found, [saved(each) for each in found]
+
+        await self._library.save(CODE, new)
 
     async def save(
         self,
@@ -64,16 +70,18 @@ class Definitions:
         input_schema: Any = None,
         output_schema: Any = None,
         namespace: str = DEFAULT_NAMESPACE,
+        breaking: bool = False,
+        expected: str | None = None,
     ) -> Saved:
         """Keeps a definition that its dialect can read, as JSON or as source text; durable when this returns. The
-        version is `label`, or else the next number. To save the same again changes nothing."""
+        version is `label`, or else the next number. To save the same again changes nothing. With `expected`, only if
+        that is the version that the plain name means."""
         check_namespace(namespace)
         self._check_new(dialect, check_name(name), body, source)
         values.text("the source", source, max_length=values.MAX_BYTES)
         plain = values.decode(values.encode(body))  # as it will be read
         if not isinstance(plain, dict | None):
             raise InvalidInput("definitions.bad_content", f"`{name}` is not a JSON object", fix="send an object")
-        self._bundle(dialect).read({"source": source} if plain is None else cast("dict[str, Any]", plain))
         draft = Description(
             dialect=dialect,
             name=name,
@@ -85,9 +93,35 @@ class Definitions:
             input_schema=input_schema,
             output_schema=output_schema,
         )
-        saving = Saving(draft, None if label is None else check_version(label))
-        index = await self._library.save(namespace, saving.decide)
-        return Saved(Known(saving.entry(index), namespace, None).version(), saving.new)
+        return await self._save(draft, namespace, label=label, breaking=breaking, expected=expected)
+
+    async def patch(
+        self,
+        name: str,
+        operations: Sequence[Mapping[str, Any]],
+        *,
+        description: str = "",
+        breaking: bool = False,
+        expected: str | None = None,
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> Saved:
+        """Saves what the plain name means, changed by these operations (RFC 6902; `/nodes/<id>` stands for a node), as
+        the next version: the next minor number, or the next major one if it is `breaking`. Runs that exist go on as
+        they are. With `expected`, only if that is the version it means."""
+        while True:
+            base = await self._current(name, namespace)
+            check_expected(name, MAIN, base.version, expected)
+            draft = patched(base, operations, description)
+            try:
+                return await self._save(draft, namespace, breaking=breaking, expected=base.version)
+            except StaleTag:
+                if expected is not None:
+                    raise
+
+    async def diff(self, name: str, old: str, new: str, namespace: str = DEFAULT_NAMESPACE) -> list[Operation]:
+        """The operations that make one version into another."""
+        before, after = [(await self.version(name, each, namespace))[0] for each in (old, new)]
+        return diff(_content(before), _content(after))
 
     async def list(
         self,
@@ -113,14 +147,15 @@ class Definitions:
         return text, known.version()
 
     async def find(self, reference: str, namespace: str = DEFAULT_NAMESPACE) -> Description | None:
-        """What is saved as `name`, its newest version, or as `name@` and a version, a tag or the beginning of a hash.
-        None if nothing of that name is saved in the namespace; a dialect may have it loaded."""
+        """What is saved as `name` (the version of its tag `main`, or else its newest), or as `name@` and a version, a
+        tag or the beginning of a hash. None if nothing of that name is saved in the namespace; a dialect may have it
+        loaded."""
         name, at = parse(reference)
         saved = await self._library.index(namespace)
         history = saved.history(name)
         if not history.versions:
             return None
-        entry = history.versions[-1] if at is None else _saved_entry(name, at, history)
+        entry = current(history) if at is None else _saved_entry(name, at, history)
         if entry is None:
             raise Overview(namespace, self._loaded(), saved, Index(), self._clock.now()).no_version(name, at or "")
         return await self._library.document(namespace, name, entry)
@@ -159,34 +194,72 @@ class Definitions:
         overview = await self._overview(check_namespace(namespace))
         target = overview.version(name, version).entry.version
 
-        def move(index: Index) -> list[Change]:
-            now = index.history(name).tags.get(tag)
-            if expected is not None and now != expected:
-                raise _stale(name, tag, now, expected)
-            return [TagMoved(name, tag, target)] if now != target else []
-
-        await self._library.change(namespace, move)
+        await self._library.change(namespace, move(name, tag, target, expected))
         return overview.definition(name)
 
     async def untag(self, name: str, tag: str, namespace: str = DEFAULT_NAMESPACE) -> Definition:
         overview = await self._overview(namespace)
         overview.versions(name)
-
-        def remove(index: Index) -> list[Change]:
-            tags = index.history(name).tags
-            if tag not in tags:
-                raise NotFound(
-                    "definitions.no_tag",
-                    f"`{name}` has no tag `{tag}`",
-                    why=f"its tags: {some_of(tags)}",
-                    fix=did_you_mean(tag, tags, "`plait definitions` lists them"),
-                )
-            return [TagRemoved(name, tag)]
-
-        await self._library.change(namespace, remove)
+        await self._library.change(namespace, remove(name, tag))
         return overview.definition(name)
 
+    async def undo(
+        self, name: str, tag: str = MAIN, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
+    ) -> Definition:
+        """Puts a tag back to where it was before its last move."""
+        return await self._step(name, tag, "undo", namespace, expected)
+
+    async def redo(
+        self, name: str, tag: str = MAIN, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None
+    ) -> Definition:
+        """Puts a tag forward again to where it was before the last undo."""
+        return await self._step(name, tag, "redo", namespace, expected)
+
+    async def tags(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> dict[str, str]:
+        """The versions that the tags of a name are on."""
+        return dict((await self.get(name, namespace)).tags)
+
     # -- details -------------------------------------------------------------------------------------------------
+
+    async def _save(
+        self,
+        draft: Description,
+        namespace: str,
+        *,
+        label: str | None = None,
+        breaking: bool = False,
+        expected: str | None = None,
+    ) -> Saved:
+        bundle = self._bundle(draft.dialect)
+        warnings = await bundle.check(_content(draft), namespace)
+        saving = Saving(
+            Request(
+                draft=draft,
+                label=None if label is None else check_version(label),
+                numbering=bundle.numbering,
+                breaking=breaking,
+                expected=expected,
+            )
+        )
+        index = await self._library.save(namespace, saving.decide)
+        return Saved(Known(saving.entry(index), namespace, None).version(), saving.new, tuple(warnings))
+
+    async def _current(self, name: str, namespace: str) -> Description:
+        found = await self.find(name, namespace)
+        if found is None:
+            (await self._overview(namespace)).versions(name)  # unknown, unless it is code
+            raise InvalidInput(
+                "definitions.not_patchable", f"`{name}` is code, which has no JSON to patch", fix="change the code"
+            )
+        return found
+
+    async def _step(
+        self, name: str, tag: str, way: Literal["undo", "redo"], namespace: str, expected: str | None
+    ) -> Definition:
+        overview = await self._overview(namespace)
+        overview.versions(name)
+        await self._library.change(namespace, step(name, tag, way, expected))
+        return overview.definition(name)
 
     def _loaded_label(self, label: str, history: History) -> str:
         """As its dialect knows it."""
@@ -238,10 +311,6 @@ def _saved_entry(name: str, at: str, history: History) -> Entry | None:
     return None if known is None else known.entry
 
 
-def _stale(name: str, tag: str, now: str | None, expected: str) -> StaleTag:
-    return StaleTag(
-        "definitions.tag_moved",
-        f"`{name}@{tag}` is not at version {expected}",
-        why=f"it is at {now}" if now is not None else "there is no such tag",
-        fix="look again, and move it from where it is",
-    )
+def _content(saved: Description) -> dict[str, Any]:
+    """As its dialect reads it."""
+    return saved.body if saved.body is not None else {"source": saved.source}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import assert_never
+from typing import assert_never, cast
 
 import msgspec
 from msgspec import Raw
@@ -22,6 +22,8 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     version: str
     hash: str
     at: Millis
+    patches: int = 0
+    """Between its text and a version whose text is whole."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -37,6 +39,10 @@ class History(msgspec.Struct):
     about: Raw = values.NULL
     """Of the newest version. Kept as text: most are never looked at."""
     tags: dict[str, str] = {}
+    undo: dict[str, list[str]] = {}
+    """By tag: where it was before, the latest last."""
+    redo: dict[str, list[str]] = {}
+    """By tag: what was undone since its last move, the latest last."""
 
     def told(self) -> About:
         return values.decode(self.about, About | None) or About()
@@ -44,6 +50,8 @@ class History(msgspec.Struct):
 
 _decoder = msgspec.json.Decoder(dict[str, History])
 _NOTHING = History()
+_UNDONE = 100
+"""Moves of a tag that can be undone; older ones are in the stream."""
 
 
 class Index:
@@ -69,15 +77,16 @@ class Index:
         history = self._histories.setdefault(change.name, History())
         match change:
             case VersionSaved():
-                entry = Entry(change.dialect, change.version, change.hash, at)
+                entry = Entry(change.dialect, change.version, change.hash, at, change.patches)
                 if (change.name, *entry.key) not in self._seen:
                     self._seen.add((change.name, *entry.key))
                     history.versions.append(entry)
                     history.about = change.about
             case TagMoved():
-                history.tags[change.tag] = change.version
+                _move(history, change)
             case TagRemoved():
-                history.tags.pop(change.tag, None)
+                for kept in (history.tags, history.undo, history.redo):
+                    kept.pop(change.tag, None)
             case _:
                 assert_never(change)
 
@@ -87,3 +96,23 @@ class Index:
     @classmethod
     def restore(cls, snapshot: Raw) -> Index:
         return cls(_decoder.decode(snapshot))
+
+
+def _move(history: History, change: TagMoved) -> None:
+    tag, left = change.tag, history.tags.get(change.tag)
+    undo, redo = history.undo.setdefault(tag, []), history.redo.setdefault(tag, [])
+    history.tags[tag] = change.version
+    match change.move:
+        case "move":
+            redo.clear()
+            if left is not None:
+                undo.append(left)
+        case "undo":
+            undo.pop()
+            redo.append(cast("str", left))
+        case "redo":
+            redo.pop()
+            undo.append(cast("str", left))
+        case _:
+            assert_never(change.move)
+    del undo[:-_UNDONE]

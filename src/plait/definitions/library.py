@@ -27,8 +27,9 @@ from plait.kernel.records import Record, Records
 from plait.kernel.streams import Follower, Stream
 
 from . import documents
-from .changes import Change, saved
+from .changes import Change
 from .index import Entry, Index
+from .materialised import Materialised
 from .older_records import older_changes
 
 CODE = ""
@@ -37,6 +38,9 @@ CODE = ""
 _STREAM, _SNAPSHOT, _ID = "definitions", "definitions.snapshot", "latest"
 _EVERY = 200
 """Changes after which a new snapshot is worth its writing."""
+
+Texts = tuple[Sequence[Description], Sequence[Change]]
+"""What to write for new versions: their texts, and the changes that make them exist."""
 
 _changes: msgspec.json.Decoder[Change] = msgspec.json.Decoder(Change)
 
@@ -67,6 +71,7 @@ class Library:
         self._clock = clock
         self._shelves: dict[str, _Shelf] = {}
         self._opening = asyncio.Lock()
+        self._materialised = Materialised(records)
 
     async def index(self, namespace: str) -> Index:
         """As it is now, whoever changed it. It goes on changing."""
@@ -75,18 +80,19 @@ class Library:
         return shelf.index
 
     async def document(self, namespace: str, name: str, entry: Entry) -> Description:
-        """The text of one version."""
+        """One version, whole."""
         id = documents.document_id(entry.dialect, name, entry.version, entry.hash)
-        return await documents.get(self._records, namespace, id)
+        return await self._materialised.get(namespace, id, chained=entry.patches > 0)
 
-    async def save(self, namespace: str, decide: Callable[[Index], Sequence[Description]]) -> Index:
-        """Keeps new versions, all or none; durable when this returns. `decide` raises to refuse, and is asked again if
-        another process was faster."""
+    async def save(self, namespace: str, decide: Callable[[Index], Texts]) -> Index:
+        """Keeps new versions and the changes that go with them, all or none; durable when this returns. `decide` raises
+        to refuse, and is asked again if another process was faster."""
 
-        async def write(index: Index) -> list[Change]:
-            found, now = decide(index), self._clock.now()
-            await asyncio.gather(*(documents.put(self._records, namespace, each, now) for each in found))
-            return [saved(each) for each in found]
+        async def write(index: Index) -> Sequence[Change]:
+            texts, changes = decide(index)
+            now = self._clock.now()
+            await asyncio.gather(*(documents.put(self._records, namespace, each, now) for each in texts))
+            return changes
 
         return await self._append(namespace, write)
 

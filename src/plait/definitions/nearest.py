@@ -13,12 +13,13 @@ _LOOKED_AT = 24
 """Candidates that are compared in full; a comparison is slow, and there may be thousands of names."""
 
 
-def nearest(wanted: str, known: Iterable[str]) -> str | None:
-    """The most similar name, if any is similar. Only those that share most pairs of letters are compared in full."""
+def nearest(wanted: str, known: Iterable[str], close: float = _CLOSE) -> str | None:
+    """The most similar name, if any is similar; at `close` 0 any is. Only those that share most pairs of letters are
+    compared in full."""
     pairs = {wanted[at : at + 2] for at in range(max(len(wanted) - 1, 1))}
     scored = ((len(each) - 2 * sum([pair in each for pair in pairs]), each) for each in known)
     ranked = [each for _, each in heapq.nsmallest(_LOOKED_AT, scored)]
-    found = difflib.get_close_matches(wanted, ranked, n=1, cutoff=_CLOSE)
+    found = difflib.get_close_matches(wanted, ranked, n=1, cutoff=close)
     return found[0] if found else None
 
 

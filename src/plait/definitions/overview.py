@@ -14,6 +14,7 @@ from .changes import About
 from .index import History, Index
 from .library import CODE
 from .nearest import did_you_mean, some_of
+from .numbering import MAIN
 from .versions import Known, choose, merged
 
 _SHOWN = 20
@@ -45,7 +46,7 @@ class Overview:
         """By a tag, a label or a hash; None for the newest."""
         versions = self.versions(name)
         if wanted is None:
-            return _newest(versions)
+            return self._meant(name, versions)
         found = choose(name, versions, self.tags(name).get(wanted, wanted))
         if found is None:
             raise self.no_version(name, wanted)
@@ -56,7 +57,7 @@ class Overview:
 
     def definition(self, name: str) -> Definition:
         versions = self.versions(name)
-        newest = _newest(versions)
+        newest = self._meant(name, versions)
         about = self._about(name, newest)
         return Definition(
             name=name,
@@ -69,6 +70,13 @@ class Overview:
             tags=dict(self.tags(name)),
             versions=[known.version() for known in reversed(versions)],
         )
+
+    def _meant(self, name: str, versions: Sequence[Known]) -> Known:
+        """By the plain name: the newest; of what is saved, the one that has the tag `main`."""
+        newest, main = _newest(versions), self.tags(name).get(MAIN)
+        if main is None or newest.namespace == CODE:
+            return newest
+        return choose(name, versions, main) or newest
 
     def _kept(self, name: str) -> dict[str, History]:
         return {CODE: self.remembered.history(name), self.namespace: self.saved.history(name)}

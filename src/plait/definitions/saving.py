@@ -4,46 +4,86 @@ from __future__ import annotations
 
 import msgspec
 
-from plait.kernel.definitions import Description
+from plait.kernel.definitions import Description, Numbering
 from plait.kernel.errors import Conflict
 
+from .changes import Change, TagMoved, saved
 from .index import Entry, History, Index
+from .numbering import MAIN, next_label
+from .tags import check_expected
+
+COMPACTED_AT = 20
+"""Patches in a row: the last of them is kept whole, so that reading a version never takes more steps."""
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """What someone asks to be saved."""
+
+    draft: Description
+    """Whole, whatever it was made from; its version is not known yet."""
+    label: str | None = None
+    numbering: Numbering = "count"
+    breaking: bool = False
+    expected: str | None = None
+    """The version that the plain name must mean now."""
+
+    @property
+    def follows_main(self) -> bool:
+        return self.numbering == "minor"
 
 
 class Saving:
     """One definition on its way into a library. It is asked again when another process was faster, and remembers its
     last answer."""
 
-    def __init__(self, draft: Description, label: str | None) -> None:
-        self._draft = draft
-        self._label = label
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._draft = request.draft
         self.version = ""
         self.new = False
 
-    def decide(self, index: Index) -> list[Description]:
-        """What to write: nothing, if it is there."""
+    def decide(self, index: Index) -> tuple[list[Description], list[Change]]:
+        """The texts and the changes to write: none, if it is there."""
         history = index.history(self._draft.name)
         self._check_dialect(history)
+        base = current(history)
+        check_expected(self._draft.name, MAIN, None if base is None else base.version, self._request.expected)
         known = self._known(history)
         self.new = known is None
-        self.version = known.version if known is not None else self._label or _next_number(history)
-        return [msgspec.structs.replace(self._draft, version=self.version)] if self.new else []
+        if known is not None:
+            self.version = known.version
+            return [], []
+        taken = (entry.version for entry in history.versions)
+        self.version = self._request.label or next_label(
+            self._request.numbering, taken, None if base is None else base.version, breaking=self._request.breaking
+        )
+        return self._written(history)
 
     def entry(self, index: Index) -> Entry:
         """The version that it became, or was."""
         versions = reversed(index.history(self._draft.name).versions)
         return next(each for each in versions if (each.version, each.hash) == (self.version, self._draft.hash))
 
+    def _written(self, history: History) -> tuple[list[Description], list[Change]]:
+        whole = msgspec.structs.replace(self._draft, version=self.version)
+        patches = _patches(history, whole)
+        text = msgspec.structs.replace(whole, body=None) if patches else whole
+        changes: list[Change] = [saved(whole, patches)]
+        if self._request.follows_main:
+            changes.append(TagMoved(whole.name, MAIN, self.version))
+        return [text], changes
+
     def _known(self, history: History) -> Entry | None:
-        """Without a label only the newest version counts: to save what an older one said makes that the newest."""
-        if self._label is None:
-            newest = history.versions[-1] if history.versions else None
-            return newest if newest is not None and newest.hash == self._draft.hash else None
-        known = next((each for each in history.versions if each.version == self._label), None)
-        if known is not None and known.hash != self._draft.hash:
+        """Without a label only the current version counts: to save what an older one said makes that the newest."""
+        label, draft = self._request.label, self._draft
+        if label is None:
+            found = current(history) if self._request.follows_main else _last(history)
+            return found if found is not None and found.hash == draft.hash else None
+        known = next((each for each in history.versions if each.version == label), None)
+        if known is not None and known.hash != draft.hash:
             raise Conflict(
                 "definitions.version_exists",
-                f"`{self._draft.name}@{self._label}` exists with other content",
+                f"`{draft.name}@{label}` exists with other content",
                 why="what runs have started from never changes",
                 fix="save it under another version, or under none to get the next number",
             )
@@ -55,15 +95,27 @@ class Saving:
                 raise other_dialect(self._draft.name, entry.dialect)
 
 
+def current(history: History) -> Entry | None:
+    """The version that the plain name means: that of the tag `main`, or else the newest."""
+    main = history.tags.get(MAIN)
+    found = (entry for entry in reversed(history.versions) if entry.version == main)
+    return next(found, None) or _last(history)
+
+
+def _last(history: History) -> Entry | None:
+    return history.versions[-1] if history.versions else None
+
+
+def _patches(history: History, whole: Description) -> int:
+    """How long its chain of patches is: 0 if its text is kept whole."""
+    if whole.patch is None:
+        return 0
+    key = (whole.dialect, whole.patch.base, whole.patch.base_hash)
+    base = next(each for each in history.versions if each.key == key)
+    return (base.patches + 1) % COMPACTED_AT
+
+
 def other_dialect(name: str, dialect: str) -> Conflict:
     return Conflict(
         "definitions.other_dialect", f"`{name}` is a definition of the dialect `{dialect}`", fix="use another name"
     )
-
-
-def _next_number(history: History) -> str:
-    taken = {entry.version for entry in history.versions}
-    number = len(taken) + 1
-    while str(number) in taken:
-        number += 1
-    return str(number)

@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from plait.api.erasure import Receipt
 from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
@@ -25,7 +26,7 @@ from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
 from plait.kernel.observer import Observer, Observers
 from plait.kernel.records import Records
-from plait.kernel.store import RunFilter, RunRow, Store
+from plait.kernel.store import SUBJECT, RunFilter, RunRow, Store
 from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.watchdog import Watchdog
 from plait.workers.common import CommonExecutors
@@ -35,6 +36,7 @@ from .approvals import Approvals
 from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
+from .encryption import Encryption, door_of, subject_text
 from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
 from .live_lists import Boards, RunChanges
@@ -42,6 +44,9 @@ from .named_definitions import NamedDefinitions
 from .queues import Queues
 from .run_list import listed
 from .urls import store_of
+
+if TYPE_CHECKING:
+    from plait.codec.key_ring import KeyRing
 
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
 
@@ -70,7 +75,7 @@ class Engine:
 
     `definitions` are workflows, steps for the catalog of the namespace `default`, modules that have them, and bundles
     of further dialects. `work=False` opens it without taking up any run: to start runs for other engines, and to look.
-    `egress` says which addresses steps may call.
+    `egress` says which addresses steps may call. `encryption` holds the master keys, if the environment does not.
     """
 
     def __init__(
@@ -87,6 +92,7 @@ class Engine:
         ids: Ids | None = None,
         observers: Iterable[Observer] = (),
         egress: EgressSettings | None = None,
+        encryption: KeyRing | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         self.observers = Observers(observers)
@@ -99,8 +105,10 @@ class Engine:
         )
         self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
+        store = store or store_of(url, clock)
+        door = door_of(store, encryption, clock)
         self.kernel = Kernel(
-            store or store_of(url, clock),
+            door or store,
             self._bundles,
             worker,
             self.resolve,
@@ -110,6 +118,7 @@ class Engine:
             settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
             observers=self.observers,
         )
+        self.encryption = Encryption(self.kernel, door)
         self.records = Records(self.kernel.store, self.kernel)
         watches = work and isinstance(clock, SystemClock)
         services = Services(
@@ -142,7 +151,7 @@ class Engine:
 
     async def __aenter__(self) -> Self:
         try:
-            await self.kernel.open()
+            await self.kernel.open(self.encryption.open)
             await self._bundles.open()
         except BaseException:
             await self.kernel.crash()
@@ -211,13 +220,19 @@ class Engine:
         namespace: str = DEFAULT_NAMESPACE,
         deadline: float | timedelta | None = None,
         labels: dict[str, str] | None = None,
+        subject: str | None = None,
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
-        is loaded or of what is saved in the namespace."""
+        is loaded or of what is saved in the namespace. `subject` says whose values it holds: they are encrypted with a
+        key that `erase` destroys. It is kept as the label `subject`."""
         kernel = self.kernel
         kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
+        if subject is not None:
+            labels[SUBJECT] = subject_text(subject)
+        if SUBJECT in labels:
+            await self.encryption.check(namespace, labels[SUBJECT])
         dialect, resolved = await self._resolved(definition, input, namespace)
         due = None if deadline is None else Millis(kernel.clock.now() + _span(deadline))
         row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
@@ -267,6 +282,14 @@ class Engine:
             changes(left.output, right.output),
             node_changes(left.view, right.view),
         )
+
+    async def erase(
+        self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
+    ) -> Receipt:
+        """Makes every value of a subject's runs unreadable, for good; durable when this returns. Runs that have not
+        ended are a reason to refuse, or are cancelled first. Erasing again gives the same receipt."""
+        self.kernel.must_live()
+        return await self.encryption.erase(subject, namespace, by=by, cancel=cancel)
 
     async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
         """What a run would do, as far as can be told; refuses what no `start` could make good."""

@@ -24,6 +24,8 @@ from .undone import undo_nodes
 
 async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Picture:
     last = (await kernel.store.heads([row.id])).get(row.id, 0)
+    if row.erased_at is not None:
+        return _erased(row, last)
     if at is not None and not 1 <= at <= last:
         raise InvalidInput("kernel.bad_moment", f"there is no event {at}", fix=f"use 1 to {last}")
     run = await kernel.peek(row) if at is None else await kernel.loader.load(row, Epoch(0), at)
@@ -60,6 +62,23 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
         at=at,
         actions=_actions(row, rewinds=kernel.loader.bundle(row.dialect).rewinds) if at is None else ["fork"],
     )
+
+
+def _erased(row: RunRow, last: int) -> Picture:
+    """What is left of a run whose values were erased: that it was, and how it ended."""
+    view = RunView(
+        run_id=caller_id(row.id),
+        namespace=row.namespace,
+        dialect=row.dialect,
+        definition=row.definition,
+        version=row.version,
+        status=row.status,
+        phase=row.phase,
+        nodes=[],
+        edges=[],
+        blocked=row.blocked,
+    )
+    return Picture(row=row, input=None, output=None, view=view, waiting=[], seq=last, at=None, actions=[])
 
 
 async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:

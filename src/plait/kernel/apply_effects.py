@@ -10,6 +10,7 @@ from typing import assert_never
 from . import approvals, values
 from .bundle import Resolved
 from .effects import (
+    AddDeadLetter,
     Answer,
     Block,
     CancelChild,
@@ -33,7 +34,7 @@ from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
 from .replies import answer_reply
 from .run import Run, letter_id
-from .store import DeadLetter, InboxRow, NewChild, RunRow, Taken
+from .store import SUBJECT, DeadLetter, InboxRow, NewChild, RunRow, Taken
 from .task import Task
 from .unit_of_work import UnitOfWork
 
@@ -48,6 +49,8 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             revoke(effect.token, run, unit)
         case RetryTask():
             try_again(effect.token, run, unit)
+        case AddDeadLetter():
+            run.add_dead_letter(effect.token, effect.label, effect.attempts, effect.error, unit)
         case SetTimer():
             unit.set_timer(effect.token, effect.due)
         case ClearTimer():
@@ -137,8 +140,10 @@ def _start_child(child: StartChild, run: Run, unit: UnitOfWork) -> None:
 
 
 def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork) -> None:
-    """The child is made in its parent's commit."""
+    """The child is made in its parent's commit. It holds values of the same subject, unless it names its own."""
     shard, dialect = shard_of(child.run_id), resolved.dialect or child.dialect
+    subject = run.info.labels.get(SUBJECT)
+    labels = child.labels if subject is None else {SUBJECT: subject, **child.labels}
     row = RunRow(
         id=child.run_id,
         namespace=run.info.namespace,
@@ -149,11 +154,11 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         parent=run.id,
         parent_token=child.token,
         depth=run.info.depth + 1,
-        labels=child.labels,
+        labels=labels,
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(dialect, run.ids.seed(), child.deadline, child.labels, announces=child.announces)
+    start = resolved.start(dialect, run.ids.seed(), child.deadline, labels, announces=child.announces)
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )

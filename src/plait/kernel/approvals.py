@@ -50,7 +50,7 @@ def request(effect: RequestApproval, run: Run, unit: UnitOfWork) -> None:
 
 def withdraw(effect: WithdrawApproval, run: Run, unit: UnitOfWork) -> None:
     _forget(effect.token, effect.status, run, unit)
-    unit.change_approval(ApprovalChange(effect.status, unit.at, effect.token))
+    unit.change_approval(ApprovalChange(effect.status, unit.at, effect.token, effect.by))
 
 
 def vote(cast: Decided, run: Run, unit: UnitOfWork) -> Decided | None:

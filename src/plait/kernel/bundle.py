@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeGuard
 import msgspec
 from msgspec import Raw
 
-from .definitions import Description, Plan
+from .definitions import Description, Numbering, Plan
 from .errors import ErrorInfo, RunBlocked
 from .events import Event
 from .ids import Millis
@@ -88,6 +88,8 @@ class Bundle(Protocol):
     """The union of the dialect's own event types."""
     rewinds: bool
     """Whether its runs can be taken back to an earlier place."""
+    numbering: Numbering
+    """How versions of its saved definitions are called."""
     surface: str
     """The module with its HTTP routes and commands; empty if it brings none. Imported by those who serve them."""
 
@@ -109,6 +111,11 @@ class Bundle(Protocol):
         """A definition that came as JSON; refuses with a `PlaitError`. Text is a name: if it can't be one of this
         dialect, that is `NotFound`, and saved definitions are searched for it. One that was saved as source text comes
         as `{"source": text}`."""
+        ...
+
+    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        """Whether this can be saved in the namespace, in the form that `read` takes; refuses with a `PlaitError`.
+        Returns what should be looked at all the same."""
         ...
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:

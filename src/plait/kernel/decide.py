@@ -153,6 +153,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.events += events
     else:
         unit.events = events
+    if decision.refusal is not None:
+        raise decision.refusal
     if type(input) is Patch:  # before the effects: they may end the run
         run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
@@ -373,7 +375,8 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
     """A task failed for good, or a compensator ended."""
     result = verdict.result
-    if result.error is not None and (verdict.exhausted or lifecycle.is_compensator(result.token, run)):
+    exhausted = verdict.exhausted and not run.machine.adds_dead_letters
+    if result.error is not None and (exhausted or lifecycle.is_compensator(result.token, run)):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)

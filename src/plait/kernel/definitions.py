@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+
+Numbering = Literal["count", "minor"]
+"""How versions are called that are saved without a label: 1, 2, 3; or v1.0, v1.1, with the tag `main` on the one that
+the plain name means."""
 
 
 class Description(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -24,6 +28,19 @@ class Description(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True)
     """As JSON, where it is that."""
     input_schema: Any = None
     output_schema: Any = None
+    patch: Patched | None = None
+    """Where the version was made by changing another: its body is that one's, patched."""
+
+
+class Patched(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """How a version came from another."""
+
+    base: str
+    """That version."""
+    base_hash: str
+    operations: list[dict[str, Any]]
+    """RFC 6902."""
+    description: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from .approval import Escalation
-from .errors import ErrorInfo
+from .errors import ErrorInfo, PlaitError
 from .events import Event
 from .ids import Millis, RunId, TaskToken
 from .task import Task
@@ -26,6 +26,15 @@ class FailTask(msgspec.Struct, frozen=True, gc=False):
 
     task: Task
     attempt: int
+    error: ErrorInfo
+
+
+class AddDeadLetter(msgspec.Struct, frozen=True, gc=False):
+    """Something failed for good and waits for a person; the machine's own event tells of it."""
+
+    token: TaskToken
+    label: str
+    attempts: int
     error: ErrorInfo
 
 
@@ -103,10 +112,12 @@ class RequestApproval(msgspec.Struct, frozen=True, gc=False):
 
 
 class WithdrawApproval(msgspec.Struct, frozen=True, gc=False):
-    """A decision is no longer wanted, or did not come in time."""
+    """A decision of people is no longer wanted, did not come in time, or was made without them."""
 
     token: TaskToken
-    status: Literal["withdrawn", "expired"] = "withdrawn"
+    status: Literal["withdrawn", "expired", "approved"] = "withdrawn"
+    by: str = ""
+    """Who approved it instead."""
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
@@ -140,6 +151,7 @@ Effect = (
     Task
     | CancelTask
     | FailTask
+    | AddDeadLetter
     | RetryTask
     | SetTimer
     | ClearTimer
@@ -170,3 +182,5 @@ class Decision(msgspec.Struct, gc=False):
     """What the caller of an inbox input gets back."""
     replies_later: bool = False
     """The caller waits on: an `Answer` follows from a later decision."""
+    refusal: PlaitError | None = None
+    """The input is refused, and that is worth recording: the events are kept, and the caller gets this."""

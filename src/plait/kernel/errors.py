@@ -5,6 +5,7 @@
     ├── Forbidden           403  the caller is known, but not one of those who may do this
     ├── NotFound            404  no such run, definition, dead letter (or it is another namespace's)
     ├── Conflict            409  it exists with other content, or is in the wrong state for this
+    ├── Erased              410  its values were destroyed on request, and can't be read any more
     ├── TooLarge            413  over a limit of size
     ├── Busy                429  over a limit of rate or backlog
     ├── RunFailed           409  raised by `handle.result()`: the run ended without an output
@@ -19,7 +20,7 @@ An error says what happened, why, and what to do; `code` is stable and is what p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -84,6 +85,21 @@ class Conflict(PlaitError):
     """It exists with other content, or is in the wrong state for what was asked."""
 
     status = 409
+
+
+class Erased(PlaitError):
+    """The values were destroyed on request: the key that they were encrypted with is gone."""
+
+    status = 410
+
+    at: int = 0
+    """When, in ms; 0 where that is not known."""
+
+    @classmethod
+    def since(cls, at: int, what: str) -> Self:
+        error = cls("codec.erased", what, why="the key of their subject was destroyed on request")
+        error.at = at
+        return error
 
 
 class TooLarge(PlaitError):

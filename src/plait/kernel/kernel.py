@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from . import values
@@ -156,8 +156,11 @@ class Kernel:
             *owners,
         ]
 
-    async def open(self) -> None:
+    async def open(self, check: Callable[[], Awaitable[None]] | None = None) -> None:
+        """`check` is done before any work: what it raises keeps the kernel closed."""
         await self.store.open()
+        if check is not None:
+            await check()
         self.store.watch(lambda: self._background.keep_trying(self._news))
         for part in self._parts:
             await part.start()

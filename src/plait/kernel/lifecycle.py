@@ -32,7 +32,11 @@ def finish(effect: Finish, run: Run, unit: UnitOfWork) -> None:
         end(RunCompleted(effect.output), run, unit)
         return
     error = effect.error or ErrorInfo("kernel.failed", "the run failed")
-    roll_back(RollbackStarted("failure", error, data=effect.data), run, unit)
+    if run.machine.compensates_failures:
+        roll_back(RollbackStarted("failure", error, data=effect.data), run, unit)
+    else:
+        revoke_all(run, unit)
+        end(RunFailed(error, effect.data), run, unit)
 
 
 def must_run(run: Run) -> None:
@@ -61,6 +65,8 @@ def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
     revoke_all(run, unit)
     if request.cause == "cancel" and not request.compensate:
         end(RunCancelled(request.reason), run, unit)
+    elif request.error is not None and not (request.compensate or run.machine.compensates_failures):
+        end(RunFailed(request.error), run, unit)
     else:
         roll_back(RollbackStarted(request.cause, request.error, request.reason), run, unit)
 

@@ -66,6 +66,15 @@ class Machine(Protocol):
     stops_at_failed_compensation: bool
     """A compensator that fails for good stops those that would follow it; else they still run."""
 
+    adds_dead_letters: bool
+    """It says itself, with `AddDeadLetter`, what becomes a dead letter; else that is every task without attempts
+    left."""
+
+    @property
+    def compensates_failures(self) -> bool:
+        """A run that fails, by itself or because of its deadline or a limit, is compensated without being asked to."""
+        ...
+
     @property
     def compacts(self) -> bool:
         """It drops what it no longer needs, as a long loop does: of its old events a snapshot is all that is kept."""

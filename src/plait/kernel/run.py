@@ -126,17 +126,12 @@ class Run:
 
     def dead_letter(self, task: Task, attempts: int, error: ErrorInfo, unit: UnitOfWork) -> None:
         self.emit(TaskDeadLettered(task.token, attempts, error), unit)
-        letter = DeadLetter(
-            letter_id(self.id, task.token),
-            self.id,
-            self.info.namespace,
-            task.token,
-            task.label,
-            attempts,
-            error,
-            unit.at,
-        )
-        unit.give_up(letter)
+        self.add_dead_letter(task.token, task.label, attempts, error, unit)
+
+    def add_dead_letter(self, token: TaskToken, label: str, attempts: int, error: ErrorInfo, unit: UnitOfWork) -> None:
+        """For a person to retry or discard."""
+        letter = letter_id(self.id, token)
+        unit.give_up(DeadLetter(letter, self.id, self.info.namespace, token, label, attempts, error, unit.at))
 
     # -- its row -----------------------------------------------------------------------------------------------
 

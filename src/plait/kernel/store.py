@@ -27,6 +27,8 @@ ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked", 
 """What people look for. A run that waits, works or is blocked is also running, and is one of the three."""
 DeadLetterStatus = Literal["pending", "retried", "discarded"]
 LineLevel = Literal["debug", "info", "warning", "error"]
+SUBJECT = "subject"
+"""The label that says whose values a run holds; children and forks inherit it."""
 
 
 class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -75,6 +77,8 @@ class RunRow(msgspec.Struct, kw_only=True, gc=False):
     past: Past | None = None
     claimed: bool = False
     """Parked, but a worker is at one of its tasks: known where it is read, not written."""
+    erased_at: Millis | None = None
+    """When its values were destroyed; also known where it is read."""
 
     @property
     def phase(self) -> Phase:
@@ -199,6 +203,8 @@ class RecordChange(msgspec.Struct, frozen=True, gc=False):
     record: Record
     how: Literal["put", "new", "remove"] = "put"
     """new: the verdict is `conflict` if it is there already."""
+    news: bool = False
+    """Other processes should know of it at once."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, gc=False):
@@ -414,4 +420,8 @@ class Store(Protocol):
 
     async def facts(self) -> dict[str, str]:
         """For `plait doctor`: version, durability, size."""
+        ...
+
+    async def scrub(self) -> None:
+        """Removes what is left of overwritten records from the database's own files, as far as it can."""
         ...

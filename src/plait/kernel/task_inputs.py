@@ -11,13 +11,14 @@ from typing import Final, Literal
 import msgspec
 from msgspec import Raw
 
-from .values import ABSENT
+from .values import ABSENT, NULL
 
 PYTHON: Final = "python"
 STEP: Final = "step"
 """A step of a workflow that goes to a queue; it takes the same input as `python`."""
 HTTP: Final = "http"
 SCRIPT: Final = "script"
+CONDITION: Final = "condition"
 
 EMPTY: Final = Raw(b"{}")
 
@@ -58,8 +59,11 @@ class HttpInput(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tried again, beside those from 500 on."""
     max_bytes: int | None = None
     """Of the response's body."""
-    expects: Literal["json", "object", "nothing", "callback"] = "json"
-    """object: nothing and null count as an empty one. callback: the result comes later, the response says nothing."""
+    expects: Literal["json", "object", "nothing", "callback", "response", "any_response"] = "json"
+    """object: nothing and null count as an empty one. callback: the result comes later, the response says nothing.
+    response: its status, headers and body, whatever that is. any_response: of any status."""
+    query: dict[str, str] = {}
+    """Added to the address."""
     callback: Callback | None = None
 
 
@@ -74,3 +78,16 @@ class ScriptInput(msgspec.Struct, frozen=True, gc=False):
     seed: str = ""
     """Decides its random numbers."""
     callback: Callback | None = None
+
+
+class ConditionInput(msgspec.Struct, frozen=True, gc=False):
+    """A condition that needs a sandbox. Its result is a verdict: `{value, error}`."""
+
+    condition: Raw
+    """As it was compiled, with what its references stood for."""
+    output: Raw = NULL
+    ctx: Raw = EMPTY
+    input: Raw = NULL
+    metadata: Raw = EMPTY
+    node: str = ""
+    """The node that just finished, whose `output` and `metadata` these are."""

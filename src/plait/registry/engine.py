@@ -18,6 +18,8 @@ from plait.kernel.ids import DEFAULT_NAMESPACE
 if TYPE_CHECKING:
     from plait.dialects.goals.bundle import GoalsBundle
     from plait.dialects.goals.catalogs.step_catalog import StepCatalog
+    from plait.dialects.graph.bundle import GraphBundle
+    from plait.dialects.graph.definition.type_registry import TypeRegistry
 
 T = TypeVar("T")
 
@@ -26,6 +28,7 @@ def bundles(services: Services) -> Iterable[Bundle | LazyBundle]:
     """The first one is the dialect of a definition that is only a name."""
     yield CodeBundle(max_payload=services.limits.max_payload)
     yield LazyBundle("goals", "plait.dialects.goals", lambda: _goals(services))
+    yield LazyBundle("graph", "plait.dialects.graph", lambda: _graph(services))
 
 
 def _goals(services: Services) -> Bundle:
@@ -42,6 +45,21 @@ def _goals(services: Services) -> Bundle:
         languages=executors.languages,
         probe=executors.probe,
         executors=executors.all,
+    )
+
+
+def _graph(services: Services) -> Bundle:
+    from plait.definitions.definitions import Definitions
+    from plait.definitions.uploads import Uploads
+    from plait.dialects.graph.bundle import GraphBundle
+    from plait.dialects.graph.definition.type_registry import TypeRegistry
+
+    uploads = Uploads(services.records, services.clock)
+    return GraphBundle(
+        TypeRegistry(services.records, services.clock, uploads),
+        uploads,
+        max_payload=services.limits.max_payload,
+        find=Definitions({}, services.records, services.clock).find,
     )
 
 
@@ -66,6 +84,16 @@ class Engine(engine.Engine):
         """The steps that goals are planned with, of the namespace `default`; `.of(...)` gives another's."""
         return self.goals.catalog
 
+    @property
+    def graph(self) -> GraphBundle:
+        """The `graph` dialect with its handlers and node types."""
+        return cast("GraphBundle", self.bundle("graph"))
+
+    @property
+    def node_types(self) -> TypeRegistry:
+        """The types that nodes of graphs may have: those that are built in, and those of each namespace."""
+        return cast("TypeRegistry", self.graph.node_types)
+
     if TYPE_CHECKING:  # the engine's own `start`, which gives the result of a workflow its type
 
         @overload
@@ -78,6 +106,7 @@ class Engine(engine.Engine):
             namespace: str = DEFAULT_NAMESPACE,
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
+            subject: str | None = None,
         ) -> Handle[T]: ...
         @overload
         async def start(
@@ -89,5 +118,6 @@ class Engine(engine.Engine):
             namespace: str = DEFAULT_NAMESPACE,
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
+            subject: str | None = None,
         ) -> Handle[Any]: ...
         async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]: ...

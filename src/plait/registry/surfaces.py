@@ -5,5 +5,6 @@ from __future__ import annotations
 SURFACES = {
     "code": "plait.dialects.code.surface",
     "goals": "plait.dialects.goals.surface",
+    "graph": "plait.dialects.graph.surface",
 }
 """By dialect, the package with what it adds to the command line (its module `commands`)."""

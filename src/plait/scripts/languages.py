@@ -1,6 +1,6 @@
 """All script languages behind one interface: a script is checked when it is registered, called when it runs.
 
-A document is what a script works on, as JSON: for Ale and Lua an object of arguments by name, for jpath any value.
+A document is what a script works on, as JSON: for jpath any value, for the others an object of arguments by name.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from msgspec import Raw
 
 from .adapters.lua import Lua
 from .offloading import Offloading
+from .python import PythonSandbox
 
-Language = Literal["ale", "lua", "jpath"]
+Language = Literal["ale", "lua", "jpath", "python"]
 _KNOWN: tuple[str, ...] = get_args(Language)
 
 
@@ -37,6 +38,8 @@ class Languages:
     def __init__(self) -> None:
         self._offloading = Offloading()
         self._lua = Lua()
+        self.python = PythonSandbox()
+        """Also for conditions."""
         self._known: dict[Language, Interpreter] = {}
 
     def _interpreter(self, language: Language) -> Interpreter:
@@ -58,6 +61,10 @@ class Languages:
                 return JPath(self._offloading)
             case "lua":
                 return self._lua
+            case "python":
+                from .adapters.python import Python
+
+                return Python(self.python)
 
     def use(self, language: Language, interpreter: Interpreter) -> None:
         """Lets another interpreter run a language from now on."""
@@ -78,3 +85,4 @@ class Languages:
     async def close(self) -> None:
         self._offloading.close()
         await self._lua.close()
+        await self.python.stop()

@@ -15,6 +15,7 @@ RUN = Noun(
 DEFINITION = Noun(
     "definition", "definitions.unknown", "there is no definition `{}`", fix="GET /api/v1/definitions lists them"
 )
+TEXT = Noun("text", "definitions.no_text", "there is no text {}", fix="send it to PUT /api/v1/blobs/HASH")
 APPROVAL = Noun(
     "approval", "kernel.no_approval", "there is no approval {}", fix="`plait approvals --status all` lists them"
 )

@@ -34,7 +34,7 @@ def read_query(raw: bytes, shape: type[Q]) -> Q:
         elif name in found:
             raise bad_query(f"the parameter {name!r} is repeated", "send it once")
         else:
-            found[name] = _integer(name, text) if kind == "integer" else text
+            found[name] = _read(name, text, kind)
     try:
         return msgspec.convert(found, shape)
     except msgspec.ValidationError as error:
@@ -55,13 +55,29 @@ def _pairs(raw: bytes) -> list[tuple[str, str]]:
     return pairs
 
 
+def _read(name: str, text: str, kind: Kind) -> str | int | bool:
+    match kind:
+        case "integer":
+            return _integer(name, text)
+        case "flag":
+            return _flag(name, text)
+        case _:
+            return text
+
+
+def _flag(name: str, text: str) -> bool:
+    if text not in ("true", "false"):
+        raise bad_query(f"{name}={text[:40]!r} is neither true nor false", "use true or false")
+    return text == "true"
+
+
 def _integer(name: str, text: str) -> int:
     if not _INTEGER.fullmatch(text):
         raise bad_query(f"{name}={text[:40]!r} is not an integer", "use digits")
     return int(text)
 
 
-Kind = Literal["text", "integer", "texts"]
+Kind = Literal["text", "integer", "flag", "texts"]
 
 
 @cache
@@ -75,6 +91,8 @@ def _kind(type_: msgspec.inspect.Type) -> Kind:
     parts = type_.types if isinstance(type_, msgspec.inspect.UnionType) else (type_,)
     if any(isinstance(part, msgspec.inspect.ListType) for part in parts):
         return "texts"
+    if any(isinstance(part, msgspec.inspect.BoolType) for part in parts):
+        return "flag"
     return "integer" if any(isinstance(part, msgspec.inspect.IntType) for part in parts) else "text"
 
 

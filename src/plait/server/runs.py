@@ -38,6 +38,7 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
         namespace=namespace,
         deadline=None if body.deadline_ms is None else body.deadline_ms / 1000,
         labels=body.labels or None,
+        subject=body.subject,
     )
     if call.host.traces is not None:
         call.host.traces.requested(run_key(namespace, handle.id), str(body.definition)[:400], call.request.headers)
@@ -106,6 +107,7 @@ def run_of(row: RunRow) -> Run:
         forked_at=past.shared or None,
         reopened=past.reopened,
         idle_ms=past.idle,
+        erased_at=row.erased_at,
     )
 
 
@@ -166,6 +168,7 @@ ROUTES = (
         faults=(
             Fault(404, "CODE_NOT_LOADED", "No definition of that name is loaded."),
             Fault(409, "kernel.run_exists", "The id belongs to a run with another definition or input."),
+            Fault(410, "codec.erased", "The subject was erased."),
         ),
         example={"definition": "order", "input": {"customer": "Ann"}, "id": "order-1", "labels": {"shop": "north"}},
     ),

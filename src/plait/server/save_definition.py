@@ -6,15 +6,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from plait.api.definition import NewDefinition, Version
+import msgspec
+
+from plait.api.definition import NewDefinition, SavedVersion
 from plait.api.route import Answer, AnyRoute, Fault, Reply, Route
 from plait.api.shape import Scoped
 from plait.api.surface import Save, Surface
+from plait.definitions.saved import Saved
 from plait.kernel.errors import InvalidInput
 
 from .call import Call
 from .errors import UnknownDialect
 
+STALE = Fault(412, "definitions.tag_moved", "The name or the tag means another version than was expected.")
 _NOT_SAVED = Fault(422, "definitions.not_saved_here", "Definitions of this dialect are not saved without a name.")
 
 
@@ -35,7 +39,7 @@ def save_route(surfaces: Iterable[Surface]) -> AnyRoute:
         query=Scoped,
         body=NewDefinition,
         replies=_replies(saves),
-        faults=(_NOT_SAVED, *(fault for each in saves for fault in each.faults)),
+        faults=(_NOT_SAVED, STALE, *(fault for each in saves for fault in each.faults)),
         example=next((each.example for each in saves), None),
     )
 
@@ -60,12 +64,25 @@ async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> A
 async def _save_version(call: Call[Scoped, NewDefinition], name: str) -> Answer:
     given, definitions = call.body.definition, call.host.engine.definitions
     content = {"source": given} if isinstance(given, str) else {"body": given}
-    saved = await definitions.save(call.body.dialect, name, **content, namespace=call.namespace)
-    return Answer(saved.version, 201 if saved.new else 200)
+    saved = await definitions.save(
+        call.body.dialect,
+        name,
+        **content,
+        namespace=call.namespace,
+        breaking=call.body.breaking,
+        expected=call.body.expected,
+    )
+    return saved_answer(saved)
+
+
+def saved_answer(saved: Saved) -> Answer:
+    """201 for a new version, 200 if there was one that says the same."""
+    fields = msgspec.structs.asdict(saved.version)
+    return Answer(SavedVersion(**fields, warnings=[*saved.warnings]), 201 if saved.new else 200)
 
 
 def _replies(saves: Iterable[Save]) -> tuple[Reply, ...]:
-    shapes = [Version, *(each.shape for each in saves)]
+    shapes = [SavedVersion, *(each.shape for each in saves)]
     new = [Reply(201, shape, "Saved; it is new.") for shape in shapes]
     known = [Reply(200, shape, "Saved; a definition with this id was there before.") for shape in shapes]
     return (*new, *known)

@@ -1,4 +1,4 @@
-"""The executors that every process has, whatever its dialects: `python`, `http` and `script`."""
+"""The executors that every process has, whatever its dialects: `python`, `http`, `script` and `condition`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from plait.scripts.languages import Languages
 
 from .callbacks import CallbackUrls, local_url
+from .condition import ConditionExecutor
 from .http import HttpExecutor, HttpProbe, Send
 from .python import Functions, PythonExecutor
 from .script import ScriptExecutor
@@ -34,6 +35,7 @@ class CommonExecutors:
             PythonExecutor(self.functions, self._callback),
             HttpExecutor(self._send, self._callback),
             ScriptExecutor(self, self._callback),
+            ConditionExecutor(self),
         )
 
     @property

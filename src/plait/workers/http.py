@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn, cast
+from urllib.parse import urlencode
 
 from plait.egress import Request, Response
 from plait.egress.errors import EgressError
@@ -54,13 +55,19 @@ class HttpExecutor:
             body = filled(body, callback, attempt, self._callbacks) if body else body
         return Request(
             method=wanted.method,
-            url=address_of(wanted.url, wanted.params) if "{" in wanted.url else wanted.url,
+            url=_url(wanted),
             headers=headers,
             body=bytes(body),
             timeout=wanted.timeout,
             idempotency_key=attempt.task.key,
             max_bytes=wanted.max_bytes,
         )
+
+
+def _url(wanted: HttpInput) -> str:
+    if not wanted.query:
+        return address_of(wanted.url, wanted.params) if "{" in wanted.url else wanted.url
+    return f"{wanted.url}{'&' if '?' in wanted.url else '?'}{urlencode(wanted.query)}"
 
 
 class HttpProbe:
@@ -89,8 +96,12 @@ def result_of(response: Response, wanted: HttpInput) -> Any | Later:
     """What the other side returned, None if that is nothing. Raises for all but 2xx, and for a status that is to be
     tried again."""
     status = response.status
+    if wanted.expects == "any_response":
+        return _whole(response)
     if not 200 <= status < 300 or status in wanted.retry_statuses:
         raise _failure(response, wanted)
+    if wanted.expects == "response":
+        return _whole(response)
     if wanted.expects in ("callback", "nothing"):
         return LATER if wanted.expects == "callback" else None
     try:
@@ -106,6 +117,15 @@ def result_of(response: Response, wanted: HttpInput) -> Any | Later:
         kind = "a list" if isinstance(found, list) else "a plain value"
         raise TaskError(f"step returned {kind}, not an object of outputs", retryable=False)
     return cast("Any", found)
+
+
+def _whole(response: Response) -> dict[str, Any]:
+    """A body that is no JSON is text."""
+    try:
+        body = values.parse(response.body) if response.body.strip() else None
+    except PlaitError:
+        body = response.body.decode(errors="replace").replace("\0", "")
+    return {"status": response.status, "headers": dict(response.headers), "body": body}
 
 
 def _failure(response: Response, wanted: HttpInput) -> TaskError:

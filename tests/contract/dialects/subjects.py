@@ -10,6 +10,8 @@ from plait.kernel.approval import Escalation
 from plait.kernel.bundle import Bundle
 from plait.kernel.ids import Millis
 from tests.contract.dialects.goals import SCENARIOS, Goals
+from tests.contract.dialects.graph import SCENARIOS as GRAPHS
+from tests.contract.dialects.graph import Graphs
 from tests.contract.dialects.kit import Scenario, Subject, cancel, decide, message, retry, wait
 from tests.kernel.toy import ToyBundle, ask, child, count, fail, nap, task, tell
 
@@ -217,11 +219,12 @@ CODE = [
     Scenario("a cancel that undoes", undoing, acts=[wait(1), cancel(True)]),
 ]
 
-AnySubject = type[Toy] | type[Code] | type[Goals]
+AnySubject = type[Toy] | type[Code] | type[Goals] | type[Graphs]
 
 ALL: list[tuple[AnySubject, Scenario]] = [
     *((Toy, scenario) for scenario in TOY),
     *((Code, scenario) for scenario in CODE),
     *((Goals, scenario) for scenario in SCENARIOS),
+    *((Graphs, scenario) for scenario in GRAPHS),
 ]
 NAMES = [f"{subject.name}: {scenario.name}" for subject, scenario in ALL]

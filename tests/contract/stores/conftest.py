@@ -3,25 +3,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.stores.backends import Backend, Memory, PostgreSQL, Sqlite
+from tests.contract.stores.backends import Backend, Encrypted, Memory, PostgreSQL, Sqlite
 
 
-@pytest.fixture(params=["sqlite", "postgres", "memory"])
+@pytest.fixture(params=["sqlite", "postgres", "memory", "encrypted sqlite", "encrypted postgres"])
 def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Backend]:
     """Every store there is."""
     if request.param == "memory":
         yield Memory()
     else:
-        yield _shared(request, tmp_path)
+        yield shared(request, tmp_path)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres", "encrypted sqlite", "encrypted postgres"])
 def shared_backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
     """Every store that several processes can use."""
-    return _shared(request, tmp_path)
+    return shared(request, tmp_path)
 
 
-def _shared(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
-    if request.param == "sqlite":
-        return Sqlite(tmp_path / "plait.db")
-    return PostgreSQL(request.getfixturevalue("postgres_url"))
+def shared(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    encrypted, _, kind = request.param.rpartition(" ")
+    below = Sqlite(tmp_path / "plait.db") if kind == "sqlite" else PostgreSQL(request.getfixturevalue("postgres_url"))
+    return Encrypted(below) if encrypted else below

@@ -26,6 +26,7 @@ from tests.contract.stores.builders import (
     own_all,
     run_row,
 )
+from tests.contract.stores.conftest import shared
 from tests.stores.looking_in import looking_in
 
 RUN = RunId("run")
@@ -33,6 +34,12 @@ RUN = RunId("run")
 
 def row(seq: int, *types: str) -> LogRow:
     return LogRow(Seq(seq), len(types), NOW, values.plain([{"type": kind} for kind in types]))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def shared_backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    """Plain ones: what is changed by hand in these tests is JSON. For ciphertext see `tests/codec`."""
+    return shared(request, tmp_path)
 
 
 async def change(backend: Backend, statement: str) -> None:

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,8 +13,9 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Ids, Millis, RunId
 from plait.kernel.run_matching import matches
 from plait.kernel.store import RunFilter, RunPatch, RunRow, Store
-from tests.contract.stores.backends import Backend, opened
+from tests.contract.stores.backends import Backend, Memory, opened
 from tests.contract.stores.builders import NOW, child, create, ids, must, outside, own_all, run_row
+from tests.contract.stores.conftest import shared
 
 SPACES = ["default", "acme", "acme-2"]
 DIALECTS = ["code", "goals"]
@@ -44,6 +46,12 @@ TEXTS = [
         "refund_large",
     ),
 ]
+
+
+@pytest.fixture(params=["sqlite", "postgres", "memory"])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    """Plain ones: of an encrypted store no text search finds an error's message; see `tests/codec`."""
+    return Memory() if request.param == "memory" else shared(request, tmp_path)
 
 
 def made_up(number: int, chance: random.Random) -> RunRow:

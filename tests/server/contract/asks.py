@@ -48,6 +48,16 @@ ASKS: dict[str, Ask] = {
     "definitions.save": Ask(201, {"dialect": "goals", "definition": POUR}),
     "definitions.tag": Ask(body={"version": "{version}"}),
     "definitions.untag": Ask(),
+    "definitions.diff": Ask(query=lambda world: {"from": world.version, "to": world.version}),
+    "definitions.patch": Ask(422, {"operations": []}),  # code can't be patched
+    "definitions.move_tag": Ask(body={"version": "{version}", "expected": "{version}"}),
+    "definitions.undo": Ask(409, {}),  # it was never moved
+    "definitions.redo": Ask(409, {}),
+    "definitions.upload": Ask(body={"text": "{}"}),
+    "node_types.list": Ask(),
+    "node_types.show": Ask(),
+    "node_types.register": Ask(body={"type_name": "mailer"}),
+    "graph.schema": Ask(),
     "catalog.list": Ask(),
     "catalog.show": Ask(),
     "catalog.unregister": Ask(),
@@ -75,6 +85,8 @@ ASKS: dict[str, Ask] = {
     "keys.list": Ask(),
     "keys.create": Ask(201, {"name": "new", "role": "viewer"}),
     "keys.revoke": Ask(),
+    "erasures.create": Ask(409, {"subject": "customer:42"}),  # encryption is off
+    "erasures.list": Ask(),
     "audit.list": Ask(),
     "server.metrics": Ask(everywhere=True),
     "server.health": Ask(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ class World:
     hook: str
     link: str
     step: str
+    node_type: str
     definition: str = "order"
     version: str = "1"
     tag: str = "prod"
@@ -51,6 +53,10 @@ class World:
                 return {"id": self.step}
             case "definitions":
                 return {"name": self.definition, "version": self.version, "tag": self.tag}
+            case "node-types":
+                return {"name": self.node_type}
+            case "blobs":
+                return {"hash": hashlib.sha256(b"{}").hexdigest()}
             case other:
                 raise AssertionError(f"what does {{…}} in {path} ({other}) stand for?")
 
@@ -58,7 +64,7 @@ class World:
     def names(self) -> tuple[str, ...]:
         """What no answer to somebody else may hold."""
         runs = (self.running, self.ended, self.failed)
-        return (self.namespace, *runs, self.approval, self.letter, self.key, self.tag, self.step)
+        return (self.namespace, *runs, self.approval, self.letter, self.key, self.tag, self.step, self.node_type)
 
 
 async def make_world(site: Site, namespace: str) -> World:
@@ -80,6 +86,7 @@ async def make_world(site: Site, namespace: str) -> World:
     goal = await engine.catalog.of(namespace).register(
         catalog_step(f"{namespace}-step").output("tea", str).ale('{:tea "green"}')
     )
+    node_type = await engine.node_types.register({"type_name": f"type-{namespace}"}, namespace)
     key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
     return World(
         namespace=namespace,
@@ -92,6 +99,7 @@ async def make_world(site: Site, namespace: str) -> World:
         hook=site.auth.links.mint("hook", namespace, running.id, name="go").token,
         link=site.auth.links.mint("approval", namespace, approval.id).token,
         step=goal.id,
+        node_type=node_type.type_name,
         version=version,
         tag=f"{namespace}-tag",
     )

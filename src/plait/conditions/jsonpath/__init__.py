@@ -19,8 +19,18 @@ from .errors import JsonPathBudget, JsonPathError, JsonPathSyntaxError, JsonPath
 
 with extra("scripts", "JSONPath"):
     from .query import MAX_STEPS, Query
+    from .reading import MAX_TEXT
 
-__all__ = ["MAX_STEPS", "JsonPathBudget", "JsonPathError", "JsonPathSyntaxError", "JsonPathTimeout", "Query", "compile"]
+__all__ = [
+    "MAX_STEPS",
+    "MAX_TEXT",
+    "JsonPathBudget",
+    "JsonPathError",
+    "JsonPathSyntaxError",
+    "JsonPathTimeout",
+    "Query",
+    "compile",
+]
 
 
 @lru_cache(1024)

@@ -25,6 +25,8 @@ from jsonpath.filter import (
 from jsonpath.segments import JSONPathRecursiveDescentSegment, JSONPathSegment
 from jsonpath.selectors import Filter, IndexSelector, JSONPathSelector, NameSelector, SliceSelector, WildcardSelector
 
+from plait.conditions.regex import COMPILING, BadPattern
+
 from . import patterns
 from .evaluation import NOTHING, Run
 
@@ -33,10 +35,6 @@ Find = Callable[[Run, Nodes], Nodes]
 Select = Callable[[Run, Any, Nodes], None]
 Value = Callable[[Run, Any], Any]
 Test = Callable[[Run, Any], bool]
-
-
-_COMPILING = 500
-"""Steps that a pattern counts for if it comes from the document: it may have to be compiled each time."""
 
 
 class Lowering:
@@ -146,12 +144,11 @@ class Lowering:
         known = isinstance(pattern, FilterExpressionLiteral)
         if known:
             _check_pattern(cast("FilterExpressionLiteral[Any]", pattern).value)
-        whole, compiling = name == "match", 0 if known else _COMPILING
+        whole, compiling = name == "match", 1 if known else COMPILING
 
         def test(run: Run, node: Any) -> bool:
-            text = values[0](run, node)
-            run.take(1 + compiling + (len(text) >> 6 if isinstance(text, str) else 0))
-            return patterns.matches(text, values[1](run, node), whole=whole)
+            run.take(compiling)
+            return _matches(run, values[0](run, node), values[1](run, node), whole)
 
         return test
 
@@ -257,9 +254,21 @@ def _length(value: Any) -> Any:
     return len(cast("list[Any]", value)) if isinstance(value, str | list | dict) else NOTHING
 
 
+def _matches(run: Run, text: Any, pattern: Any, whole: bool) -> bool:
+    """Whether a text, or a part of it, is what a pattern says. What is no text or no pattern does not match."""
+    if not isinstance(text, str) or not isinstance(pattern, str):
+        return False
+    try:
+        found = patterns.compiled(pattern)
+    except BadPattern:
+        return False
+    run.take(found.steps(text))
+    return found.fullmatch(text) if whole else found.search(text)
+
+
 def _check_pattern(pattern: Any) -> None:
     if isinstance(pattern, str):
         try:
             patterns.compiled(pattern)
-        except patterns.NotARegexp as error:
+        except BadPattern as error:
             raise ValueError(f"the pattern {pattern[:40]!r} is none: {error}") from None

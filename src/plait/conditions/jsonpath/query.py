@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from plait.conditions.budget import MAX_STEPS
+
 from .errors import JsonPathSyntaxError
 from .evaluation import Run
 from .lowering import Find, Lowering, Test
 from .reading import read
 
-MAX_STEPS = 100_000
-"""Of one evaluation, where a caller names no other number."""
 MAX_SECONDS = 5.0
 """Of one evaluation, as for a script."""
 
@@ -18,13 +18,15 @@ MAX_SECONDS = 5.0
 class Query:
     """A path, or a comparison about the document."""
 
-    __slots__ = ("_path", "_test", "names", "text")
+    __slots__ = ("_path", "_test", "names", "singular", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._path: Find | None = None
         self._test: Test | None = None
         reading, lowering = read(text), Lowering()
+        self.singular = reading.path is not None and reading.path.singular_query()
+        """Whether it leads to one place at most."""
         try:
             if reading.path is not None:
                 self._path = lowering.path(reading.path)

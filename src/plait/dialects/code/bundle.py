@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
-from plait.kernel.definitions import Description, Plan
+from plait.kernel.definitions import Description, Numbering, Plan
 from plait.kernel.errors import Conflict, ErrorInfo, Flaw, InvalidInput
 from plait.kernel.ids import caller_id
 from plait.kernel.machine import Machine, RunInfo
@@ -32,6 +32,7 @@ class CodeBundle:
     name = NAME
     events: Any = CodeEvent
     rewinds = True
+    numbering: Numbering = "count"
     surface = "plait.dialects.code.surface"
 
     def __init__(self, definitions: Iterable[object] = (), max_payload: int = values.MAX_BYTES) -> None:
@@ -61,6 +62,10 @@ class CodeBundle:
         raise InvalidInput(
             "CODE_NOT_LOADED", "a workflow is code, not JSON", fix='name one that is loaded: "order" or "order@2"'
         )
+
+    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        self.read(definition)
+        return ()
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         if isinstance(definition, str):

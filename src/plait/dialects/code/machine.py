@@ -60,7 +60,8 @@ _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 class CodeMachine(Replayer):
     accepts_late_results = gates_retries = reload_on_takeover = False
     keeps_late_messages = True
-    stops_at_failed_compensation = True
+    stops_at_failed_compensation = compensates_failures = True
+    adds_dead_letters = False
 
     # -- folding -------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
-from plait.kernel.definitions import Description
+from plait.kernel.definitions import Description, Numbering
 from plait.kernel.definitions import Plan as Preview
 from plait.kernel.errors import Conflict, ErrorInfo, RunBlocked
 from plait.kernel.machine import Machine, RunInfo
@@ -36,6 +36,7 @@ class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
     rewinds = False
+    numbering: Numbering = "count"
     surface = "plait.dialects.goals.surface"
     executors: Sequence[Executor] = ()
 
@@ -65,6 +66,10 @@ class GoalsDialect:
                 f"/definition/{unknown[0]}", f"a definition has no '{unknown[0]}'", 'send {"goals": [...]}'
             )
         return Goals(read_goals(definition.get("goals")))
+
+    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        self.read(definition)
+        return ()
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         await self._catalogs.refresh(namespace)

@@ -121,6 +121,7 @@ def _is_news(write: Write) -> bool:
         or write.taken
         or write.queued
         or (write.patch is not None and _is_shown(write.patch))
+        or any(change.news for change in write.records)
     )
 
 

@@ -405,3 +405,6 @@ where e.extname = 'amcheck' order by c.relname;
 
 -- lost_logs: rows of logs that belong to no run
 select count(*) from plait.log l where not exists (select from plait.runs where number = l.run);
+
+-- scrub_records: drops the versions of records that were overwritten
+vacuum plait.records;

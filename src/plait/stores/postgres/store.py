@@ -272,6 +272,11 @@ class PostgresStore:
             "connections": f"{self._pool_size} to read, {LIST_CONNECTIONS} for lists, 1 to write, 1 to listen",
         }
 
+    async def scrub(self) -> None:
+        """Old versions of rows; those in the server's own journal go when it is recycled."""
+        async with self._use(self._readers) as connection:
+            await connection.execute(SQL["scrub_records"])
+
     def _numbered(self, row: rows.Row) -> RunRow:
         """Of a run that is likely to be written next."""
         self._numbers.remember({row[0]: row[rows.NUMBER]})

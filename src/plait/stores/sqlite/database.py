@@ -46,6 +46,7 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
         db.execute("pragma cache_size = -16384")
         db.execute("pragma temp_store = memory")
         db.execute("pragma wal_autocheckpoint = 4000")
+        db.execute("pragma secure_delete = fast")  # what is overwritten in a page that is written anyway leaves nothing
         return db
 
 

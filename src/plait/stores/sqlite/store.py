@@ -297,6 +297,10 @@ class SqliteStore:
             "commits on": "a writer thread (fsync is slow here)" if self._writer else "the event loop's thread",
         }
 
+    async def scrub(self) -> None:
+        """The journal holds pages as they were before; empties it, unless a reader still needs it."""
+        await self._write(_empty_journal)
+
     async def _choose_thread(self) -> None:
         """Asked of a store that is about to be written much."""
         if self._writer is None and await self._write(_commit_seconds) > SLOW_COMMIT:
@@ -369,6 +373,10 @@ class SqliteStore:
 def _first_name(args: tuple[object, ...]) -> str:
     """What was asked for, most often a run's id."""
     return next((str(arg) for arg in args if isinstance(arg, str)), "one of them")
+
+
+def _empty_journal(db: apsw.Connection) -> None:
+    db.execute("pragma wal_checkpoint(truncate)").fetchall()
 
 
 def _data_version(db: apsw.Connection) -> int:

@@ -248,3 +248,6 @@ class Door:
 
     async def facts(self) -> dict[str, str]:
         return await self._read(self._store.facts())
+
+    async def scrub(self) -> None:
+        await self._read(self._store.scrub())

@@ -39,6 +39,11 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
       </div>
       <Facts run={run} goals={detailsOf(detail.view).plan?.goals} />
+      {run.erased_at !== undefined && (
+        <p className="muted">
+          Erased <Ago at={run.erased_at} />: its values can't be read any more.
+        </p>
+      )}
       {run.error && status === "failed" && !shown.view.cause && <ErrorBox error={run.error} />}
       {run.error?.message && status === "cancelled" && <p className="muted">Cancelled: {run.error.message}</p>}
     </header>

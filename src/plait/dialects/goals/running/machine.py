@@ -60,7 +60,8 @@ def _why(child: ChildFinished) -> str:
 class GoalsMachine:
     accepts_late_results = gates_retries = True
     keeps_late_messages = False
-    stops_at_failed_compensation = compacts = False
+    stops_at_failed_compensation = compacts = adds_dead_letters = False
+    compensates_failures = True
 
     def __init__(self, context: RunContext, compiled_plans: Mapping[int, CompiledPlan]) -> None:
         self.context = context

@@ -4,9 +4,6 @@ from plait.cli.command import Command
 
 commands = (
     Command(
-        "Inspect", "plan", "Show what a run towards goals would do.", "plait.dialects.goals.surface.plan_command:plan"
-    ),
-    Command(
         "Inspect",
         "catalog",
         "Steps that goals are planned with: list, show, rm.",

@@ -8,6 +8,7 @@ from typing import Any
 
 from plait.cli.extension import Checked, CheckRequest, Extension, Startable
 from plait.dialects.goals.definition import Goals
+from plait.kernel.definitions import Plan
 from plait.kernel.view import Edge, Node, RunView
 
 from .declared import DeclaredStep, id_of, is_step, steps_of
@@ -31,6 +32,14 @@ class GoalsExtension(Extension):
 
     def read(self, text: str) -> Goals:
         return Goals(tuple(filter(None, text.split(","))))
+
+    def planned(self, names: Sequence[str]) -> Startable:
+        return Goals(tuple(names))
+
+    def say_plan(self, plan: Plan) -> None:
+        from .plan_view import say_plan
+
+        say_plan(plan)
 
     async def check(self, request: CheckRequest) -> Checked | None:
         from .check_steps import check_in

@@ -1,0 +1,161 @@
+"""From plain rows to sealed ones, with one key. Rows of the kernel are never changed: they are still in use above.
+
+Beside each kind of row is how `open.py` undoes it; `places` names the place of each value in its run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from plait.kernel import values
+from plait.kernel.approval import Approval, ApprovalChange, Vote
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import RunId, TaskToken
+from plait.kernel.queued import QueuedTask
+from plait.kernel.store import DeadLetter, InboxRow, Line, LogRow, Record, RunPatch, RunRow, Snapshot, Taken
+from plait.kernel.view import Reason
+
+from . import places
+from .cipher import DataKey
+from .places import ENCRYPTED, SEALED
+
+_refs = msgspec.json.Decoder(dict[str, str])
+Names = dict[str, str]
+"""Of blobs: from the hash of the content to the name it is stored under."""
+
+
+class Seal:
+    """Of one run's rows."""
+
+    __slots__ = ("_key", "_owner", "_run_id")
+
+    def __init__(self, key: DataKey, run_id: RunId) -> None:
+        self._key = key
+        self._run_id = run_id
+        self._owner = places.run(run_id)
+
+    def run(self, row: RunRow) -> RunRow:
+        return replace(
+            row,
+            start_hash=self._text(places.START, row.start_hash.encode()),
+            output=self._raw(places.OUTPUT, row.output),
+            error=self.error(places.ERROR, row.error),
+            blocked=self.error(places.BLOCKED, row.blocked),
+            waiting=self._reason(row.waiting),
+        )
+
+    def patch(self, patch: RunPatch) -> RunPatch:
+        return replace(
+            patch,
+            output=self._raw(places.OUTPUT, patch.output),
+            error=self.error(places.ERROR, patch.error),
+            blocked=self.error(places.BLOCKED, patch.blocked),
+            waiting=self._reason(patch.waiting),
+        )
+
+    def log(self, row: LogRow, names: Names) -> LogRow:
+        place = places.log(row)
+        events = self._text(place, row.events).encode()
+        return LogRow(row.seq, row.count, row.at, events, self._refs(f"{place}:refs", row.blobs, names))
+
+    def inbox(self, row: InboxRow) -> InboxRow:
+        """Without its fallback, which belongs to another run."""
+        return replace(row, body=self._text(places.inbox(row.key), row.body).encode(), fallback=None)
+
+    def taken(self, taken: Taken) -> Taken:
+        if taken.reply is None:
+            return taken
+        return replace(taken, reply=self._text(places.reply(taken.key), taken.reply).encode())
+
+    def letter(self, letter: DeadLetter) -> DeadLetter:
+        sealed = self.error(places.letter(letter.id), letter.error)
+        assert sealed is not None
+        return replace(letter, error=sealed)
+
+    def snapshot(self, snapshot: Snapshot) -> Snapshot:
+        return replace(snapshot, body=self._text(places.snapshot(snapshot.seq), snapshot.body).encode())
+
+    def line(self, line: Line) -> Line:
+        return replace(line, text=self._text(places.line(line.node, line.attempt), line.text.encode()))
+
+    def approval(self, approval: Approval) -> Approval:
+        place = places.approval(approval.token)
+        return replace(
+            approval,
+            title=self._text(f"{place}:title", approval.title.encode()),
+            form=self._given(f"{place}:form", approval.form),
+            evidence=self._given(f"{place}:evidence", approval.evidence),
+            answer=self._given(f"{place}:answer", approval.answer),
+            votes=self._votes(place, approval.votes),
+        )
+
+    def approval_change(self, change: ApprovalChange) -> ApprovalChange:
+        place = places.approval(change.token)
+        votes = None if change.votes is None else self._votes(place, change.votes)
+        return replace(change, answer=self._given(f"{place}:answer", change.answer), votes=votes)
+
+    def task(self, task: QueuedTask, names: Names) -> QueuedTask:
+        place = places.task(task.token)
+        return replace(
+            task,
+            input=self._text(f"{place}:input", task.input).encode(),
+            blobs=self._refs(f"{place}:refs", task.blobs, names),
+            progress=self.progress(task.token, task.progress),
+        )
+
+    def progress(self, token: TaskToken, progress: Raw) -> Raw:
+        """None yet stays `null`."""
+        return progress if bytes(progress) == b"null" else self._given(f"{places.task(token)}:progress", progress)
+
+    def error(self, place: str, error: ErrorInfo | None) -> ErrorInfo | None:
+        """Its code and kind stay, to filter by."""
+        if error is None:
+            return None
+        sealed = self._text(place, values.plain(error))
+        return ErrorInfo(error.code, ENCRYPTED, kind=error.kind, attrs={SEALED: sealed})
+
+    def _reason(self, reason: Reason | None) -> Reason | None:
+        if reason is None:
+            return None
+        return Reason(reason.kind, self._text(places.WAITING, reason.text.encode()), until=reason.until)
+
+    def _votes(self, place: str, votes: tuple[Vote, ...]) -> tuple[Vote, ...]:
+        return tuple(
+            replace(
+                vote,
+                comment=self._text(f"{place}:vote", values.plain([vote.comment, vote.data])),
+                data=values.NULL,
+            )
+            for vote in votes
+        )
+
+    def _refs(self, place: str, refs: str | None, names: Names) -> str | None:
+        if refs is None:
+            return None
+        renamed = {where: names.get(digest, digest) for where, digest in _refs.decode(refs).items()}
+        return self._text(place, values.plain(renamed))
+
+    def _raw(self, place: str, value: Raw | None) -> Raw | None:
+        return None if value is None else self._given(place, value)
+
+    def _given(self, place: str, value: Raw) -> Raw:
+        """What is absent stays so."""
+        return Raw(self._text(place, bytes(value)).encode()) if value else value
+
+    def _text(self, place: str, plain: bytes) -> str:
+        return self._key.seal_text(self._owner, place, plain)
+
+
+def blob_names(key: DataKey, refs: Iterable[str | None], new: set[str]) -> Names:
+    """Of new blobs that rows refer to: names that tell nothing about the content to those who don't have the key."""
+    digests = {digest for listed in refs if listed is not None for digest in _refs.decode(listed).values()}
+    return {digest: places.blob(key.digest(digest)) for digest in digests & new}
+
+
+def seal_record(key: DataKey, record: Record) -> Record:
+    sealed = key.seal_text(places.record(record), "body", bytes(record.body))
+    return replace(record, body=Raw(sealed.encode()))

@@ -1,0 +1,61 @@
+"""How much one evaluation may take, counted in steps: a verdict must not depend on the machine.
+
+A step is a node looked at, or an element compared; what takes longer, like a long text or a pattern, counts as several.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+MAX_STEPS = 100_000
+"""Of one evaluation, where a caller names no other number."""
+_COMPARED_BITS = 10
+"""Characters that are compared in one step, as a power of two."""
+
+
+class OutOfSteps(Exception):
+    """The evaluation took more steps than it may."""
+
+
+class Budget:
+    """Mutable on purpose: it is read at every step."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, steps: int = MAX_STEPS) -> None:
+        self.left = steps
+
+    def take(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise OutOfSteps
+
+    def equal(self, left: Any, right: Any) -> bool:
+        """JSON's equality: numbers by value, no boolean is a number, all else by its parts."""
+        self.take(1)
+        if isinstance(left, bool) or isinstance(right, bool):
+            return left is right
+        if isinstance(left, dict) and isinstance(right, dict):
+            ours, theirs = cast("dict[str, Any]", left), cast("dict[str, Any]", right)
+            self.take(len(ours))
+            return ours.keys() == theirs.keys() and all(self.equal(item, theirs[key]) for key, item in ours.items())
+        if isinstance(left, list) and isinstance(right, list):
+            pair = cast("list[Any]", left), cast("list[Any]", right)
+            return len(pair[0]) == len(pair[1]) and all(map(self.equal, *pair))
+        if isinstance(left, str):
+            self.take(len(left) >> _COMPARED_BITS)
+        return left == right
+
+    @staticmethod
+    def comparable(left: Any, right: Any) -> bool:
+        """Only numbers among themselves and strings among themselves have an order."""
+        return (is_number(left) and is_number(right)) or (isinstance(left, str) and isinstance(right, str))
+
+    def less(self, left: Any, right: Any) -> bool:
+        """False if they have no order."""
+        self.take(1 + (len(left) >> _COMPARED_BITS if isinstance(left, str) else 0))
+        return self.comparable(left, right) and left < right
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,25 @@
+"""What can be wrong with an expression: its text, or one evaluation of it."""
+
+from __future__ import annotations
+
+MAX_SHOWN = 200
+
+
+class CelSyntaxError(Exception):
+    """The text can't be used. `column` counts from 1, and is 0 where there is no place."""
+
+    def __init__(self, message: str, column: int = 0, fix: str = "", code: str = "syntax") -> None:
+        super().__init__(message)
+        self.message = message
+        self.column = column
+        self.fix = fix
+        self.code = code
+
+
+class CelError(Exception):
+    """The evaluation has no value. `code` is stable; the message names types and fields, never values."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message

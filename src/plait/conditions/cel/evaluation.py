@@ -1,0 +1,26 @@
+"""One evaluation of an expression: what its names stand for, and the steps that are left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from plait.conditions.budget import Budget
+
+
+class Run(Budget):
+    """Mutable on purpose: it is read at every step."""
+
+    __slots__ = ("names", "node", "variables")
+
+    def __init__(self, names: Mapping[str, Any], node: str = "", variables: int = 0) -> None:
+        super().__init__()
+        self.names = names
+        self.node = node
+        """The node whose output is `output`, for messages."""
+        self.variables: list[Any] = [None] * variables
+        """Of macros, by their depth."""
+
+
+Value = Callable[[Run], Any]
+"""A lowered expression: gives a JSON value, or raises a `CelError`."""

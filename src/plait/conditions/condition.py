@@ -1,0 +1,66 @@
+"""A compiled condition: a pure, bounded function, evaluated as often as you like, from any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.values import Json
+
+from . import verdict
+from .facts import EMPTY, Facts, SandboxCall, at_a_node
+from .test import SandboxWanted, Test
+from .verdict import Verdict
+
+
+class Sandbox(Protocol):
+    """Runs code that nobody trusts."""
+
+    async def evaluate(self, call: SandboxCall, output: Json, context: Mapping[str, Any]) -> Verdict: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    type: str
+    source: Raw
+    """As canonical JSON. What references stood for is in it: it compiles to the same again, without their blobs."""
+    reads: frozenset[str]
+    """The nodes whose record it takes from `ctx`."""
+    reads_all: bool
+    """Whether it may read any node: then give it all that ran."""
+    needs_task: bool
+    """It holds a `python_sandbox`, and never runs inside a decision."""
+    test: Test
+
+    def evaluate(
+        self,
+        output: Json = None,
+        ctx: Mapping[str, Any] = EMPTY,
+        input: Json = None,
+        *,
+        metadata: Mapping[str, Any] = EMPTY,
+        node: str = "",
+    ) -> Verdict:
+        """At a node that just finished: `metadata` and `node` are its own, `ctx` holds the records of earlier ones."""
+        return self.judge(at_a_node(output, ctx, input, metadata, node))
+
+    def judge(self, facts: Facts) -> Verdict:
+        """On any facts, such as those that a policy sees. Never raises."""
+        try:
+            return self.test.verdict(facts)
+        except SandboxWanted:
+            message = "this condition runs Python, which needs a sandbox; evaluate it as a task of the kind `condition`"
+            return verdict.failed("sandbox_unavailable", message)
+
+    async def judge_in(self, sandbox: Sandbox, facts: Facts) -> Verdict:
+        """Like `judge`, with a sandbox for the Python in it. It starts again with each answer: it has no effects."""
+        answers = dict(facts.answers)
+        while True:
+            try:
+                return self.test.verdict(msgspec.structs.replace(facts, answers=answers))
+            except SandboxWanted as wanted:
+                answers[wanted.call] = await sandbox.evaluate(wanted.call, facts.output, facts.nodes)

@@ -1,0 +1,68 @@
+"""Regular expressions that users write, matched in linear time by RE2.
+
+Linear means: length of the text times size of the compiled pattern. The product is what a match costs in steps.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+import re2 as _re2  # pyright: ignore[reportMissingTypeStubs]
+
+re2: Any = _re2  # it has no types
+
+MAX_PATTERN: Final = 1_000
+"""Characters."""
+COMPILING: Final = 500
+"""Steps that a pattern counts for if it comes from data: it may have to be compiled each time."""
+_MAX_MEMORY: Final = 8 * 1024 * 1024
+_STEP_BITS: Final = 9
+"""Characters times instructions that are matched in one step, as a power of two."""
+
+
+class BadPattern(Exception):
+    """The pattern is none; the message says why."""
+
+
+class Pattern:
+    __slots__ = ("_compiled", "_size")
+
+    def __init__(self, pattern: str) -> None:
+        options = re2.Options()
+        options.log_errors = False
+        options.max_mem = _MAX_MEMORY
+        try:
+            self._compiled = re2.compile(pattern, options)
+        except re2.error as error:
+            raise BadPattern(_reason(error)) from None
+        except UnicodeEncodeError:
+            raise BadPattern("it holds a lone surrogate") from None
+        self._size: int = self._compiled.programsize
+
+    def steps(self, text: str) -> int:
+        """What a match of a text costs."""
+        return 1 + (len(text) * self._size >> _STEP_BITS)
+
+    def search(self, text: str) -> bool:
+        return self._compiled.search(text) is not None
+
+    def fullmatch(self, text: str) -> bool:
+        return self._compiled.fullmatch(text) is not None
+
+
+@lru_cache(256)
+def compiled(pattern: str) -> Pattern:
+    """Of RE2's own syntax. Raises `BadPattern`."""
+    check_length(pattern)
+    return Pattern(pattern)
+
+
+def check_length(pattern: str) -> None:
+    if len(pattern) > MAX_PATTERN:
+        raise BadPattern(f"it has {len(pattern):,} characters, {MAX_PATTERN:,} are allowed")
+
+
+def _reason(error: Exception) -> str:
+    told = error.args[0] if error.args else ""
+    return told.decode(errors="replace") if isinstance(told, bytes) else str(told)

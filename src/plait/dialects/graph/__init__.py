@@ -1,0 +1,1 @@
+"""The `graph` dialect: tokens that travel through a graph of nodes."""

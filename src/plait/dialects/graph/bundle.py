@@ -1,0 +1,163 @@
+"""The `graph` dialect: tokens that travel through a graph of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.bundle import ForkPlan, Resolved
+from plait.kernel.definitions import Description, Numbering, Plan
+from plait.kernel.errors import Conflict, ErrorInfo, NotFound, RunBlocked
+from plait.kernel.machine import Machine, RunInfo
+from plait.kernel.task import Executor
+
+from .agents import AgentExecutor, Models, is_model
+from .definition.compile import compile_graph
+from .definition.ir_view import shown
+from .definition.preparation import Preparation
+from .definition.texts import Texts
+from .definition.type_registry import TypeRegistry
+from .executors import HandlerExecutor
+from .graph import NAME, Graph
+from .handlers import Handler, Handlers
+from .migrations import FindVersion, MigrationExecutor
+from .names import check_names
+from .running.decision_builder import RunContext
+from .running.events import GraphEvent
+from .running.forking import fork
+from .running.machine import GraphMachine
+from .running.state import GraphStart
+from .running.topologies import Topologies
+from .running.topology import Topology
+
+
+class GraphBundle:
+    name = NAME
+    events: Any = GraphEvent
+    rewinds = False
+    numbering: Numbering = "minor"
+    surface = "plait.dialects.graph.surface"
+
+    def __init__(
+        self,
+        types: TypeRegistry | None = None,
+        texts: Texts | None = None,
+        definitions: Iterable[object] = (),
+        find: FindVersion | None = None,
+        max_payload: int = values.MAX_BYTES,
+    ) -> None:
+        """`types` and `texts` are what namespaces have registered and uploaded; `find` knows the saved versions of
+        definitions. Without them there is nothing of that."""
+        self.node_types = types
+        self._preparation = Preparation(types, texts)
+        self.handlers = Handlers()
+        self.topologies = Topologies(compile_graph)
+        self.models = Models()
+        self.executors: Sequence[Executor] = (
+            HandlerExecutor(self.handlers),
+            AgentExecutor(self.models),
+            MigrationExecutor(self.handlers, self._preparation, find),
+        )
+        self._max_payload = max_payload
+        for definition in definitions:
+            self.declare(definition)
+
+    # -- definitions ---------------------------------------------------------------------------------------------
+
+    def declare(self, definition: object) -> bool:
+        if isinstance(definition, Handler):
+            self.handlers.add(cast("Handler[..., Any]", definition))
+        elif is_model(definition):
+            self.models.add(definition)
+        else:
+            return False
+        return True
+
+    def accepts(self, definition: object) -> bool:
+        return isinstance(definition, Graph)
+
+    def read(self, definition: str | dict[str, Any]) -> Graph:
+        """A graph as JSON. A name means a saved one."""
+        if isinstance(definition, str):
+            raise NotFound("graph.not_found", f"there is no graph `{definition}`", fix="save it first")
+        return Graph(definition)
+
+    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        prepared = await self._preparation.prepare(definition, namespace)
+        return [note.message for note in prepared.compiled.warnings]
+
+    async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
+        found = cast("Graph", definition)
+        topology = await self._topology(found, namespace)
+        check_names(topology, self.handlers, self.models)
+        raw = values.encode(input, max_bytes=self._max_payload)
+        ir = topology.ir
+        return Resolved(found.label, ir.version, raw, self.start_of(topology), identity=ir.hash.encode())
+
+    def start_of(self, topology: Topology) -> GraphStart:
+        """What the run's first event says of its graph."""
+        ir = topology.ir
+        return GraphStart(ir.version, ir.entry_nodes, len(ir.entry_nodes), topology.definition, ir.hash)
+
+    async def plan(self, definition: object, input: object, namespace: str) -> Plan:
+        found = cast("Graph", definition)
+        topology = await self._topology(found, namespace)
+        return Plan(
+            dialect=self.name,
+            definition=found.label,
+            version=topology.ir.version,
+            input=input,
+            notes=[note.message for note in topology.compiled.warnings],
+            body=shown(topology.ir),
+        )
+
+    async def _topology(self, graph: Graph, namespace: str) -> Topology:
+        """Of a definition that somebody has written, with the node types of its namespace."""
+        if isinstance(graph.definition, str):
+            graph = self.read(graph.definition)
+        written = cast("Mapping[str, Any]", graph.definition)
+        return self.topologies.made((await self._preparation.prepare(written, namespace)).definition)
+
+    def describe(self) -> list[Description]:
+        """Graphs are saved or given, not loaded."""
+        return []
+
+    def returns(self, definition: str, version: str | None) -> Any:
+        return Any
+
+    def failure(self, error: ErrorInfo) -> None:
+        return None
+
+    def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked:
+        return RunBlocked(run_id, error)
+
+    # -- runs ----------------------------------------------------------------------------------------------------
+
+    def machine(self, info: RunInfo) -> GraphMachine:
+        return GraphMachine(RunContext(info, self.handlers), self.topologies)
+
+    def restore(self, info: RunInfo, snapshot: Raw) -> GraphMachine:
+        machine = self.machine(info)
+        machine.restore(snapshot)
+        return machine
+
+    def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
+        source = cast("GraphMachine", machine)
+        return fork(source.run, source.context.info.run_id, at, edits, self.topologies)
+
+    def rewind_point(self, machine: Machine, at: str | None) -> int:
+        raise Conflict("graph.no_rewind", "a run of a graph can't be rewound", fix="fork it: fork(at=..., edits=...)")
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def open(self, *, working: bool) -> None:
+        return None
+
+    async def drain(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        return None

@@ -1,0 +1,1 @@
+"""What people write as a graph, and what it is compiled to: pure, without an engine."""

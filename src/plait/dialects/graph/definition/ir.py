@@ -1,0 +1,137 @@
+"""A graph as it is run: every route is explicit, every node knows who leads to it and whether it joins.
+
+    forward targets   where a node may send tokens: paths of its loop, its branch, its edges
+    back-edge         from a loop's node to where it goes round again; no forward target
+    dependencies      the nodes that have this one as forward target
+    body of a loop    the nodes on forward paths from where it goes back to, to its node; both included
+
+It is plain data, and pinned by its hash in the run. Conditions stand in it as they were written, each with the JSON
+pointer of its place in the definition; the compiled ones are beside it (`Compiled.conditions`), by the same pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from plait.conditions import Condition
+from plait.definitions.flaws import Note
+
+from .node_types import NodeType
+from .source import (
+    AgentConfig,
+    BranchType,
+    Capabilities,
+    Compensator,
+    HumanConfig,
+    Limits,
+    NodeLimits,
+    OnFailure,
+    Policy,
+    Retry,
+    Source,
+)
+from .templates import Template
+
+
+class IrPart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Any object of a compiled graph."""
+
+
+class IrLoop(IrPart, frozen=True, kw_only=True):
+    condition: Any
+    max_iterations: int
+    loop_back_to: str
+    break_path: tuple[str, ...] | None = None
+    """None: on to branch or edges."""
+    timeout_path: tuple[str, ...] | None = None
+    """None: the node fails."""
+    pointer: str
+    """Its own, by which its condition is found."""
+    body: tuple[str, ...]
+    """In topological order."""
+
+
+class IrRule(IrPart, frozen=True, kw_only=True):
+    condition: Any
+    next_nodes: tuple[str, ...]
+    pointer: str
+
+
+class IrBranch(IrPart, frozen=True, kw_only=True):
+    """Also what conditional edges are lowered to."""
+
+    type: BranchType
+    rules: tuple[IrRule, ...] = ()
+    default: tuple[str, ...] = ()
+    available_next_nodes: tuple[str, ...] = ()
+
+
+class IrNode(IrPart, frozen=True, kw_only=True):
+    id: str
+    type: str
+    """Without aliases: `human`, `decision`."""
+    type_version: str = ""
+    name: str = ""
+    config: dict[str, Any] = {}
+    config_ref: str | None = None
+    """Where `config` was pinned from."""
+    type_url: str = ""
+    dependencies: tuple[str, ...] = ()
+    dependents: tuple[str, ...] = ()
+    """Its forward targets."""
+    edges: tuple[str, ...] = ()
+    """Targets when neither loop nor branch decides."""
+    wait_for_all: bool = False
+    is_terminal: bool = False
+    loops: tuple[str, ...] = ()
+    """The loops whose body holds it, by their nodes; outermost first."""
+    order: int = 0
+    """Its place in the topological order."""
+    loop: IrLoop | None = None
+    branch: IrBranch | None = None
+    rejection_path: tuple[str, ...] | None = None
+    retry: Retry = Retry()
+    limits: NodeLimits = NodeLimits()
+    human_config: HumanConfig | None = None
+    agent_config: AgentConfig | None = None
+    compensator: Compensator | None = None
+    capabilities: Capabilities = Capabilities()
+    queue: str | None = None
+    metadata: dict[str, Any] = {}
+
+
+class Ir(IrPart, frozen=True, kw_only=True):
+    version: str
+    revision: int
+    """1 at the start of a run; every patch of the run adds one."""
+    name: str = ""
+    entry_nodes: tuple[str, ...]
+    order: tuple[str, ...]
+    """All nodes, each after its dependencies."""
+    nodes: dict[str, IrNode]
+    limits: Limits = Limits()
+    policy: Policy = Policy()
+    on_failure: OnFailure = "fail"
+    output: Any = None
+    metadata: dict[str, Any] = {}
+    hash: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A definition without flaws."""
+
+    source: Source
+    ir: Ir
+    conditions: Mapping[str, Condition]
+    """Compiled, by pointer: of loops, rules, conditional edges and the rules of the policy."""
+    templates: Mapping[str, Template]
+    """The config of each node, parsed, by its id."""
+    output: Template
+    node_types: Mapping[str, NodeType]
+    """Of each node, by its id: their schemas and queues."""
+    warnings: tuple[Note, ...] = ()

@@ -1,0 +1,53 @@
+"""What a run keeps beside its definition: the node types of its namespace and the stored texts that it uses.
+
+They travel inside the definition, under a field that nobody can write: a run compiles to the same as long as it lives,
+whatever is registered or uploaded later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import msgspec
+
+from .builtin_types import BUILT_IN_TYPES
+from .config_refs import Blobs
+from .node_types import NodeType, NodeTypes
+
+FIELD: Final = "$pinned"
+
+
+class Pins(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    types: list[NodeType] = []
+    """Those that are not built in."""
+    blobs: dict[str, str] = {}
+    """By reference."""
+
+    def node_types(self) -> NodeTypes:
+        return BUILT_IN_TYPES.with_types(self.types) if self.types else BUILT_IN_TYPES
+
+    def texts(self) -> Blobs:
+        return {ref: text.encode() for ref, text in self.blobs.items()}
+
+
+NONE: Final = Pins()
+
+
+def pinned(definition: Mapping[str, Any], pins: Pins) -> dict[str, Any]:
+    plain = {key: value for key, value in definition.items() if key != FIELD}
+    return plain if pins == NONE else {**plain, FIELD: msgspec.to_builtins(pins)}
+
+
+def unpinned(definition: object) -> tuple[object, Pins]:
+    """A definition as people wrote it, and what was pinned to it. A field that is none of ours stays where it is."""
+    if not isinstance(definition, dict):
+        return definition, NONE
+    fields = cast("dict[str, Any]", definition)
+    if FIELD not in fields:
+        return fields, NONE
+    try:
+        pins = msgspec.convert(fields[FIELD], Pins)
+    except msgspec.ValidationError:
+        return fields, NONE
+    return {key: value for key, value in fields.items() if key != FIELD}, pins

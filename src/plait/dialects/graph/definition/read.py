@@ -1,0 +1,108 @@
+"""From JSON to a `Source`, with every flaw of its shape noted: each node and each edge is read by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from plait.definitions.flaws import Note
+
+from .shape import ShapeReader, shown
+from .source import Edge, Node, Source
+
+BAD_SHAPE = "graph.bad_shape"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A node that could be read, and where it stands in the definition."""
+
+    node: Node
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedEdge:
+    edge: Edge
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A definition as far as it could be read."""
+
+    source: Source
+    """What surrounds the nodes; it holds those that could be read."""
+    nodes: Sequence[Placed]
+    edges: Sequence[PlacedEdge]
+    written_nodes: int | None
+    """How many there are, readable or not; None if that is no list."""
+    written_edges: int
+    notes: Sequence[Note]
+
+
+def read(definition: object) -> Draft:
+    """Total: anything gives a draft, and what is wrong with it is noted."""
+    reader = ShapeReader(BAD_SHAPE)
+    data = _top(definition, reader)
+    written_nodes, written_edges = data.get("nodes"), data.get("edges")
+    nodes = [found for i, each in enumerate(_items(written_nodes)) if (found := _node(each, i, reader)) is not None]
+    edges = [found for i, each in enumerate(_items(written_edges)) if (found := _edge(each, i, reader)) is not None]
+    if written_edges is not None and not isinstance(written_edges, list | tuple):
+        reader.note("/edges", f"edges must be an array, got {shown(written_edges)}")
+    rest = {key: value for key, value in data.items() if key not in ("nodes", "edges")}
+    source = reader.object(Source, {**rest, "nodes": ()}, "", "")
+    return Draft(
+        source=msgspec.structs.replace(
+            source, nodes=[each.node for each in nodes], edges=[each.edge for each in edges]
+        ),
+        nodes=nodes,
+        edges=edges,
+        written_nodes=_count(written_nodes, reader),
+        written_edges=len(_items(written_edges)),
+        notes=reader.notes,
+    )
+
+
+def _top(definition: object, reader: ShapeReader) -> Mapping[str, Any]:
+    if isinstance(definition, dict):
+        return cast("dict[str, Any]", definition)
+    reader.note("", f"a workflow must be an object, got {shown(definition)}")
+    return {}
+
+
+def _items(written: Any) -> Sequence[Any]:
+    return cast("Sequence[Any]", written) if isinstance(written, list | tuple) else ()
+
+
+def _count(written: Any, reader: ShapeReader) -> int | None:
+    if written is None or isinstance(written, list | tuple):
+        return len(_items(written))
+    reader.note("/nodes", f"nodes must be an array, got {shown(written)}")
+    return None
+
+
+def _node(written: Any, index: int, reader: ShapeReader) -> Placed | None:
+    pointer = f"/nodes/{index}"
+    if not isinstance(written, dict):
+        reader.note(pointer, f"node {index} must be an object, got {shown(written)}")
+        return None
+    data = dict(cast("dict[str, Any]", written))
+    if "node_id" in data and "id" not in data:  # an alias
+        data["id"] = data.pop("node_id")
+    id = data.get("id")
+    owner = f"node `{id}`: " if isinstance(id, str) and len(id) <= 64 else f"node {index}: "
+    node = reader.object(Node, data, pointer, owner)
+    return None if node is None else Placed(node, pointer)
+
+
+def _edge(written: Any, index: int, reader: ShapeReader) -> PlacedEdge | None:
+    pointer = f"/edges/{index}"
+    if not isinstance(written, dict):
+        reader.note(pointer, f"edge {index} must be an object, got {shown(written)}")
+        return None
+    edge = reader.object(Edge, cast("dict[str, Any]", written), pointer, f"edge {index}: ")
+    return None if edge is None else PlacedEdge(edge, pointer)

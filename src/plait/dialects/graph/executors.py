@@ -1,0 +1,56 @@
+"""The tasks that only this dialect has: calls of handlers, agents, and conditions that need a sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from plait.kernel.task import Attempt, Task, TaskError
+
+from .handlers import Handler, Handlers, NodeContext, Route
+from .running.results import ROUTE
+from .running.tasks import CALL_HANDLER, HandlerInput
+
+_decode = msgspec.json.Decoder().decode
+
+
+class HandlerExecutor:
+    kinds = (CALL_HANDLER,)
+
+    def __init__(self, handlers: Handlers) -> None:
+        self._handlers = handlers
+
+    @property
+    def handlers(self) -> Collection[str]:
+        """The names of those that can be called."""
+        return self._handlers.names
+
+    async def execute(self, task: Task, attempt: Attempt) -> Any:
+        wanted: HandlerInput = task.input
+        handler = self._handlers.get(wanted.handler)
+        if handler is None:  # another process may have it, or this one later
+            raise TaskError(f"no handler `{wanted.handler}`", retryable=True)
+        call = _call(handler, wanted, task, attempt)
+        result = await attempt.in_thread(call) if handler.threaded else call()
+        if hasattr(result, "__await__"):
+            result = await result
+        return {ROUTE: result} if isinstance(result, Route) else result
+
+
+def _call(handler: Handler[..., Any], wanted: HandlerInput, task: Task, attempt: Attempt) -> Callable[[], Any]:
+    payload = _decode(wanted.payload)
+    if not handler.takes_context:
+        return partial(handler.fn, payload)
+    context = NodeContext(
+        config=_decode(wanted.config),
+        context={node: _decode(output) for node, output in wanted.context.items()},
+        run_id=wanted.run_id,
+        node_id=wanted.node_id,
+        token_id=wanted.token_id,
+        attempt=attempt.number,
+        idempotency_key=task.key,
+    )
+    return partial(handler.fn, payload, context)

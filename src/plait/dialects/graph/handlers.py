@@ -1,0 +1,115 @@
+"""Python functions that nodes name, and what they get and return."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, ParamSpec, TypeVar, overload
+
+import msgspec
+
+from plait.kernel.errors import InvalidInput
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class NodeContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What a handler may know beside its payload."""
+
+    config: Mapping[str, Any]
+    context: Mapping[str, Any]
+    """What other nodes returned last, by their ids."""
+    run_id: str
+    node_id: str
+    token_id: str
+    attempt: int
+    idempotency_key: str
+    """Equal on all attempts."""
+
+
+class Route(msgspec.Struct, frozen=True):
+    """Returned by a handler that chooses where to go on, from the `available_next_nodes` of its node."""
+
+    output: Any = None
+    next_nodes: Sequence[str] | None = None
+    reasoning: str = ""
+
+
+class Handler(Generic[P, R]):
+    """A function that nodes name; call it as the function that it is."""
+
+    def __init__(self, name: str, fn: Callable[P, R]) -> None:
+        self.name = name
+        self.fn = fn
+        self.takes_context = _takes_two(fn)
+        self.threaded = not _is_async(fn)
+        """A plain function, which may block."""
+        functools.update_wrapper(self, fn)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self.fn(*args, **kwargs)
+
+
+@overload
+def handler(name: Callable[P, R]) -> Handler[P, R]: ...
+@overload
+def handler(name: str | None = None) -> Callable[[Callable[P, R]], Handler[P, R]]: ...
+def handler(name: Any = None) -> Any:
+    """A function `fn(payload)` or `fn(payload, ctx)`, sync or async, that nodes name as their handler.
+
+    Without a name it has that of the function.
+    """
+    if callable(name):
+        return Handler(_name_of(name), name)
+
+    def named(fn: Callable[..., Any]) -> Handler[..., Any]:
+        return Handler(name or _name_of(fn), fn)
+
+    return named
+
+
+class Handlers:
+    """Those that this process can call, by name. A name that is given again means the new one."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Handler[..., Any]] = {}
+
+    def add(self, found: Handler[..., Any]) -> None:
+        self._known[found.name] = found
+
+    def get(self, name: str) -> Handler[..., Any] | None:
+        return self._known.get(name)
+
+    def known(self, name: str) -> bool:
+        return name in self._known
+
+    def takes_context(self, name: str) -> bool:
+        return self._known[name].takes_context
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(self._known)
+
+
+def _name_of(fn: Callable[..., Any]) -> str:
+    name = getattr(fn, "__name__", "")
+    if not name:
+        raise InvalidInput("graph.bad_handler", "a handler needs a name", fix='use @handler("name")')
+    return name
+
+
+def _takes_two(fn: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):  # built in
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in kinds for each in parameters) > 1
+
+
+def _is_async(fn: Callable[..., Any]) -> bool:
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return inspect.iscoroutinefunction(fn) or inspect.iscoroutinefunction(type(fn).__call__)

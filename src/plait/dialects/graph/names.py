@@ -1,0 +1,40 @@
+"""What a graph names and this process should have: handlers and models. Checked when a run is started."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from plait.definitions.flaws import InvalidDefinition, Note
+from plait.definitions.nearest import did_you_mean
+
+from .agents import Models
+from .handlers import Handlers
+from .running.topology import NodePlan, Topology
+
+INVALID = "graph.invalid"
+
+
+def check_names(topology: Topology, handlers: Handlers, models: Models) -> None:
+    """A process without any handlers starts runs for others, so it refuses none."""
+    nodes = list(topology.nodes.values())
+    notes = [*_models(nodes, models), *(_handlers(nodes, handlers) if handlers.names else ())]
+    if notes:
+        raise InvalidDefinition(INVALID, notes)
+
+
+def _handlers(nodes: list[NodePlan], handlers: Handlers) -> Iterator[Note]:
+    for plan in nodes:
+        elsewhere = plan.ir.queue or "url" in plan.ir.config or plan.queue != f"wf.tasks.{plan.ir.type}"
+        if plan.work == "call" and not elsewhere and not handlers.known(plan.handler):
+            what = f"no handler `{plan.handler}` for node `{plan.id}`"
+            fix = did_you_mean(plan.handler, handlers.names, f"registered: {', '.join(handlers.names)}")
+            yield Note(f"/nodes/{plan.id}", what, f"{fix}; or give the node a queue", "graph.unknown_handler")
+
+
+def _models(nodes: list[NodePlan], models: Models) -> Iterator[Note]:
+    for plan in nodes:
+        settings = plan.ir.agent_config
+        if plan.work == "agent" and settings is not None and models.get(settings.model) is None:
+            known = ", ".join(models.names) or "none"
+            what = f"no model `{settings.model}` for node `{plan.id}`"
+            yield Note(f"/nodes/{plan.id}/agent_config/model", what, f"registered: {known}", "graph.unknown_model")

@@ -1,0 +1,52 @@
+"""The end of a run, looked for after every decision: no token is left, or none that can move without a person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.effects import Finish
+from plait.kernel.errors import ErrorInfo
+
+from .decision_builder import DecisionBuilder, error
+from .state import Execution
+from .templates import TemplateError, filled
+
+_encode = msgspec.json.Encoder().encode
+
+
+def complete(builder: DecisionBuilder) -> None:
+    run, state = builder.run, builder.run.state
+    if builder.over or state.approvals or run.active:
+        return
+    if state.counter == 0:
+        _completed(builder)
+    elif run.plan.ir.on_failure != "hold" and (failed := next(iter(run.dead()), None)) is not None:
+        builder.effect(Finish("failed", error=node_failed(builder, failed)))
+        builder.over = True
+
+
+def _completed(builder: DecisionBuilder) -> None:
+    builder.over = True
+    try:
+        output = _output(builder)
+    except TemplateError as missing:
+        builder.effect(Finish("failed", error=error("template_unresolved", f"the run's output: {missing}")))
+    else:
+        builder.effect(Finish("completed", output))
+
+
+def _output(builder: DecisionBuilder) -> Raw:
+    if builder.run.plan.ir.output is not None:
+        return Raw(_encode(filled(builder, builder.run.plan.output)))
+    context = builder.run.state.context
+    found: dict[str, Any] = {node: record.output for node, record in context.items() if record.ends_path}
+    return Raw(_encode(found))
+
+
+def node_failed(builder: DecisionBuilder, execution: Execution) -> ErrorInfo:
+    node, cause = execution.node, execution.error
+    why = cause.message if cause is not None else "it failed"
+    return ErrorInfo("graph.node_failed", f"node `{node}` failed: {why}", cause=cause, ops=[node], label=node)

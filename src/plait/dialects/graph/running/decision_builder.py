@@ -1,0 +1,107 @@
+"""One decision as it grows: what is recorded is folded at once, and executions that begin are put in line."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.effects import Decision, Effect
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis
+from plait.kernel.machine import RunInfo
+
+from .evolve import Folding
+from .graph_run import GraphRun
+from .state import Execution
+from .topology import NodePlan
+
+INLINE_AT_ONCE = 1_000
+"""Nodes that are settled without a task, in one decision."""
+
+_decode = msgspec.json.Decoder().decode
+
+
+class Handlers(Protocol):
+    """The functions of this process."""
+
+    def known(self, name: str) -> bool: ...
+
+    def takes_context(self, name: str) -> bool:
+        """Whether it wants to know what other nodes returned."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What does not change from decision to decision."""
+
+    info: RunInfo
+    handlers: Handlers
+
+
+@dataclass(slots=True)
+class DecisionBuilder:
+    run: GraphRun
+    context: RunContext
+    now: Millis
+    folding: Folding
+    decision: Decision = field(default_factory=Decision)
+    ready: deque[Execution] = field(default_factory=deque[Execution])
+    """Executions that have begun and are not yet under way."""
+    inline: int = 0
+    over: bool = False
+    """The run ends with this decision."""
+    _input: Any = None
+
+    def record(self, event: Event) -> None:
+        self.decision.events.append(event)
+        self.folding.fold(event, self.now)
+
+    def effect(self, effect: Effect) -> None:
+        self.decision.effects.append(effect)
+
+    def plan(self, execution: Execution) -> NodePlan:
+        return self.run.plan.nodes[execution.node]
+
+    def begin(self, token_ids: list[str]) -> None:
+        """Those of these tokens that did not have to wait at a join."""
+        executions = self.run.state.executions
+        for token in token_ids:
+            if (execution := executions.get(token)) is not None:
+                self.ready.append(execution)
+
+    # -- what conditions and templates read ------------------------------------------------------------------------
+
+    def input(self) -> Any:
+        if self._input is None:
+            self._input = _decode(self.run.state.input)
+        return self._input
+
+    def output_of(self, node: str) -> Raw | None:
+        record = self.run.state.context.get(node)
+        return record.output if record is not None and record.executions else None
+
+    def records(self, nodes: frozenset[str] | set[str]) -> Mapping[str, Any]:
+        """Nodes that have run, as conditions see them."""
+        found: dict[str, Any] = {}
+        for node in nodes:
+            record = self.run.state.context.get(node)
+            if record is not None and record.executions:
+                metadata = {
+                    "completed_at": record.completed_at,
+                    "duration_ms": record.duration_ms,
+                    "attempt": record.attempt,
+                    "iteration": record.iteration,
+                }
+                found[node] = {"output": _decode(record.output), "metadata": metadata}
+        return found
+
+
+def error(code: str, message: str, cause: ErrorInfo | None = None) -> ErrorInfo:
+    return ErrorInfo(f"graph.{code}", message, cause=cause)

@@ -1,0 +1,288 @@
+"""What happens to a run of a graph. Counters stand in the events, so that a reader can add them up.
+
+A token that is emitted has the output of the node that emits it: the event before, of the same decision, tells it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Raw
+
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.events import Event
+from plait.kernel.ids import Millis
+from plait.kernel.values import ABSENT, NULL
+
+Via = Literal["edges", "branch", "handler", "loop", "break", "timeout", "approved", "rejected", "migration"]
+"""What chose the targets."""
+Discarded = Literal["discarded", "reprocessed"]
+
+
+class NodeConsumed(Event, frozen=True, tag="node.consumed"):
+    """An execution is settled, and its tokens are gone. Of a human node: the token is gone, people are asked."""
+
+    node_id: str
+    token_id: str
+    """The first of its tokens; it names the execution."""
+    op_keys: list[str]
+    delta: int
+    counter_before: int
+    counter_after: int
+    hop: int = 1
+    attempt: int = 1
+    execution_id: str = ""
+    token_ids: list[str] = []
+    """All of its tokens, where there are several."""
+    iteration: int = 1
+    output: Raw = ABSENT
+    duration_ms: int = 0
+    revision: int = 1
+
+
+class NodeEmitted(Event, frozen=True, tag="node.emitted"):
+    node_id: str
+    token_id: str
+    op_key: str
+    """One for the whole batch."""
+    delta: int
+    to_nodes: list[str]
+    tokens: list[str]
+    """Their ids, in the order of `to_nodes`."""
+    counter_before: int
+    counter_after: int
+    via: Via = "edges"
+    hop: int = 2
+    """That the new tokens have."""
+    loops: dict[str, int] = {}
+    """Iterations of the loops that they are in; each token keeps those whose body holds its node."""
+
+
+class NodeExecuted(Event, frozen=True, tag="node.executed"):
+    """The work is done; where it goes on is being judged outside the decision."""
+
+    node_id: str
+    token_id: str
+    output: Raw = NULL
+    attempt: int = 1
+
+
+class ConditionJudged(Event, frozen=True, tag="condition.judged"):
+    """The verdict of a condition that is judged outside the decision."""
+
+    node_id: str
+    token_id: str
+    where: str
+    value: bool = False
+    code: str = ""
+    message: str = ""
+
+
+class WaitStarted(Event, frozen=True, tag="wait.started"):
+    node_id: str
+    token_id: str
+    until: Millis | None = None
+    name: str = ""
+    """Of the message that is waited for."""
+
+
+class MessageQueued(Event, frozen=True, tag="message.queued"):
+    """Nobody waits for it yet."""
+
+    name: str
+    body: Raw = NULL
+
+
+class MessageTaken(Event, frozen=True, tag="message.taken"):
+    """The oldest queued message of that name."""
+
+    name: str
+    token_id: str
+
+
+class NodeFailed(Event, frozen=True, tag="node.failed"):
+    node_id: str
+    token_id: str
+    error: ErrorInfo
+    attempts: int = 1
+    token_ids: list[str] = []
+
+
+class TokenDeadLettered(Event, frozen=True, tag="token.dead_lettered"):
+    node_id: str
+    token_id: str
+    dlq_id: str
+    failure_reason: str
+    attempts: int = 1
+
+
+class TokenReprocessed(Event, frozen=True, tag="token.reprocessed"):
+    """A dead letter is tried again: the same token, with fresh attempts."""
+
+    node_id: str
+    token_id: str
+    dlq_id: str
+    generation: int
+    by: str = ""
+
+
+class TokenDiscarded(Event, frozen=True, tag="token.discarded"):
+    """A dead letter is given up: consumed, and nothing emitted."""
+
+    node_id: str
+    token_id: str
+    dlq_id: str
+    op_keys: list[str]
+    delta: int
+    counter_before: int
+    counter_after: int
+    by: str = ""
+
+
+class JoinFired(Event, frozen=True, tag="join.fired"):
+    node_id: str
+    token_ids: list[str]
+    arrived: list[str]
+    """The dependencies whose tokens it takes, in the order of `token_ids`."""
+    dead: list[str] = []
+    """Those that can deliver none any more."""
+    round: list[int] = []
+    """The iterations of the loops around it, outermost first."""
+
+
+class LoopContinued(Event, frozen=True, tag="loop.continued"):
+    node_id: str
+    iteration: int
+    """The one that begins."""
+    to: str
+
+
+class LoopExited(Event, frozen=True, tag="loop.exited"):
+    node_id: str
+    iteration: int
+    """The one that was the last."""
+    exit: Literal["break", "timeout", "next"]
+    """next: on to the branch or the edges."""
+    next_nodes: list[str] | None = None
+
+
+class BranchTaken(Event, frozen=True, tag="branch.taken"):
+    node_id: str
+    rule: int | None
+    """None: the default, or chosen by the node itself."""
+    next_nodes: list[str]
+    reasoning: str = ""
+
+
+class ConditionError(Event, frozen=True, tag="condition.error"):
+    node_id: str
+    where: str
+    code: str
+    message: str
+    soft: bool = False
+    """Noted, and false: a node that has not run."""
+
+
+class PolicyDenied(Event, frozen=True, tag="policy.denied"):
+    node_id: str
+    to_node: str
+    code: str
+    message: str
+
+
+class LimitExceeded(Event, frozen=True, tag="limit.exceeded"):
+    node_id: str
+    code: str
+    message: str
+
+
+class ApprovalCreated(Event, frozen=True, tag="approval.created"):
+    """People are asked. Before the node runs: its token waits, and is counted. Else its token is consumed."""
+
+    approval_id: str
+    node_id: str
+    token_id: str
+    title: str
+    hop: int = 1
+    loops: dict[str, int] = {}
+    approvers: list[str] = []
+    timeout_at: Millis | None = None
+    evidence_hash: str = ""
+    """Of the payload that people decide about."""
+    before: bool = False
+    """The node runs when it is approved."""
+
+
+class ApprovalDecided(Event, frozen=True, tag="approval.decided"):
+    approval_id: str
+    node_id: str
+    decision: Literal["approve", "reject", "timeout"]
+    decided_by: str
+    comments: str = ""
+    output: Raw = NULL
+    evidence_hash: str = ""
+    next_nodes: list[str] = []
+
+
+class ApprovalCancelled(Event, frozen=True, tag="approval.cancelled"):
+    approval_id: str
+    node_id: str
+
+
+class PatchApplied(Event, frozen=True, tag="patch.applied"):
+    revision: int
+    operations: list[dict[str, Any]]
+    by: str = ""
+    description: str = ""
+
+
+class PatchRejected(Event, frozen=True, tag="patch.rejected"):
+    operations: list[dict[str, Any]]
+    by: str = ""
+    code: str = ""
+    message: str = ""
+
+
+class RunMigrated(Event, frozen=True, tag="run.migrated"):
+    node_id: str
+    from_version: str
+    to_version: str
+    definition: Raw
+    """The whole new definition."""
+    resume_at: list[str] = []
+
+
+class GraphForked(Event, frozen=True, tag="graph.forked"):
+    source: str
+    at: int
+    outputs: dict[str, Any] = {}
+    operations: list[dict[str, Any]] = []
+
+
+GraphEvent = (
+    NodeConsumed
+    | NodeEmitted
+    | NodeExecuted
+    | ConditionJudged
+    | WaitStarted
+    | MessageQueued
+    | MessageTaken
+    | NodeFailed
+    | TokenDeadLettered
+    | TokenReprocessed
+    | TokenDiscarded
+    | JoinFired
+    | LoopContinued
+    | LoopExited
+    | BranchTaken
+    | ConditionError
+    | PolicyDenied
+    | LimitExceeded
+    | ApprovalCreated
+    | ApprovalDecided
+    | ApprovalCancelled
+    | PatchApplied
+    | PatchRejected
+    | RunMigrated
+    | GraphForked
+)

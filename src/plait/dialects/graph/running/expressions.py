@@ -1,0 +1,28 @@
+"""Expressions that compute the output of a `transform`. Imported with the first of them: not every program has CEL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plait.conditions.budget import OutOfSteps
+from plait.conditions.cel import CelError, Expression
+from plait.kernel.errors import InvalidInput
+
+SEES = ("payload", "output", "ctx", "input")
+"""`output` is the payload, as in conditions."""
+
+
+class Computation:
+    def __init__(self, text: str) -> None:
+        self._expression = Expression(text, SEES)
+        self.reads = self._expression.reads
+        self.reads_all = self._expression.reads_all
+
+    def value(self, names: dict[str, Any], node: str) -> Any:
+        """Raises `InvalidInput` if there is none."""
+        try:
+            return self._expression.evaluate(names, node)
+        except CelError as problem:
+            raise InvalidInput("graph.transform_failed", problem.message) from None
+        except OutOfSteps:
+            raise InvalidInput("graph.transform_failed", "the expression takes too many steps") from None

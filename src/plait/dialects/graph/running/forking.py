@@ -1,0 +1,38 @@
+"""A fork: another run with the same past up to some event, perhaps with other outputs and another graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from plait.kernel import values
+from plait.kernel.bundle import ForkPlan
+from plait.kernel.errors import InvalidInput
+from plait.kernel.ids import RunId, caller_id
+
+from .events import GraphForked
+from .graph_run import GraphRun
+from .topologies import Topologies
+
+_EDITS = ("outputs", "operations")
+
+
+def fork(
+    run: GraphRun, source: RunId, at: int | str | None, edits: Mapping[str, Any], topologies: Topologies
+) -> ForkPlan:
+    state = run.state
+    last = state.end_seq - 1 if state.end_seq else state.seq
+    upto = last if at is None else at
+    if not isinstance(upto, int) or not 1 <= upto <= state.seq:
+        raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {last}")
+    if unknown := [key for key in edits if key not in _EDITS]:
+        fix = 'use {"outputs": {node: value}, "operations": [...]}'
+        raise InvalidInput("kernel.bad_edit", f"edits have no part '{unknown[0]}'", fix=fix)
+    outputs = cast("dict[str, Any]", edits.get("outputs") or {})
+    if missing := [node for node in outputs if node not in state.context]:
+        raise InvalidInput("kernel.bad_edit", f"node '{missing[0]}' has not run", fix="name one that has")
+    operations = cast("list[dict[str, Any]]", edits.get("operations") or [])
+    if operations:
+        topologies.patched(state.definition, operations)  # refuses what is no graph
+    given = {node: values.decode(values.encode(value)) for node, value in outputs.items()}
+    return ForkPlan(upto, GraphForked(caller_id(source), upto, given, operations))

@@ -1,0 +1,47 @@
+"""Conditions that a task judges: what the node returned is kept, and settled when the verdict is there."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Raw
+
+from plait.conditions import Verdict
+from plait.kernel.effects import Task
+from plait.kernel.inputs import TaskResult
+
+from .conditions import judgement
+from .decision_builder import DecisionBuilder
+from .events import ConditionJudged, NodeExecuted
+from .state import Execution, Judgement
+from .tasks import judge_task
+
+_JUDGE = "~judge"
+_verdict = msgspec.json.Decoder(Verdict)
+
+
+def judge_outside(builder: DecisionBuilder, execution: Execution, output: Raw, attempt: int, pointer: str) -> None:
+    if not execution.output:
+        builder.record(NodeExecuted(execution.node, execution.id, output, attempt))
+    builder.effect(judging_task(builder, execution, pointer))
+
+
+def judging_task(builder: DecisionBuilder, execution: Execution, pointer: str) -> Task:
+    return judge_task(builder, execution, pointer, _JUDGE)
+
+
+def is_verdict(token: str) -> bool:
+    return _JUDGE in token
+
+
+def judged(builder: DecisionBuilder, result: TaskResult) -> Execution | None:
+    """Takes a verdict in; returns whose it is, to be settled."""
+    task, _, pointer = result.token.partition(_JUDGE)
+    execution = builder.run.by_task(task)
+    if execution is None or not execution.output or pointer in execution.verdicts:
+        return None
+    if result.error is not None:
+        found = Judgement(code=result.error.code, message=result.error.message)
+    else:
+        found = judgement(_verdict.decode(result.output))
+    builder.record(ConditionJudged(execution.node, execution.id, pointer, found.value, found.code, found.message))
+    return execution

@@ -1,0 +1,36 @@
+"""Limits of a run: how far, how wide and how much."""
+
+from __future__ import annotations
+
+from plait.dialects.graph.definition.limits import CHOSEN_FANOUT, WRITTEN_FANOUT
+
+from .decision_builder import DecisionBuilder
+from .events import LimitExceeded, Via
+from .topology import NodePlan
+
+
+def breach(
+    builder: DecisionBuilder, plan: NodePlan, targets: tuple[str, ...], via: Via, hop: int
+) -> LimitExceeded | None:
+    """The limit that emitting to these targets would break."""
+    limits, state = builder.run.plan.ir.limits, builder.run.state
+    if limits.max_bytes_scanned is not None and state.scanned > limits.max_bytes_scanned:
+        what = f"nodes were given {state.scanned:,} bytes; the limit is {limits.max_bytes_scanned:,}"
+        return _exceeded(plan, "exceeded_max_bytes", what)
+    if not targets:
+        return None
+    hops = limits.max_hops if plan.ir.limits.max_hops is None else min(limits.max_hops, plan.ir.limits.max_hops)
+    if hop >= hops:
+        return _exceeded(plan, "exceeded_max_hops", f"a token has made {hop} hops; the limit is {hops}")
+    fanout = limits.max_fanout or (CHOSEN_FANOUT if via == "handler" else WRITTEN_FANOUT)
+    if len(targets) > fanout:
+        return _exceeded(plan, "exceeded_max_fanout", f"it has {len(targets)} targets; the limit is {fanout}")
+    if (tokens := state.emitted + len(targets)) > limits.max_tokens:
+        return _exceeded(
+            plan, "exceeded_max_tokens", f"the run has {tokens:,} tokens; the limit is {limits.max_tokens:,}"
+        )
+    return None
+
+
+def _exceeded(plan: NodePlan, code: str, what: str) -> LimitExceeded:
+    return LimitExceeded(plan.id, f"graph.{code}", f"`{plan.id}`: {what}")

@@ -1,0 +1,212 @@
+"""The machine of the `graph` dialect: what each input of a run comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.effects import Decision, Effect
+from plait.kernel.errors import Conflict
+from plait.kernel.events import Event, RunReopened, RunStarted
+from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.inputs import (
+    AttemptFailed,
+    Cancel,
+    ChildFinished,
+    ChildStarted,
+    Continue,
+    Decided,
+    Loaded,
+    Message,
+    Patch,
+    Resume,
+    RetryDue,
+    Start,
+    TaskResult,
+    TimerFired,
+)
+from plait.kernel.machine import TaskFacts
+from plait.kernel.task import Task
+from plait.kernel.view import Edge, Node, Reason
+
+from . import view, waiting
+from .approvals import decided, timed_out
+from .children import child_finished
+from .compensation import compensations
+from .completion import complete
+from .decision_builder import DecisionBuilder, RunContext
+from .dispatch import start_ready
+from .ending import stop
+from .events import GraphForked
+from .evolve import Folding, begun
+from .graph_run import GraphRun
+from .joins import fire_joins
+from .patches import patch
+from .recovery import begin_all, begin_inline, pending_effects, under_way_again
+from .reopening import retry, settle_letter
+from .results import task_result
+from .state import TIMEOUT, WAIT, GraphState
+from .topologies import Topologies
+from .waits import message, wait_over
+from .wall_time import WALL, limit_wall_time, out_of_time
+
+_state = msgspec.json.Decoder(GraphState)
+
+
+class GraphMachine:
+    accepts_late_results = gates_retries = keeps_late_messages = compacts = reload_on_takeover = False
+    stops_at_failed_compensation = False
+    adds_dead_letters = True
+
+    def __init__(self, context: RunContext, topologies: Topologies) -> None:
+        self.context = context
+        self._topologies = topologies
+        self._run: GraphRun | None = None
+        self._folding: Folding | None = None
+        self._reopened = False
+        self._forked = False
+        """Nothing of what its log has as under way is: another run's past was copied."""
+
+    @property
+    def run(self) -> GraphRun:
+        if self._run is None:
+            raise RuntimeError("the run has not started")
+        return self._run
+
+    # -- folding -------------------------------------------------------------------------------------------------
+
+    def evolve(self, event: Event, at: Millis) -> None:
+        if self._reopened and isinstance(event, RunReopened):
+            self._reopened = False  # it was folded when it was decided
+        elif isinstance(event, RunStarted):
+            self._take(begun(event, at, self._topologies))
+        elif self._folding is not None:  # else it was cancelled before it was started
+            self._forked = self._forked or isinstance(event, GraphForked)
+            self._folding.fold(event, at)
+
+    def _take(self, run: GraphRun) -> None:
+        self._run = run
+        self._folding = Folding(run, self._topologies)
+
+    def snapshot(self) -> Raw:
+        return Raw(msgspec.json.encode(self.run.state))
+
+    def restore(self, snapshot: Raw) -> None:
+        state = _state.decode(snapshot)
+        self._take(GraphRun(state, self._topologies.of(state.definition)))
+
+    def weight(self) -> int:
+        if self._run is None:
+            return 0
+        state = self._run.state
+        return len(state.tokens) + len(state.context) + len(state.path) + len(state.done)
+
+    def backlog(self) -> int:
+        return 0 if self._run is None else sum(map(len, self._run.state.messages.values()))
+
+    @property
+    def compensates_failures(self) -> bool:
+        return self._run is not None and self._run.plan.ir.on_failure == "compensate"
+
+    # -- deciding ------------------------------------------------------------------------------------------------
+
+    def decide(self, input: Any, now: Millis) -> Decision:
+        if self._folding is None:
+            return Decision()
+        builder = self._builder(now)
+        match input:
+            case TaskResult():
+                task_result(builder, input, self._topologies)
+            case Start():
+                limit_wall_time(builder)
+                begin_all(builder)
+            case ChildFinished():
+                child_finished(builder, input)
+            case TimerFired():
+                _timer(builder, input.token)
+            case Message():
+                message(builder, input)
+            case Decided():
+                decided(builder, input)
+            case Loaded() | Continue():
+                begin_inline(builder)
+            case Resume():
+                self._resume(builder, input)
+            case Patch():
+                patch(builder, input, self._topologies)
+            case Cancel():
+                stop(builder)
+                return builder.decision
+            case ChildStarted() | RetryDue() | AttemptFailed():
+                return builder.decision
+            case _:
+                assert_never(input)
+        if builder.run.state.status == "running":
+            advance(builder)
+        return builder.decision
+
+    def _builder(self, now: Millis) -> DecisionBuilder:
+        assert self._folding is not None
+        return DecisionBuilder(self.run, self.context, now, self._folding)
+
+    def _resume(self, builder: DecisionBuilder, resume: Resume) -> None:
+        match resume.mode:
+            case "retry":
+                retry(builder)
+            case "settle":
+                settle_letter(builder, resume)
+            case "rewind":
+                raise Conflict("graph.no_rewind", "a run of a graph can't be rewound", fix="fork it: fork(at=...)")
+            case "compensate" | "continue":
+                pass
+            case _:
+                assert_never(resume.mode)
+        self._reopened = builder.decision.reopen is not None
+
+    # -- what must be under way ----------------------------------------------------------------------------------
+
+    def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
+        builder = self._builder(now)
+        found = pending_effects(builder)
+        if self._forked:
+            self._forked = False
+            found += under_way_again(builder)
+        return found
+
+    def compensations(self) -> list[Task]:
+        return [] if self._run is None else compensations(self._builder(Millis(0)))
+
+    # -- showing -------------------------------------------------------------------------------------------------
+
+    def nodes(self, tasks: Mapping[TaskToken, TaskFacts]) -> tuple[list[Node], list[Edge]]:
+        return ([], []) if self._run is None else view.nodes(self._run, self.context.info, tasks)
+
+    def waiting(self, tasks: Mapping[TaskToken, TaskFacts]) -> list[Reason]:
+        return [] if self._run is None else waiting.reasons(self._run, self.context, tasks)
+
+    def details(self) -> dict[str, Any] | None:
+        return None if self._run is None else view.details(self._run)
+
+    def close(self) -> None:
+        """Holds nothing of the world."""
+
+
+def advance(builder: DecisionBuilder) -> None:
+    """What has begun is started, joins fire, until nothing changes; then the run may be complete."""
+    start_ready(builder)
+    while not builder.over and fire_joins(builder):
+        start_ready(builder)
+    if not builder.decision.more:
+        complete(builder)
+
+
+def _timer(builder: DecisionBuilder, token: TaskToken) -> None:
+    if token == WALL:
+        out_of_time(builder)
+    elif token.startswith(WAIT):
+        wait_over(builder, token.removeprefix(WAIT))
+    elif token.startswith(TIMEOUT):
+        timed_out(builder, token.removeprefix(TIMEOUT))

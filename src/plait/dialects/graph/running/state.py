@@ -1,0 +1,180 @@
+"""What is known of a run of a graph: all that its events say, as one structure that a snapshot holds."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.values import ABSENT, NULL
+
+TIMEOUT, WAIT = "~timeout:", "~wait:"
+"""Timers: of an approval, of a node that waits."""
+
+
+class GraphStart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The dialect's part of `run.started`."""
+
+    wf_version: str
+    entry_nodes: tuple[str, ...]
+    counter_after: int
+    definition: Raw
+    ir_hash: str = ""
+    revision: int = 1
+
+
+class Token(msgspec.Struct, omit_defaults=True, gc=False):
+    """Mutable, as is all of the state: one is made for every hop."""
+
+    id: str
+    node: str
+    origin: str
+    """The node that emitted it; empty at the entry."""
+    payload: Raw
+    hop: int
+    at: Millis
+    loops: dict[str, int] = {}
+    """Iterations of loops whose body holds the node, where that is not the first."""
+    back: bool = False
+    """It came along the back-edge of a loop."""
+    parked: bool = False
+    """At a join that has not fired."""
+
+
+class Execution(msgspec.Struct, omit_defaults=True, gc=False):
+    """A node at work on its tokens: one, or those that a join took."""
+
+    id: str
+    """Of its first token."""
+    node: str
+    tokens: list[str]
+    payload: Raw
+    hop: int
+    started_at: Millis
+    loops: dict[str, int] = {}
+    generation: int = 0
+    """How often it was taken up again as a dead letter."""
+    dead: bool = False
+    error: ErrorInfo | None = None
+    attempts: int = 0
+    output: Raw = ABSENT
+    """Done; where it goes on is being judged."""
+    verdicts: dict[str, Judgement] = {}
+    """Of conditions that a task judged, by their pointers."""
+    until: Millis | None = None
+    message: str = ""
+    waiting: bool = False
+    """For a time, a message or an approval."""
+    approved: bool = False
+
+    @property
+    def task(self) -> TaskToken:
+        return TaskToken(f"{self.id}~{self.generation}" if self.generation else self.id)
+
+    def iteration(self) -> int:
+        return self.loops.get(self.node, 1)
+
+
+class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a condition came to; `code` and `message` if there was a problem."""
+
+    value: bool = False
+    code: str = ""
+    message: str = ""
+    soft: bool = False
+    """Noted, and false all the same: a node that has not run."""
+
+
+class OpenApproval(msgspec.Struct, omit_defaults=True, gc=False):
+    id: str
+    """The token that the kernel knows it by."""
+    node: str
+    token: str
+    payload: Raw
+    title: str
+    hop: int
+    at: Millis
+    loops: dict[str, int] = {}
+    approvers: list[str] = []
+    timeout_at: Millis | None = None
+    evidence_hash: str = ""
+    before: bool = False
+    """The node runs when it is approved; its token is not consumed."""
+
+
+class NodeRecord(msgspec.Struct, omit_defaults=True, gc=False):
+    """The last success of a node, and how often it ran."""
+
+    output: Raw = NULL
+    completed_at: Millis = Millis(0)
+    duration_ms: int = 0
+    attempt: int = 1
+    iteration: int = 1
+    executions: int = 0
+    ends_path: bool = False
+    """Its last settle emitted nothing."""
+    payload: Raw = NULL
+    started_at: Millis = Millis(0)
+
+
+class Done(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A success that can be compensated."""
+
+    id: str
+    node: str
+    input: Raw
+    output: Raw
+
+
+class PathStep(msgspec.Struct, frozen=True, omit_defaults=True, array_like=True, gc=False):
+    token: str
+    node: str
+    origin: str
+    hop: int
+    iteration: int
+    at: Millis
+
+
+class Choice(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Where a branch went last, for whoever asks why others were not reached."""
+
+    via: str
+    targets: tuple[str, ...]
+
+
+class GraphState(msgspec.Struct, omit_defaults=True):
+    definition: Raw
+    """As it is now, patches applied."""
+    input: Raw
+    wf_version: str
+    started_at: Millis
+    seq: int = 1
+    revision: int = 1
+    counter: int = 0
+    emitted: int = 0
+    """Tokens ever."""
+    scanned: int = 0
+    """Bytes of payloads that nodes were given."""
+    tokens: dict[str, Token] = {}
+    executions: dict[str, Execution] = {}
+    approvals: dict[str, OpenApproval] = {}
+    context: dict[str, NodeRecord] = {}
+    messages: dict[str, list[Raw]] = {}
+    done: list[Done] = []
+    path: list[PathStep] = []
+    choices: dict[str, Choice] = {}
+    patches: list[int] = []
+    """Sequence numbers."""
+    status: Literal["running", "completed", "failed", "cancelled"] = "running"
+    error: ErrorInfo | None = None
+    end_seq: int = 0
+    rolled_back: list[str] = []
+    """Compensators that have run."""
+
+
+def token_id(run: str, parent: str, target: str, index: int) -> str:
+    return hashlib.blake2b(f"{run}\0{parent}\0{target}\0{index}".encode(), digest_size=8).hexdigest()

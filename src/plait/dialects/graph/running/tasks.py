@@ -1,0 +1,216 @@
+"""The work of an execution as a task: data, so that whoever has the function may do it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from plait.kernel.ids import TaskToken, caller_id
+from plait.kernel.task import Policy, Task
+from plait.kernel.task_inputs import CONDITION, HTTP, SCRIPT, ConditionInput, HttpInput, ScriptInput
+from plait.kernel.values import ABSENT
+
+from .decision_builder import DecisionBuilder
+from .state import Execution
+from .templates import config_of
+from .topology import NodePlan
+
+CALL_HANDLER, CALL_AGENT, MIGRATE = "graph.handler", "graph.agent", "graph.migrate"
+"""The kinds that are the dialect's own."""
+
+_JSON = {"Accept": "application/json", "Content-Type": "application/json"}
+_JUDGE_POLICY = Policy(timeout=15.0)
+"""Longer than the longest time that a condition may ask for."""
+_RETRIED = (408, 425, 429)
+_encode = msgspec.json.Encoder().encode
+
+
+class HandlerInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A call of a registered function."""
+
+    handler: str
+    payload: Raw
+    config: Raw
+    run_id: str
+    node_id: str
+    token_id: str
+    context: dict[str, Raw] = {}
+    """What other nodes returned last, for a function that wants to know."""
+
+
+class AgentInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    model: str
+    payload: Raw
+    config: Raw
+    settings: Raw
+    run_id: str
+    node_id: str
+    token_id: str
+    available_next_nodes: tuple[str, ...] = ()
+    context: dict[str, Raw] = {}
+
+
+class MigrateInput(msgspec.Struct, frozen=True, gc=False):
+    """Another version of the run's definition, and what the payload is in it."""
+
+    definition: str
+    namespace: str
+    to_version: str
+    transform: str
+    """A handler that maps `{payload, context}`; empty: the payload stays."""
+    payload: Raw
+    context: dict[str, Raw]
+
+
+def work_task(builder: DecisionBuilder, execution: Execution) -> Task | None:
+    """None: what the node does is not a task. Raises `TemplateError` when its config can't be filled in."""
+    plan = builder.plan(execution)
+    match plan.work:
+        case "call":
+            return _call(builder, plan, execution)
+        case "http":
+            return _task(plan, execution, builder, HTTP, _request(builder, plan, execution))
+        case "agent":
+            return _task(plan, execution, builder, CALL_AGENT, _agent(builder, plan, execution))
+        case "script":
+            return _task(plan, execution, builder, SCRIPT, _script(builder, plan, execution))
+        case "migration":
+            return _task(plan, execution, builder, MIGRATE, _migration(builder, plan, execution))
+        case _:
+            return None
+
+
+def _task(
+    plan: NodePlan, execution: Execution, builder: DecisionBuilder, kind: str, input: Any, queue: str | None = None
+) -> Task:
+    key = f"{builder.context.info.run_id}:{execution.id}:{execution.generation}"
+    return Task(execution.task, plan.ir.name or plan.id, kind, input, plan.policy, key, plan.id, queue)
+
+
+# -- handlers ----------------------------------------------------------------------------------------------------------
+
+
+def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Task:
+    """A function of this process, a URL, or whoever serves the queue."""
+    handlers = builder.context.handlers
+    here = plan.ir.queue is None and handlers.known(plan.handler)
+    config = config_of(builder, plan, execution)
+    if not here and plan.ir.queue is None and isinstance(url := plan.ir.config.get("url"), str):
+        return _task(plan, execution, builder, HTTP, _post(builder, execution, url, config))
+    wants = not here or handlers.takes_context(plan.handler)
+    input = HandlerInput(
+        handler=plan.handler,
+        payload=execution.payload,
+        config=config,
+        run_id=caller_id(builder.context.info.run_id),
+        node_id=plan.id,
+        token_id=execution.id,
+        context=_context(builder) if wants else {},
+    )
+    queue = None if here else plan.queue
+    return _task(plan, execution, builder, CALL_HANDLER, input, queue)
+
+
+def _context(builder: DecisionBuilder) -> dict[str, Raw]:
+    return {node: record.output for node, record in builder.run.state.context.items() if record.executions}
+
+
+def _post(builder: DecisionBuilder, execution: Execution, url: str, config: Raw) -> HttpInput:
+    body = {
+        "run_id": caller_id(builder.context.info.run_id),
+        "node_id": execution.node,
+        "token_id": execution.id,
+        "attempt": execution.attempts + 1,
+        "config": config,
+        "payload": execution.payload,
+    }
+    return HttpInput(url=url, headers=_JSON, body=Raw(_encode(body)), retry_statuses=_RETRIED)
+
+
+# -- other kinds -------------------------------------------------------------------------------------------------------
+
+
+class HttpConfig(msgspec.Struct, frozen=True):
+    url: str
+    method: str = "GET"
+    query: dict[str, Any] = {}
+    headers: dict[str, Any] = {}
+    body: Raw = ABSENT
+    expect: str = "2xx"
+
+
+_http_config = msgspec.json.Decoder(HttpConfig)
+
+
+def _request(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> HttpInput:
+    config = _http_config.decode(config_of(builder, plan, execution))
+    return HttpInput(
+        url=config.url,
+        method=config.method,
+        query=_texts(config.query),
+        headers=(_JSON if config.body else {}) | _texts(config.headers),
+        body=config.body,
+        retry_statuses=_RETRIED,
+        expects="any_response" if config.expect == "any" else "response",
+    )
+
+
+def _texts(given: dict[str, Any]) -> dict[str, str]:
+    return {name: value if isinstance(value, str) else _encode(value).decode() for name, value in given.items()}
+
+
+def _agent(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> AgentInput:
+    branch, settings = plan.ir.branch, plan.ir.agent_config
+    return AgentInput(
+        model=settings.model if settings is not None else "",
+        payload=execution.payload,
+        config=config_of(builder, plan, execution),
+        settings=Raw(_encode(settings)),
+        run_id=caller_id(builder.context.info.run_id),
+        node_id=plan.id,
+        token_id=execution.id,
+        available_next_nodes=branch.available_next_nodes if branch is not None else (),
+        context=_context(builder),
+    )
+
+
+def _script(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> ScriptInput:
+    """`transform` by a script: it sees `payload`, `input` and `context`."""
+    config: dict[str, Any] = plan.ir.config
+    script: Any = config.get("script")
+    language, text = ("ale", script) if isinstance(script, str) else (script["language"], script["code"])
+    names = ("payload", "input", "context")
+    document = {"payload": execution.payload, "input": builder.run.state.input, "context": _context(builder)}
+    return ScriptInput(language, text, names, Raw(_encode(document)), seed=execution.id)
+
+
+def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> MigrateInput:
+    config: dict[str, Any] = plan.ir.config
+    return MigrateInput(
+        definition=builder.context.info.definition,
+        namespace=builder.context.info.namespace,
+        to_version=str(config["to_version"]),
+        transform=str(config.get("transform") or ""),
+        payload=execution.payload,
+        context=_context(builder),
+    )
+
+
+# -- conditions and compensators ---------------------------------------------------------------------------------------
+
+
+def judge_task(builder: DecisionBuilder, execution: Execution, pointer: str, mark: str) -> Task:
+    """One condition at a time: a rule is judged when those before it are false."""
+    token = TaskToken(f"{execution.task}{mark}{pointer}")
+    condition, nodes = builder.run.plan.conditions[pointer], frozenset(builder.run.state.context)
+    input = ConditionInput(
+        condition=condition.source,
+        output=execution.output,
+        ctx=Raw(_encode(builder.records(nodes if condition.reads_all else condition.reads))),
+        input=builder.run.state.input,
+        metadata=Raw(_encode({"iteration": execution.iteration()})),
+        node=execution.node,
+    )
+    return Task(token, f"condition of {execution.node}", CONDITION, input, _JUDGE_POLICY, str(token), execution.node)

@@ -1,0 +1,1 @@
+"""Random graphs, played on the machine and on a small interpreter that shares no code with it."""
