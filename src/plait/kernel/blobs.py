@@ -7,7 +7,6 @@ import hashlib
 from .errors import Damaged
 from .store import Store
 
-
 _PLAIN = "cas://sha256:"
 
 
