@@ -15,7 +15,6 @@ DAMAGES = {
     f"delete from log {OF_BAD} and seq = 1": LOG,
     "update runs set labels = '{' where id = 'bad'": ROW,
     "update runs set error = '[]' where id = 'bad'": ROW,
-    "update runs set output = '{' where id = 'bad'": ROW,
     "update runs set created_at = 'abc' where id = 'bad'": ROW,
 }
 

@@ -47,13 +47,12 @@ class DeepCheck:
     async def _examine(self, row: RunRow) -> None:
         if row.blocked is not None and row.blocked.code == DAMAGED:
             await self.store.run(row.id)  # says so if it is its row; its log may be what is damaged
+        if row.output is not None:
+            _check_json(row.output, f"the row of run {caller_id(row.id)}")
         status, last = await self._walk(row.id)
         snapshot = await self.store.snapshot(row.id)
         if snapshot is not None:
-            try:
-                msgspec.json.decode(snapshot.body)
-            except msgspec.DecodeError as error:
-                raise Damaged(f"the snapshot of run {caller_id(row.id)} is damaged", str(error)) from error
+            _check_json(snapshot.body, f"the snapshot of run {caller_id(row.id)}")
         missing = snapshot is not None and snapshot.seq > last
         if missing or status != row.status:
             now = await self.store.run(row.id)
@@ -71,3 +70,10 @@ class DeepCheck:
             self.events += len(page)
             last = page[-1].seq
         return status, last
+
+
+def _check_json(body: bytes | msgspec.Raw, what: str) -> None:
+    try:
+        msgspec.json.decode(body)
+    except msgspec.DecodeError as error:
+        raise Damaged(f"{what} is damaged", str(error)) from error

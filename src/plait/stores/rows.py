@@ -25,7 +25,6 @@ D = TypeVar("D")
 log = logging.getLogger("plait.store")
 
 _error = msgspec.json.Decoder(ErrorInfo)
-_output = msgspec.json.Decoder(Raw)
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _escalations = msgspec.json.Decoder(tuple[Escalation, ...])
@@ -53,6 +52,7 @@ _TYPES: dict[int, tuple[str, type | tuple[type, ...]]] = {
     13: ("created_at", int),
     14: ("ended_at", _MAYBE_NUMBER),
     15: ("deadline", _MAYBE_NUMBER),
+    16: ("output", _MAYBE_TEXT),
     19: ("recoveries", int),
 }
 """Of the columns of a run that are no JSON."""
@@ -151,7 +151,7 @@ def run_row(row: Row) -> RunRow:
         created_at=row[13],
         ended_at=row[14],
         deadline=row[15],
-        output=None if row[16] is None else decoded(_output, row[16], whose),
+        output=None if row[16] is None else Raw(row[16].encode()),
         error=error_of(row[17], whose),
         blocked=error_of(row[18], whose),
         recoveries=row[19],

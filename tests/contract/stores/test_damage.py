@@ -120,7 +120,7 @@ async def test_a_snapshot_that_was_cut_is_found(shared_backend: Backend):
     assert finding.startswith("the snapshot of run run is damaged")
 
 
-MALFORMED = ["error = '{'", "blocked = '{'", "output = '{'", "waiting = '[1]'", "past = '7'"]
+MALFORMED = ["error = '{'", "blocked = '{'", "waiting = '[1]'", "past = '7'"]
 UNTYPED = ["labels = '{'", "labels = x'00'", "ended_at = 'abc'", "output = x'00'"]
 
 
@@ -172,6 +172,13 @@ async def must_name_the_row(backend: Backend) -> None:
         assert (blocked.code, "run run" in blocked.message) == ("store.damaged", True)
         assert [each.id for each in await store.recovering(ALL)] == ["well"]
     [finding] = await found(backend)
+    assert finding.startswith("the row of run run is damaged")
+
+
+async def test_an_output_that_is_not_json_is_found(shared_backend: Backend):
+    await fill(shared_backend)
+    await change(shared_backend, "update TABLE runs set output = '{' where id = 'run'")
+    [finding] = await found(shared_backend)
     assert finding.startswith("the row of run run is damaged")
 
 
