@@ -1,6 +1,6 @@
-"""What every test can use: `async def` tests, and PostgreSQL for those that ask.
+"""What every test can use: `async def` tests, and PostgreSQL and Valkey for those that ask.
 
-A PostgreSQL server starts only when a test asks for one, at most once in each test process.
+A server starts only when a test asks for one, at most once in each test process.
 """
 
 import inspect
@@ -14,6 +14,7 @@ import pytest
 
 from tests.support.coroutines import on_a_loop
 from tests.support.postgres import Postgres, PostgresServer
+from tests.support.valkey import Valkey, ValkeyServer
 
 pytest_plugins = ["tests.support.tiers"]
 
@@ -79,4 +80,28 @@ def postgres_url(postgres_server: Postgres, _postgres_database: str) -> str:
 def own_postgres() -> Iterator[PostgresServer]:
     """A server for this test alone, to stop, kill and restart."""
     with PostgresServer.start() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def _valkey() -> Iterator[Valkey]:
+    """The server that this test process shares: the one in PLAIT_TEST_REDIS, or one of our own."""
+    if given := os.environ.get("PLAIT_TEST_REDIS"):
+        yield Valkey(given)
+        return
+    with ValkeyServer.start() as server:
+        yield server
+
+
+@pytest.fixture
+def redis_url(_valkey: Valkey) -> str:
+    """An empty Redis, for this test alone."""
+    _valkey.empty()
+    return _valkey.url
+
+
+@pytest.fixture
+def own_valkey() -> Iterator[ValkeyServer]:
+    """A server for this test alone, to kill and restart."""
+    with ValkeyServer.start() as server:
         yield server

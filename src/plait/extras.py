@@ -15,7 +15,7 @@ from typing import Literal
 
 from plait.kernel.errors import PlaitError
 
-Extra = Literal["cli", "client", "encryption", "http", "otel", "postgres", "scripts", "server"]
+Extra = Literal["cli", "client", "encryption", "http", "otel", "postgres", "redis", "scripts", "server"]
 
 
 class MissingExtra(PlaitError):

@@ -103,9 +103,9 @@ class PostgresServer(Postgres):
         self.home = home
         self._durable = durable
         self._data = home / "data"
-        self._account = _unprivileged_account()
+        self._account = unprivileged_account()
         self._bin = _bin(_readable_binaries(home, self._account))
-        self._port = _free_port()
+        self._port = free_port()
         self._process: subprocess.Popen[Any] | None = None
         super().__init__(f"postgresql://postgres@127.0.0.1:{self._port}/postgres")
 
@@ -194,7 +194,7 @@ class PostgresServer(Postgres):
             self._process = None
 
 
-def _unprivileged_account() -> dict[str, Any]:
+def unprivileged_account() -> dict[str, Any]:
     """Arguments for `subprocess` that keep PostgreSQL from running as root."""
     if os.geteuid() != 0:
         return {}
@@ -213,7 +213,7 @@ def _readable_binaries(home: Path, account: dict[str, Any]) -> Path:
     return home / "site-packages"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     for port in random.sample(PORTS, 100):
         with socket.socket() as probe:
             try:

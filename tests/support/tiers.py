@@ -22,7 +22,7 @@ REAL_FOLDERS = (
     *("server", "sim", "stores", "support", "testing"),
 )
 """Below `tests`: what is here starts processes, listens on sockets, writes databases, or tries every crash."""
-POSTGRES = frozenset({"postgres_url", "postgres_server", "own_postgres"})
+SERVERS = frozenset({"postgres_url", "postgres_server", "own_postgres", "redis_url", "own_valkey"})
 """Fixtures."""
 _TESTS = Path(__file__).parents[1]
 
@@ -83,4 +83,4 @@ def _needs_postgres(item: pytest.Item) -> bool:
     """It asks for a fixture, or is the case of a test of all stores."""
     fixtures: list[str] = getattr(item, "fixturenames", [])
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    return not POSTGRES.isdisjoint(fixtures) or "postgres" in parameters.values()
+    return not SERVERS.isdisjoint(fixtures) or "postgres" in parameters.values()

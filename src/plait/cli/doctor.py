@@ -60,6 +60,7 @@ def doctor(db: Place = DEFAULT_DB, key: Key = None, deep: Deep = False, json: Js
 
 async def _examine(where: Where, report: Report, *, deep: bool) -> None:
     _clock(report)
+    await _redis(os.environ.get("PLAIT_REDIS"), report)
     if is_server(where.url):
         if deep:
             report.wrong(
@@ -114,6 +115,22 @@ def _clock(report: Report) -> None:
             why="timers would fire far too late",
             fix="set the clock, or let a time service do it",
         )
+
+
+async def _redis(url: str | None, report: Report) -> None:
+    if not url:
+        return
+    from plait.workers.redis.link import Link  # it is an extra
+    from plait.workers.redis.settings import settings_of
+
+    try:
+        settings = settings_of(url)
+        link = Link(settings)
+        report.facts["redis"] = f"no answer from {settings.shown}"
+        report.facts["redis"] = f"{await link.ping()} at {settings.shown}"
+        await link.close()
+    except PlaitError as error:
+        report.problems.append(error)
 
 
 def _disk(db: str, report: Report) -> None:

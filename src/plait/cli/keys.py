@@ -3,7 +3,7 @@ encrypt values are in `encryption_keys`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Annotated
 
@@ -13,9 +13,10 @@ from rich.text import Text
 
 from plait.api.caller import EVERYWHERE
 from plait.api.key import Key
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, check_namespace
 from plait.registry.engine import Engine
 from plait.server.auth import Keys
+from plait.workers.redis.signing_keys import SigningKey, SigningKeys
 
 from . import encryption_keys, words
 from .audited import note_change
@@ -88,6 +89,34 @@ def revoke(
         emit(found)
     else:
         say(f"key {found.id} ({found.name}) is revoked")
+
+
+@keys.command()
+def signing(
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", metavar="NAME", help="Whose tasks they sign.")
+    ] = DEFAULT_NAMESPACE,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Make a new one first.")] = False,
+    db: Db = DEFAULT_DB,
+    json: Json = False,
+) -> None:
+    """Show the keys that sign tasks on Redis: the one in use, and the one before it, which is valid, too."""
+    found = do(_signing(db, check_namespace(namespace), rotate=rotate))
+    if json:
+        emit({key.id: key.secret for key in found})
+        return
+    now = words.now()
+    rows = [(key.id, key.secret, words.ago(key.created_at, now)) for key in found]
+    table(("ID", "SECRET", "MADE"), rows, fold=("SECRET",))
+    note("workers need them; whoever has them can forge tasks and results", "yellow")
+
+
+async def _signing(db: str, namespace: str, *, rotate: bool) -> Sequence[SigningKey]:
+    async with looking(db) as engine:
+        kept = SigningKeys(engine.records, engine.kernel.clock)
+        ring = await (kept.rotate(namespace) if rotate else kept.ring(namespace))
+        await note_change(engine, "keys.rotate" if rotate else "keys.signing", ring.current.id, namespace)
+        return ring.keys
 
 
 def _show(found: list[Key], *, json: bool) -> None:

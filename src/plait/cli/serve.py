@@ -71,6 +71,7 @@ class Plan:
     settings: Settings
     options: AuthOptions
     egress: EgressSettings
+    redis: str | None = None
     work: bool = True
     seed: Seed | None = None
     log_level: Level
@@ -99,6 +100,10 @@ def serve(
     ] = False,
     argyll_origins: ArgyllOrigins = "",
     open: Annotated[bool, typer.Option("--open", help="Ask nobody for a key; on this machine only.")] = False,
+    redis: Annotated[
+        str | None,
+        typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Where workers get tasks, too.", show_default=False),
+    ] = None,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
     log_level: LogLevel = "info",
@@ -128,6 +133,7 @@ def serve(
             settings=settings,
             options=AuthOptions.from_environment(os.environ, settings.public_url),
             egress=egress_of(os.environ),
+            redis=redis,
             work=not no_work,
             log_level=log_level,
             json=json,
@@ -222,7 +228,12 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
     watch = Observability()
     secret = await _secret(plan)
     engine = Engine(
-        plan.db, definitions=plan.definitions, work=plan.work, observers=watch.observers, egress=plan.egress
+        plan.db,
+        definitions=plan.definitions,
+        work=plan.work,
+        observers=watch.observers,
+        egress=plan.egress,
+        redis=plan.redis,
     )
     engine.executors.callbacks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
     with Signals() as signals:

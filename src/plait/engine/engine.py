@@ -48,6 +48,8 @@ from .urls import store_of
 if TYPE_CHECKING:
     from plait.codec.key_ring import KeyRing
 
+    from .redis_path import RedisPath
+
 _LONGEST_DEADLINE = 100 * 366 * 86_400.0
 
 
@@ -76,6 +78,7 @@ class Engine:
     `definitions` are workflows, steps for the catalog of the namespace `default`, modules that have them, and bundles
     of further dialects. `work=False` opens it without taking up any run: to start runs for other engines, and to look.
     `egress` says which addresses steps may call. `encryption` holds the master keys, if the environment does not.
+    `redis` is where workers may get tasks of queues, too.
     """
 
     def __init__(
@@ -93,9 +96,11 @@ class Engine:
         observers: Iterable[Observer] = (),
         egress: EgressSettings | None = None,
         encryption: KeyRing | None = None,
+        redis: str | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
-        self.observers = Observers(observers)
+        self._redis = _redis_path(redis) if redis is not None and work else None
+        self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
         self.executors = CommonExecutors(egress or EgressSettings())
         worker = LocalWorker(
             clock,
@@ -140,6 +145,8 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
+        if self._redis is not None:
+            self._redis.attach(self.kernel, self.queues, self.records)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
 
@@ -153,6 +160,8 @@ class Engine:
         try:
             await self.kernel.open(self.encryption.open)
             await self._bundles.open()
+            if self._redis is not None:
+                await self._redis.start()
         except BaseException:
             await self.kernel.crash()
             await self.kernel.store.close()
@@ -169,6 +178,8 @@ class Engine:
         if self._watchdog is not None:
             self._watchdog.stop()
             collect_as_before()
+        if self._redis is not None:
+            await self._redis.stop()
         await self._bundles.drain()
         await self.kernel.close()
         await self._close_parts()
@@ -349,6 +360,12 @@ class Engine:
     async def _hosts(self) -> set[str]:
         """Those that engines are alive on."""
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
+
+
+def _redis_path(url: str) -> RedisPath:
+    from .redis_path import RedisPath  # loaded where it is needed: most engines do without
+
+    return RedisPath(url)
 
 
 def _span(deadline: float | timedelta) -> Millis:

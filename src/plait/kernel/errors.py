@@ -121,6 +121,9 @@ class Busy(PlaitError):
     status = 429
 
 
+DAMAGED = "store.damaged"
+
+
 class Damaged(PlaitError):
     """Rows of the store are not what was written: a disk, a program or a person changed them."""
 
@@ -128,7 +131,7 @@ class Damaged(PlaitError):
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(
-            "store.damaged",
+            DAMAGED,
             what,
             why=why,
             fix="restore it from a backup; `plait doctor --deep` lists all that is damaged",

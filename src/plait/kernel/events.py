@@ -35,6 +35,8 @@ class RunStarted(Event, frozen=True, tag="run.started"):
     deadline: Millis | None = None
     labels: dict[str, str] = {}
     data: Any = None
+    independent: bool = False
+    """Its parent does not end it, nor compensate what it did."""
 
 
 class RunCompleted(Event, frozen=True, tag="run.completed"):
@@ -94,6 +96,17 @@ class TaskLate(Event, frozen=True, tag="task.late"):
     error: ErrorInfo | None = None
 
 
+class TokenRejected(Event, frozen=True, tag="token.rejected"):
+    """A task or a result on its way by Redis was forged, damaged or another's: nothing was done with it."""
+
+    reason: str
+    token: TaskToken = TaskToken("")
+    """Empty: it fits no task that is under way."""
+    node: str = ""
+    times: int = 0
+    """How often this happened to the task."""
+
+
 class TaskDeadLettered(Event, frozen=True, tag="task.dead_lettered"):
     token: TaskToken
     attempts: int
@@ -111,7 +124,8 @@ class RollbackStarted(Event, frozen=True, tag="rollback.started"):
 
 class RollbackStep(Event, frozen=True, tag="rollback.step"):
     at: TaskToken
-    status: Literal["completed", "failed", "retried", "discarded"]
+    status: Literal["asked", "completed", "failed", "retried", "discarded"]
+    """`asked`: of a child, which reports when it is done."""
     attempts: int = 1
     error: ErrorInfo | None = None
 
@@ -119,6 +133,16 @@ class RollbackStep(Event, frozen=True, tag="rollback.step"):
 class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
     status: Literal["completed", "failed"]
     """`failed`: a compensator failed for good."""
+
+
+class ChildCompensable(Event, frozen=True, tag="child.compensable"):
+    """A child has ended and has done something that a rollback of this run compensates too."""
+
+    run_id: RunId
+    parent: RunId
+    """Whose child it is: the log may be that of a fork."""
+    after: int = 0
+    """How many compensators the run had of its own at that time."""
 
 
 class ApprovalEvent(Event, frozen=True):
@@ -160,10 +184,12 @@ KernelEvent = (
     | TaskRetryScheduled
     | TaskQueued
     | TaskLate
+    | TokenRejected
     | TaskDeadLettered
     | RollbackStarted
     | RollbackStep
     | RollbackEnded
+    | ChildCompensable
     | ApprovalRequested
     | ApprovalVoted
     | ApprovalEscalated

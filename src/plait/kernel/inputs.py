@@ -28,6 +28,8 @@ class Start(Input, frozen=True, tag="start"):
     data: Any = None
     announces: bool = False
     """Its parent waits to hear that it has started."""
+    independent: bool = False
+    """Its parent does not end it, nor compensate what it did."""
 
 
 class TaskResult(Input, frozen=True, tag="task_result"):
@@ -55,6 +57,15 @@ class ClaimExpired(Input, frozen=True, tag="claim_expired"):
     worker: str
     why: Expiry
     progress: Raw = NULL
+
+
+class Rejected(Input, frozen=True, tag="rejected"):
+    """A worker refused the envelope of a task, or what came as its result is not by a worker of ours."""
+
+    reason: str
+    token: TaskToken = TaskToken("")
+    opening: int = 0
+    node: str = ""
 
 
 class TimerFired(Input, frozen=True, tag="timer_fired"):
@@ -90,6 +101,19 @@ class ChildFinished(Input, frozen=True, tag="child_finished"):
     status: Literal["completed", "failed", "cancelled", "refused"]
     output: Raw = NULL
     error: ErrorInfo | None = None
+    compensable: bool = False
+    """It has done something that can be compensated."""
+    compensation_failed: bool = False
+    """One of its compensators failed for good."""
+
+
+class CompensateChild(Input, frozen=True, tag="compensate_child"):
+    """A parent that rolls back asks for the same of a child. It is answered by `ChildFinished`."""
+
+    parent: RunId
+    token: TaskToken
+    number: int
+    """Of the request: a parent may ask again."""
 
 
 class Decided(Input, frozen=True, tag="decided"):
@@ -154,10 +178,12 @@ AnyInput = (
     Start
     | TaskResult
     | ClaimExpired
+    | Rejected
     | TimerFired
     | Message
     | ChildStarted
     | ChildFinished
+    | CompensateChild
     | Decided
     | Cancel
     | Patch

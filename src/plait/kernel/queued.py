@@ -129,6 +129,10 @@ class TaskQueues(Protocol):
         """Gives up to `limit` free tasks to a worker: queue by queue, oldest first. No task is given to two."""
         ...
 
+    async def unclaimed(self) -> list[tuple[str, str]]:
+        """The queues that have free tasks, each as its namespace and its name."""
+        ...
+
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         """Renews a claim, and keeps how far the attempt got; False if the claim does not hold any more."""
         ...

@@ -7,14 +7,18 @@ from typing import assert_never
 from .apply_effects import RETRY
 from .enqueue import begin, enqueue
 from .errors import ErrorInfo
+from .events import TokenRejected
 from .ids import TaskToken
-from .inputs import ClaimExpired, TaskResult
+from .inputs import ClaimExpired, Rejected, TaskResult
 from .run import Run
 from .task import Task
 from .tasks import OpenTask
 from .unit_of_work import UnitOfWork
 
 _INTERRUPTED = "kernel.task_interrupted"
+_REJECTED = "token.rejected"
+_MOST_REJECTIONS = 3
+"""Of one task, or of a run without one: then it is a person's turn, and the log has enough of them."""
 
 
 def start_again(task: Task, run: Run, unit: UnitOfWork) -> TaskResult | None:
@@ -57,13 +61,33 @@ def expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> TaskResult | Non
     )
 
 
+def rejected(refused: Rejected, run: Run, unit: UnitOfWork) -> TaskResult | None:
+    """Nothing was done; the task stays on its queue. The third time it is closed, and this returns its failure."""
+    tasks, found = run.state.tasks, run.state.tasks.get(refused.token)
+    if found is None or found.opening != refused.opening:
+        found, refused = None, Rejected(refused.reason, node=refused.node)
+    times = tasks.rejections.get(refused.token, 0) + 1
+    if times > _MOST_REJECTIONS:
+        return None
+    node = refused.node or (found.task.node if found is not None else "")
+    run.emit(TokenRejected(refused.reason, refused.token, node, times), unit)
+    if found is None or times < _MOST_REJECTIONS:
+        return None
+    unit.dequeue(refused.token)
+    text = f"{found.task.label} was rejected {times} times: {refused.reason}"
+    return _given_up(found.task, found.attempt, ErrorInfo(_REJECTED, text, kind="rejected"), run, unit)
+
+
 def _next_worker(claim: ClaimExpired, found: OpenTask, run: Run, unit: UnitOfWork) -> TaskResult | None:
     if found.lost < _bound(found.task, run):
         found.attempt, found.lost = found.attempt + 1, found.lost + 1
         enqueue(found, run, unit, lost_worker=claim.worker)
         return None
     unit.dequeue(claim.token)
-    text = f"{found.task.label} was lost by {found.lost + 1} workers, the last of them `{claim.worker}`"
+    if found.lost:
+        text = f"{found.task.label} was lost by {found.lost + 1} workers, the last of them `{claim.worker}`"
+    else:
+        text = f"{found.task.label} was lost by its worker `{claim.worker}`"
     return _given_up(found.task, found.attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
 
 
@@ -72,11 +96,13 @@ def _bound(task: Task, run: Run) -> int:
 
 
 def _interrupted(task: Task, attempt: int, run: Run, unit: UnitOfWork) -> TaskResult:
-    text = f"{task.label} was under way each of the last {run.recoveries} times its process died"
+    when = f"each of the last {run.recoveries} times" if run.recoveries > 1 else "when"
+    text = f"{task.label} was under way {when} its process died"
     return _given_up(task, attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
 
 
 def _given_up(task: Task, attempt: int, error: ErrorInfo, run: Run, unit: UnitOfWork) -> TaskResult:
     run.state.tasks.close(task.token)
-    run.dead_letter(task, attempt, error, unit)
+    if not run.machine.adds_dead_letters:
+        run.dead_letter(task, attempt, error, unit)
     return TaskResult(task.token, attempt, error=error)

@@ -20,6 +20,9 @@ HTTP: Final = "http"
 SCRIPT: Final = "script"
 CONDITION: Final = "condition"
 
+ROUTE: Final = "plait.route"
+"""The only key of a result that also says where to go on: `{"output", "next_nodes", "reasoning"}`."""
+
 EMPTY: Final = Raw(b"{}")
 
 

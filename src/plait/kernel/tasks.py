@@ -63,6 +63,8 @@ class TaskBook:
         the machine has said which tasks are pending."""
         self._openings: dict[TaskToken, Opening] = {}
         """Rows of tasks that are not open here yet."""
+        self.rejections: dict[TaskToken, int] = {}
+        """How often the envelope or the result of a task was refused."""
         self.running = 0
         """How many are under way in this process now: not on a queue, and not waiting for a retry."""
 
@@ -157,6 +159,7 @@ class TaskBook:
 
     def close(self, token: TaskToken) -> bool:
         """Forgets a task; True if it was open."""
+        self.rejections.pop(token, None)
         self._history.pop(token, None)
         row = self._openings.pop(token, None)
         found = self._open.pop(token, None)

@@ -9,10 +9,9 @@ from typing import Any
 import msgspec
 
 from plait.kernel.task import Attempt, Task, TaskError
-from plait.kernel.task_inputs import PythonInput
+from plait.kernel.task_inputs import ROUTE, PythonInput
 
 from .handlers import Handler, Handlers, NodeContext, Route
-from .running.results import ROUTE
 from .running.tasks import CALL_HANDLER, HandlerInput
 
 _decode = msgspec.json.Decoder().decode

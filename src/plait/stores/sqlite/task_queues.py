@@ -62,6 +62,9 @@ class SqliteTaskQueues:
 
         return await self._write(take)
 
+    async def unclaimed(self) -> list[tuple[str, str]]:
+        return [(namespace, queue) for namespace, queue in self._rows(SQL["unclaimed"], ())]
+
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)
         return await self._changed("beat", claim.run_id, claim.token, claim.id, self._clock.now(), given)

@@ -34,6 +34,22 @@ where id = ?1
 returning run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
           timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease;
 
+-- unclaimed: the queues that have free tasks, one step along the index each
+with recursive found (namespace, queue) as (
+    select * from (
+        select namespace, queue from queued_tasks where claim is null order by namespace, queue limit 1
+    )
+    union all
+    select (select t.namespace from queued_tasks t
+            where t.claim is null and (t.namespace, t.queue) > (found.namespace, found.queue)
+            order by t.namespace, t.queue limit 1),
+           (select t.queue from queued_tasks t
+            where t.claim is null and (t.namespace, t.queue) > (found.namespace, found.queue)
+            order by t.namespace, t.queue limit 1)
+    from found where found.namespace is not null
+)
+select namespace, queue from found where namespace is not null;
+
 -- beat: its worker is alive
 update queued_tasks
 set expires = min(?4 + min(lease, coalesce(heartbeat, lease)), coalesce(deadline, ?4 + lease)),

@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel.inputs import TaskResult
+from plait.kernel.task_inputs import ROUTE
 
 from .decision_builder import DecisionBuilder
 from .failure import fail
@@ -15,8 +16,6 @@ from .routing import Chosen
 from .settle import settle
 from .topologies import Topologies
 
-ROUTE = "plait.route"
-"""The only key of a result that also says where to go on."""
 _MARK = b'{"plait.route"'
 
 

@@ -1,0 +1,172 @@
+"""Takes results of one namespace from Redis and records them.
+
+A result is moved to the list of those in flight, and removed from there once it is in the inbox of its run: an engine
+that dies in between leaves it to the next, which begins with that list. A result that comes twice finds its task
+settled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+
+from plait.api.claim_id import ClaimId, read
+from plait.api.task import TaskFailure, TaskReport
+from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
+from plait.kernel.failures import describe
+from plait.kernel.ids import RunId, run_key
+
+from .link import Link
+from .offers import Offers
+from .signal import Counts, Late, Refused, Signal, is_genuine, judge, parse, report_of
+from .signing_keys import KeyRing, SigningKeys
+from .source import OfferSource
+from .tender import Tender
+from .uninterrupted import to_the_end
+
+log = logging.getLogger("plait.redis")
+
+_WAIT = 1.0
+_REMEMBERED = 10_000
+"""Results that were recorded lately: those that come again are not late, but the same."""
+
+
+class Collector:
+    def __init__(
+        self,
+        namespace: str,
+        source: OfferSource,
+        link: Link,
+        keys: SigningKeys,
+        offers: Offers,
+        tender: Tender,
+        *,
+        require_signed: bool,
+    ) -> None:
+        self._namespace = namespace
+        self._source = source
+        self._link = link
+        self._keys = keys
+        self._offers = offers
+        self._tender = tender
+        self._require_signed = require_signed
+        self._recorded: OrderedDict[tuple[RunId, str, int | None], None] = OrderedDict()
+
+    async def resume(self) -> None:
+        """What was taken and may not have been recorded."""
+        await self._record(await self._link.taken(self._namespace))
+
+    async def round(self) -> None:
+        await to_the_end(self._record(await self._link.take(self._namespace, _WAIT)))
+
+    async def _record(self, raws: list[bytes]) -> None:
+        if not raws:
+            return
+        ring = await self._keys.ring(self._namespace)
+        found = await asyncio.gather(*(self._judge(raw, ring) for raw in raws))
+        reports = [report for report in found if report is not None]
+        await self._report(reports)
+        for report in reports:
+            self._end_offer(report.id)
+        await self._link.recorded(self._namespace, raws)
+        await self._tender.sweep()
+
+    # -- one result ----------------------------------------------------------------------------------------------
+
+    async def _judge(self, raw: bytes, ring: KeyRing) -> TaskReport | None:
+        """What to report for it, if anything."""
+        try:
+            signal, document = parse(raw)
+            run_id = run_key(self._namespace, signal.run_id)
+        except InvalidInput as error:
+            log.warning("a result was thrown away: %s", error)
+            return None
+        genuine = is_genuine(signal, document, ring, required=self._require_signed)
+        verdict = judge(signal, await self._source.held(run_id), genuine=genuine)
+        match verdict:
+            case Refused():
+                await self._refuse(verdict, run_id, signal.node_id)
+                return None
+            case Late():
+                return self._late(signal, run_id)
+            case Counts():
+                return await self._counts(verdict, signal, run_id)
+
+    async def _counts(self, verdict: Counts, signal: Signal, run_id: RunId) -> TaskReport | None:
+        task = verdict.held.task
+        if signal.refuses_envelope:
+            await self._refuse_envelope(verdict, signal, run_id)
+            return None
+        try:
+            output: object = await self._source.blob(signal.result_ref) if signal.result_ref else signal.result_data
+        except (NotFound, InvalidInput) as error:
+            await self._refuse(Refused(error.text, verdict.held), run_id, signal.node_id)
+            return None
+        self._remember((run_id, task.token, task.attempt))
+        return report_of(signal, verdict.held, output)
+
+    async def _refuse_envelope(self, verdict: Counts, signal: Signal, run_id: RunId) -> None:
+        """It is offered again, in a new one."""
+        reason = f"a worker refused the envelope: {signal.error.message}"
+        await self._refuse(Refused(reason, verdict.held), run_id, signal.node_id)
+        id = ClaimId.of(verdict.held.task, verdict.held.claim or "").text()
+        self._end_offer(id)
+        try:
+            await self._source.release(id, namespace=self._namespace)
+        except (Conflict, NotFound):
+            log.debug("the claim on %s did not hold any more", verdict.held.task.token)
+
+    def _end_offer(self, id: str) -> None:
+        try:
+            claim = read(id, self._namespace)
+        except NotFound:  # a late result may name whatever job it likes
+            return
+        offer = self._offers.find(claim.run_id, claim.token)
+        if offer is not None and offer.claim == claim:
+            self._tender.settled(offer)
+
+    async def _refuse(self, verdict: Refused, run_id: RunId, node: str) -> None:
+        log.warning("a result for run %s was rejected: %s", run_id, verdict.reason)
+        held = verdict.held
+        if held is None or held.claim is None:
+            await self._source.reject_stray(run_id, node, verdict.reason)
+            return
+        id = ClaimId.of(held.task, held.claim).text()
+        await self._source.reject(id, verdict.reason, namespace=self._namespace)
+
+    def _late(self, signal: Signal, run_id: RunId) -> TaskReport | None:
+        """It happened, so the log should have it, unless it has; that takes the id of the job."""
+        if not signal.job_id or (run_id, signal.token_id, signal.attempt) in self._recorded:
+            return None
+        if signal.status == "failed":
+            return TaskReport(id=signal.job_id, error=TaskFailure(message=signal.error.message or "failed"))
+        return TaskReport(id=signal.job_id, output=signal.result_data)
+
+    def _remember(self, result: tuple[RunId, str, int]) -> None:
+        self._recorded[result] = None
+        if len(self._recorded) > _REMEMBERED:
+            self._recorded.popitem(last=False)
+
+    # -- reporting -----------------------------------------------------------------------------------------------
+
+    async def _report(self, reports: list[TaskReport]) -> None:
+        if not reports:
+            return
+        found = await self._source.report(reports, namespace=self._namespace)
+        unfit: list[TaskReport] = []
+        for report, refusal in zip(reports, found, strict=True):
+            match refusal:
+                case None:
+                    pass
+                case Unavailable() | Busy():
+                    raise refusal
+                case InvalidInput() | TooLarge() if report.error is None:  # no other attempt would mend that
+                    unfit.append(_failed(report, refusal))
+                case _:
+                    log.info("a result was not accepted: %s", refusal)
+        await self._report(unfit)
+
+
+def _failed(report: TaskReport, refusal: PlaitError) -> TaskReport:
+    return TaskReport(id=report.id, error=TaskFailure.of(describe(refusal)), retryable=False)

@@ -1,0 +1,39 @@
+"""A task as it travels: `{token, signature, signed_by}`, signed with the key of its namespace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from plait.api.claim_id import ClaimId
+from plait.api.task import QueueTask
+from plait.definitions.hashing import canonical
+from plait.kernel.ids import Millis
+
+from .signing_keys import SigningKey
+
+VALID_FOR = Millis(600_000)
+"""How long a worker may begin it: longer than any stays in a stream, with room for clocks that differ."""
+
+
+def token_of(task: QueueTask, claim: ClaimId, now: Millis) -> dict[str, Any]:
+    """What a worker needs to know. Names are those of token choreography; other dialects' tasks have the same."""
+    input: dict[str, Any] = task.input
+    token: dict[str, Any] = {
+        "token_id": claim.token,
+        "job_id": task.id,
+        "tenant_id": task.namespace,
+        "run_id": task.run_id,
+        "to_node": task.node,
+        "handler": task.handler,
+        "payload": input.get("payload", input.get("arguments")),
+        "attempt": task.attempt,
+        "idempotency_key": task.key,
+        "created_at": now,
+        "expires_at": now + VALID_FOR,
+    }
+    return token | {name: input[name] for name in ("config", "context") if name in input}
+
+
+def seal(token: dict[str, Any], key: SigningKey) -> bytes:
+    """Written in its canonical form, too: parsers that keep numbers as they find them can sign it again as it is."""
+    return canonical({"token": token, "signature": key.sign(token), "signed_by": key.id})

@@ -1,0 +1,169 @@
+"""The connection to Redis: each thing that is asked of it, in one place. While it is away, all raise `Unavailable`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from plait.extras import extra
+from plait.kernel.errors import Unavailable
+
+from .names import GROUP, in_flight, signals
+from .settings import RedisSettings
+
+_SURVEY = files("plait.workers.redis").joinpath("survey.lua").read_text()
+_CONNECT_SECONDS = 5
+_ANSWER_SECONDS = 10
+"""Longer than Redis is ever asked to wait."""
+UNREACHABLE = "redis.unreachable"
+_BATCH = 200
+"""Results that are taken at once."""
+
+EntryId = str
+Entry = Mapping[str, str | bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What is in a stream."""
+
+    now: int
+    """Redis' own clock, in milliseconds: entries are named by it."""
+    entries: Sequence[EntryId]
+    last_delivered: EntryId
+    idle: Mapping[EntryId, int]
+    """Of those that consumers have: how long ago each was delivered, or its consumer last spoke of it; ms."""
+    consumers: Sequence[int]
+    """How long ago each consumer last asked for something; ms."""
+
+    def is_delivered(self, entry: EntryId) -> bool:
+        return order(entry) <= order(self.last_delivered)
+
+    @property
+    def undelivered(self) -> list[EntryId]:
+        return [entry for entry in self.entries if not self.is_delivered(entry)]
+
+
+def order(entry: EntryId) -> tuple[int, int]:
+    millis, _, number = entry.partition("-")
+    return int(millis), int(number)
+
+
+class Link:
+    def __init__(self, settings: RedisSettings) -> None:
+        with extra("redis", "the Redis hot path"):
+            from redis import asyncio as client
+            from redis.backoff import NoBackoff
+            from redis.exceptions import RedisError
+            from redis.retry import Retry
+
+        self._errors = (RedisError, OSError)
+        self._shown = settings.shown
+        self._redis: Any = client.from_url(  # pyright: ignore[reportUnknownMemberType]
+            settings.url,
+            socket_connect_timeout=_CONNECT_SECONDS,
+            socket_timeout=_ANSWER_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+
+    async def close(self) -> None:
+        await self._redis.aclose()
+
+    async def ping(self) -> str:
+        """What it is, and its version."""
+        async with self._reached():
+            found = await self._redis.info("server")
+        name = str(found.get("server_name") or "redis")
+        return f"{name} {found.get(f'{name}_version') or found.get('redis_version')}"
+
+    # -- streams -------------------------------------------------------------------------------------------------
+
+    async def survey(self, stream: str) -> Survey:
+        async with self._reached():
+            (seconds, micros), entries, last, pending, idle = await self._redis.eval(_SURVEY, 1, stream, GROUP)
+        return Survey(
+            now=int(seconds) * 1000 + int(micros) // 1000,
+            entries=[entry.decode() for entry in entries],
+            last_delivered=last.decode(),
+            idle={each[0].decode(): int(each[2]) for each in pending},
+            consumers=[int(each) for each in idle],
+        )
+
+    async def add(self, stream: str, entries: Iterable[Entry]) -> list[EntryId]:
+        async with self._reached(), self._redis.pipeline(transaction=False) as pipe:
+            for entry in entries:
+                pipe.xadd(stream, entry)
+            return [found.decode() for found in await pipe.execute()]
+
+    async def entry(self, stream: str, id: EntryId) -> Mapping[bytes, bytes]:
+        """Its fields; none if it is gone."""
+        async with self._reached():
+            found = await self._redis.xrange(stream, id, id)
+        return found[0][1] if found else {}
+
+    async def remove(self, stream: str, ids: Sequence[EntryId]) -> None:
+        """Whether or not it was delivered: nobody is to have it any more."""
+        if not ids:
+            return
+        async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.xack(stream, GROUP, *ids)
+            pipe.xdel(stream, *ids)
+            await pipe.execute()
+
+    async def withdraw(self, stream: str, id: EntryId) -> bool:
+        """Takes back what nobody has yet; False: somebody has, and keeps it."""
+        async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.xdel(stream, id)
+            pipe.xpending_range(stream, GROUP, id, id, 1)
+            _, pending = await pipe.execute(raise_on_error=False)
+        return not pending or isinstance(pending, Exception)
+
+    # -- results -------------------------------------------------------------------------------------------------
+
+    async def taken(self, namespace: str) -> list[bytes]:
+        """Results that an engine took and has not recorded, as far as Redis knows."""
+        async with self._reached():
+            return await self._redis.lrange(in_flight(namespace), 0, -1)
+
+    async def take(self, namespace: str, seconds: float) -> list[bytes]:
+        """Waits for results, and moves them to the list of those in flight."""
+        source, target = signals(namespace), in_flight(namespace)
+        async with self._reached():
+            first = await self._redis.blmove(source, target, seconds, "LEFT", "RIGHT")
+            if first is None:
+                return []
+            more = min(await self._redis.llen(source), _BATCH)
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for _ in range(more):
+                    pipe.lmove(source, target, "LEFT", "RIGHT")
+                return [first, *(found for found in await pipe.execute() if found is not None)]
+
+    async def recorded(self, namespace: str, results: Iterable[bytes]) -> None:
+        async with self._reached(), self._redis.pipeline(transaction=False) as pipe:
+            for result in results:
+                pipe.lrem(in_flight(namespace), 1, result)
+            await pipe.execute()
+
+    # -- observers -----------------------------------------------------------------------------------------------
+
+    async def do(self, commands: Iterable[Sequence[Any]]) -> None:
+        """Commands whose answers nobody needs."""
+        async with self._reached(), self._redis.pipeline(transaction=False) as pipe:
+            for command in commands:
+                pipe.execute_command(*command)
+            await pipe.execute(raise_on_error=False)
+
+    @asynccontextmanager
+    async def _reached(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        except self._errors as error:
+            raise Unavailable(
+                UNREACHABLE,
+                f"Redis at {self._shown} can't be reached",
+                why=str(error) or type(error).__name__,
+                fix="check that it runs and that its address and password are right; tasks wait in the database",
+            ) from error

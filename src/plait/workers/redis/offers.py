@@ -1,0 +1,69 @@
+"""The tasks that this engine has offered on Redis and whose end it does not know yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from plait.api.claim_id import ClaimId
+from plait.kernel.ids import RunId, TaskToken
+
+
+@dataclass(slots=True)
+class Offer:
+    """A claim, and the entry of a stream that stands for it. Mutable: how it fares is noted at every look."""
+
+    claim: ClaimId
+    namespace: str
+    node: str
+    stream: str
+    entry: str
+    patience: float
+    """Seconds that it may wait for a consumer before it is given back: its time limit runs already."""
+    offered: float
+    """When, by the engine's monotonic clock."""
+    renewed: float
+    """When its claim was last renewed."""
+    missing: bool = False
+    """Its entry was not there at the last look; a worker that removes it may be about to report."""
+
+    @property
+    def id(self) -> str:
+        return self.claim.text()
+
+
+class Offers:
+    def __init__(self) -> None:
+        self._by_stream: dict[str, dict[str, Offer]] = {}
+        self._by_run: dict[RunId, dict[TaskToken, Offer]] = {}
+
+    def __iter__(self) -> Iterator[Offer]:
+        return iter([offer for offers in self._by_stream.values() for offer in offers.values()])
+
+    @property
+    def streams(self) -> list[str]:
+        return list(self._by_stream)
+
+    def add(self, offer: Offer) -> None:
+        self._by_stream.setdefault(offer.stream, {})[offer.entry] = offer
+        self._by_run.setdefault(offer.claim.run_id, {})[offer.claim.token] = offer
+
+    def remove(self, offer: Offer) -> None:
+        found = self._by_stream.get(offer.stream, {})
+        if found.pop(offer.entry, None) is not None and not found:
+            del self._by_stream[offer.stream]
+        tokens = self._by_run.get(offer.claim.run_id, {})
+        if tokens.get(offer.claim.token) is offer:
+            del tokens[offer.claim.token]
+            if not tokens:
+                del self._by_run[offer.claim.run_id]
+
+    def on(self, stream: str) -> dict[str, Offer]:
+        """By their entries."""
+        return dict(self._by_stream.get(stream, {}))
+
+    def of_run(self, run_id: RunId) -> list[Offer]:
+        return list(self._by_run.get(run_id, {}).values())
+
+    def find(self, run_id: RunId, token: TaskToken) -> Offer | None:
+        return self._by_run.get(run_id, {}).get(token)

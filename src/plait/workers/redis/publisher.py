@@ -1,0 +1,120 @@
+"""Offers tasks: claims rows of queues that somebody reads on Redis, and adds each to its stream as a signed envelope.
+
+A queue that has no consumer there is left alone: its tasks are for workers of other kinds, and a run that waits for
+one says so. Only a few tasks are offered ahead of consumers: the rest wait in the store, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from plait.api.claim_id import read
+from plait.api.task import QueueTask
+from plait.kernel.clock import Clock
+
+from .envelope import seal, token_of
+from .link import Link, Survey
+from .names import stream as stream_of
+from .offers import Offer, Offers
+from .signing_keys import SigningKeys
+from .source import WORKER, OfferSource
+
+AHEAD = 200
+"""Tasks in a stream that no consumer has yet."""
+FRESH = 60_000
+"""Milliseconds: a consumer that asked within these is there. One that waits for longer is tried with one task."""
+_LOOK_EVERY = 0.25
+"""Seconds between two looks at which queues there are."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """What is known of who reads a stream, as of the last look. Mutable: it is looked at again and again."""
+
+    namespace: str
+    queue: str
+    consumers: bool = False
+    fresh: bool = False
+    delivered: int = 0
+    """How many of our offers consumers have."""
+    rest_until: float = 0.0
+    """Nobody took what was offered: not before then."""
+    used: float = 0.0
+    """When it last had tasks."""
+
+    def see(self, survey: Survey, ours: Iterable[Offer]) -> None:
+        self.consumers = bool(survey.consumers)
+        self.fresh = any(idle < FRESH for idle in survey.consumers)
+        self.delivered = sum(survey.is_delivered(offer.entry) for offer in ours)
+
+
+class Publisher:
+    def __init__(self, source: OfferSource, link: Link, keys: SigningKeys, offers: Offers, clock: Clock, lease: float):
+        self._source = source
+        self._link = link
+        self._keys = keys
+        self._offers = offers
+        self._clock = clock
+        self._lease = lease
+        self._looked = -_LOOK_EVERY
+        self.readings: dict[str, Reading] = {}
+        """By stream."""
+
+    async def round(self) -> None:
+        """Offers what there is to offer now."""
+        await self._look()
+        for name, reading in list(self.readings.items()):
+            while (limit := self._limit(name, reading)) > 0:
+                if await self._offer(name, reading, limit) < limit:
+                    break
+
+    async def _look(self) -> None:
+        """Queues that have tasks, and who reads their streams; those that are known are looked at by the tender."""
+        now = self._clock.monotonic()
+        if now - self._looked < _LOOK_EVERY:
+            return
+        self._looked = now
+        for namespace, queue in await self._source.unclaimed():
+            name = stream_of(namespace, queue)
+            if name not in self.readings:
+                reading = self.readings[name] = Reading(namespace, queue)
+                reading.see(await self._link.survey(name), ())
+            self.readings[name].used = now
+
+    def _limit(self, name: str, reading: Reading) -> int:
+        if not reading.consumers or self._clock.monotonic() < reading.rest_until:
+            return 0
+        waiting = len(self._offers.on(name)) - reading.delivered
+        return (AHEAD if reading.fresh else 1) - waiting
+
+    async def _offer(self, name: str, reading: Reading, limit: int) -> int:
+        tasks = await self._source.claim(
+            WORKER, [reading.queue], namespace=reading.namespace, limit=limit, lease_ms=round(self._lease * 1000)
+        )
+        if tasks:
+            try:
+                await self._publish(name, reading.namespace, tasks)
+            except BaseException:
+                for task in tasks:  # nobody can have read them, or it does not matter that somebody has
+                    await self._source.release(task.id, namespace=reading.namespace)
+                raise
+        return len(tasks)
+
+    async def _publish(self, name: str, namespace: str, tasks: list[QueueTask]) -> None:
+        key = (await self._keys.ring(namespace)).current
+        now, claims = self._clock.now(), [read(task.id, namespace) for task in tasks]
+        entries = [
+            {
+                "token": seal(token_of(task, claim, now), key),
+                "run_id": task.run_id,
+                "node_id": task.node,
+            }
+            for task, claim in zip(tasks, claims, strict=True)
+        ]
+        ids = await self._link.add(name, entries)
+        moment = self._clock.monotonic()
+        for task, claim, entry in zip(tasks, claims, ids, strict=True):
+            limits = [self._lease, *(ms / 1000 for ms in (task.timeout_ms, task.heartbeat_ms) if ms is not None)]
+            patience = min(limits) / 2
+            self._offers.add(Offer(claim, namespace, task.node, name, entry, patience, moment, moment))

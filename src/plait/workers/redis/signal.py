@@ -1,0 +1,119 @@
+"""What workers report: the shape of a result, and whether it may count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from plait.api.claim_id import ClaimId
+from plait.api.task import TaskFailure, TaskReport
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
+from plait.kernel.queued import HeldTask
+from plait.kernel.task_inputs import PYTHON, ROUTE, STEP
+
+from .signing_keys import KeyRing
+from .source import WORKER
+
+_SIGNATURE = ("signature", "signed_by")
+REJECTED = "token.rejected"
+"""The type of the error of a worker that refused an envelope."""
+_Text = Annotated[str, Meta(max_length=10_000)]
+
+
+class SignalError(msgspec.Struct, frozen=True):
+    message: _Text = ""
+    type: Annotated[str, Meta(max_length=400)] = ""
+    retryable: bool = True
+
+
+class Signal(msgspec.Struct, frozen=True, kw_only=True):
+    """One result. Fields that are not known here are left alone."""
+
+    run_id: str
+    status: Literal["completed", "failed"]
+    node_id: str = ""
+    token_id: str = ""
+    """May be left out if only one task of the node is under way."""
+    attempt: int | None = None
+    job_id: str = ""
+    result_data: Any = None
+    result_ref: str = ""
+    error: SignalError = SignalError()
+    next_nodes: list[str] | None = None
+    signature: str = ""
+    signed_by: str = ""
+
+    @property
+    def refuses_envelope(self) -> bool:
+        return self.status == "failed" and self.error.type == REJECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """It is the result of this task."""
+
+    held: HeldTask
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    reason: str
+    held: HeldTask | None = None
+    """The task that it claims to be of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Of a task that is settled, or in another attempt by now."""
+
+
+def parse(raw: bytes) -> tuple[Signal, Mapping[str, Any]]:
+    """A result, and its document as it was signed. Raises `InvalidInput`."""
+    document = values.parse(raw)
+    try:
+        return msgspec.convert(document, Signal), document
+    except msgspec.ValidationError as error:
+        raise InvalidInput("redis.bad_signal", "this is not a result", why=str(error)) from None
+
+
+def is_genuine(signal: Signal, document: Mapping[str, Any], ring: KeyRing, *, required: bool) -> bool:
+    """A signature that is there must be right, whether or not one is required."""
+    if not signal.signature and not signal.signed_by:
+        return not required
+    body = {name: value for name, value in document.items() if name not in _SIGNATURE}
+    return ring.verifies(body, signal.signature, signal.signed_by)
+
+
+def judge(signal: Signal, rows: Sequence[HeldTask], *, genuine: bool) -> Counts | Refused | Late:
+    """`rows`: all tasks of the run that are on queues."""
+    leased = [row for row in rows if row.worker == WORKER]
+    if signal.token_id:
+        found = [row for row in leased if row.task.token == signal.token_id]
+    else:
+        found = [row for row in leased if (row.task.node or row.task.token) == signal.node_id]
+    if not genuine:
+        return Refused("the signature of the result is missing or wrong", found[0] if len(found) == 1 else None)
+    if not signal.token_id and len(found) != 1:
+        return Refused(f"a result without token_id, and {len(found)} tokens of `{signal.node_id}` are leased")
+    if not found:
+        return Late()
+    [row] = found
+    if signal.attempt is not None and signal.attempt > row.task.attempt:
+        return Refused(f"a result of attempt {signal.attempt}, which has not begun", row)
+    return Late() if signal.attempt not in (None, row.task.attempt) else Counts(row)
+
+
+def report_of(signal: Signal, held: HeldTask, output: object) -> TaskReport:
+    task = held.task
+    id = ClaimId.of(task, held.claim or "").text()
+    if signal.status == "failed":
+        failure = TaskFailure(message=signal.error.message or "the worker gave no reason", type=signal.error.type)
+        return TaskReport(id=id, error=failure, retryable=signal.error.retryable)
+    if signal.next_nodes is not None and task.kind not in (PYTHON, STEP):
+        output = {ROUTE: {"output": output, "next_nodes": signal.next_nodes}}
+    return TaskReport(id=id, output=output)

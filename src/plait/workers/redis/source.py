@@ -1,0 +1,32 @@
+"""What the hot path needs of an engine's queues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Raw
+
+from plait.api.task import QueueTask, TaskReport
+from plait.kernel.errors import PlaitError
+from plait.kernel.ids import RunId
+from plait.kernel.queued import HeldTask
+
+WORKER = "redis"
+"""Who holds the claims: which consumer has a task is known to Redis alone."""
+
+
+class OfferSource(Protocol):
+    """`engine.queues`."""
+
+    async def unclaimed(self) -> list[tuple[str, str]]: ...
+    async def claim(
+        self, worker: str, queues: Sequence[str], *, namespace: str, limit: int, lease_ms: int
+    ) -> list[QueueTask]: ...
+    async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str) -> bool: ...
+    async def report(self, reports: Sequence[TaskReport], *, namespace: str) -> list[PlaitError | None]: ...
+    async def release(self, id: str, *, namespace: str) -> None: ...
+    async def held(self, run_id: RunId) -> list[HeldTask]: ...
+    async def reject(self, id: str, reason: str, *, namespace: str) -> None: ...
+    async def reject_stray(self, run_id: RunId, node: str, reason: str) -> None: ...
+    async def blob(self, reference: str) -> Raw: ...
