@@ -182,7 +182,7 @@ async def test_a_run_whose_task_a_worker_has_is_at_work_and_does_not_wait(backen
         await enqueue(store, owner, queued_task("b", "one"), queued_task("b", "two"))
 
         async def listed(*statuses: str) -> list[str]:
-            return ids(await store.runs(RunFilter(namespace="default", status=list(statuses))))
+            return ids(await store.runs(RunFilter(namespace="default", status=list(statuses))))  # type: ignore[arg-type]
 
         assert await listed("waiting") == ["c", "b", "a"]
         assert await listed("working") == []

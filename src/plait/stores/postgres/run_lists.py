@@ -12,20 +12,21 @@ from plait.stores.run_lists import Count, Floor, Index, Names, Rows, Source, Ste
 from .database import Connection
 
 SQL = statements.load("plait.stores.postgres", "run_lists.sql")
+_ORDERED = "order by place.created_at desc, place.id desc limit $7"
+"""As far as the list goes: else the server may think that it is quicker to look at all."""
 _UNORDERED: tuple[Index, ...] = ("of_prefix", "of_claimed", "of_text")
-_ORDER = "order by created_at desc, id desc"
 
 
-def _composed(name: str) -> dict[str, str]:
-    """A statement for each index."""
+def _composed(name: str, unordered: str) -> dict[str, str]:
+    """A statement for each index; those that have no order are read to the end if a list is wanted."""
     found: dict[str, str] = {}
     for index in get_args(Index):
-        order = "" if index in _UNORDERED else _ORDER
-        found[index] = SQL[name].format(index=SQL[index], order=order)
+        page = unordered if index in _UNORDERED else _ORDERED
+        found[index] = SQL[name].format(index=SQL[index], page=page)
     return found
 
 
-COUNTS, FLOORS, ROWS = _composed("count"), _composed("floor"), _composed("rows")
+COUNTS, FLOORS, ROWS = _composed("count", "limit $7"), _composed("floor", ""), _composed("rows", "")
 
 
 async def list_runs(connection: Connection, query: RunFilter) -> list[RunRow]:

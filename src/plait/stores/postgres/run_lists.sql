@@ -38,11 +38,10 @@ where number in (
       and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint)
   and (created_at, id) < ($4::bigint, $5::text)
 
--- count: places of an index, as far as anybody wants to know. In the order of the index, if it has one: else the
--- server may think that it is quicker to look at all
+-- count: places of an index, as far as anybody wants to know
 select count(*)
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
-cross join lateral (select 1 from ({index}) as place {order} limit $7) as found;
+cross join lateral (select 1 from ({index}) as place {page}) as found;
 
 -- floor: the moment of the place that is $7 places down in an index; the latest where it has several parts
 select max(found.created_at)
@@ -78,7 +77,7 @@ cross join lateral (
                and exists (select from plait.run_texts t
                            where t.run = r.number and (t.part = 0 or r.error is not null or r.blocked is not null)
                              and position($18::text in t.text) > 0)))
-    order by place.created_at desc, place.id desc limit $7
+    {page}
 ) as found
 order by found.created_at desc, found.id desc limit $7;
 
