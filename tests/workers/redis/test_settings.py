@@ -20,8 +20,10 @@ def test_defaults(url: str):
 
 @pytest.mark.parametrize(
     "url",
-    ["http://host", "host:6379", "", "redis://host?lease=0", "redis://host?lease=x", "redis://host?lease=nan"]
-    + ["redis://host?require_signed_results=perhaps", "redis://u:secret@host?lease=1e9"],
+    [
+        *("http://host", "host:6379", "", "redis://host?lease=0", "redis://host?lease=x", "redis://host?lease=nan"),
+        *("redis://host?require_signed_results=perhaps", "redis://u:secret@host?lease=1e9"),
+    ],
 )
 def test_a_url_that_makes_no_sense_is_refused_without_its_password(url: str):
     with pytest.raises(InvalidInput) as refused:
