@@ -59,6 +59,7 @@ ERRORS = [
     "RunBlocked",
     "RunExistsError",
     "RunFailed",
+    "Stale",
     "StepError",
     "StepExhaustedError",
     "StepTimeoutError",

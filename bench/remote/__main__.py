@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,11 +24,28 @@ from rich.table import Table
 from bench.api.server import free_port
 from bench.postgres import databases
 from bench.remote.processes import server, workers
+from bench.targets import Limit
+from plait import Engine
 from plait.client.client import Client
+from plait.client.queues import RemoteQueues
+from plait.engine.queues import Queues
 from plait.kernel.store import RunFilter
 
 IDLE_SECONDS = 5.0
 WORKERS = 4
+RATE, IDLE = Limit("at least", 1_000), Limit("at most", 1)
+"""Tasks a second, and the percentage of a core that a worker without tasks costs."""
+
+
+@dataclass(frozen=True)
+class Place:
+    name: str
+    url: str
+    """Of the server."""
+    source: str
+    """Where workers get their tasks."""
+    claim_limit: Limit
+    """Milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +61,12 @@ class Sizes:
 @dataclass(frozen=True)
 class Figures:
     place: str
+    claim_limit: Limit
+    claim_ms: float
+    """Median, from asking for a task that is there until its result is durable."""
     p50_ms: float
     p99_ms: float
+    """From the decision that opens a step to the one that has its result: the claim, and two commits of the run."""
     tasks_per_s: float
     idle: float
     w1_remote: float
@@ -69,10 +90,12 @@ async def _measure(sizes: Sizes, place: str | None) -> list[Figures]:
     with tempfile.TemporaryDirectory(prefix="plait-bench-remote-") as folder:
         if place in (None, "sqlite"):
             async with _opened(f"sqlite:///{folder}/plait.db", Path(folder)) as url:
-                found.append(await _figures("SQLite, through the server", url, url, sizes, Path(folder)))
+                where = Place("SQLite, through the server", url, url, Limit("at most", 5))
+                found.append(await _figures(where, sizes, Path(folder)))
         if place in (None, "postgres"):
             async with databases() as servers, servers.fresh() as db, _opened(db, Path(folder)) as url:
-                found.append(await _figures("PostgreSQL, directly", url, db, sizes, Path(folder)))
+                where = Place("PostgreSQL, directly", url, db, Limit("at most", 3))
+                found.append(await _figures(where, sizes, Path(folder)))
     return found
 
 
@@ -84,21 +107,24 @@ async def _opened(db: str, folder: Path) -> AsyncGenerator[str]:
             yield f"http://127.0.0.1:{port}"
 
 
-async def _figures(place: str, url: str, source: str, sizes: Sizes, folder: Path) -> Figures:
+async def _figures(place: Place, sizes: Sizes, folder: Path) -> Figures:
     with (folder / "workers.log").open("ab") as log:
-        async with Client(url) as client:
-            async with workers(source, 1, log) as [one]:
+        async with Client(place.url) as client:
+            claims = await _claims(client, place, sizes.alone)
+            async with workers(place.source, 1, log) as [one]:
                 await (await client.start("chain", 10)).result()
                 latencies = await _latencies(client, sizes.alone)
                 spent = one.cpu()
                 await asyncio.sleep(IDLE_SECONDS)
-                idle = (one.cpu() - spent) / IDLE_SECONDS
-            async with workers(source, WORKERS, log):
+                idle = 100 * (one.cpu() - spent) / IDLE_SECONDS
+            async with workers(place.source, WORKERS, log):
                 rate = await _rate(client, sizes.together)
                 remote = await _w1(client, "chain", sizes.runs)
             local = await _w1(client, "local_chain", sizes.runs)
     return Figures(
-        place,
+        place.name,
+        place.claim_limit,
+        statistics.median(claims),
         statistics.median(latencies),
         statistics.quantiles(latencies, n=100)[98],
         rate,
@@ -106,6 +132,28 @@ async def _figures(place: str, url: str, source: str, sizes: Sizes, folder: Path
         remote,
         local,
     )
+
+
+async def _claims(client: Client, place: Place, tasks: int) -> list[float]:
+    """Milliseconds from asking for a task that is there until its result is durable, one after the other."""
+    run = await client.start("fan", tasks)
+    if place.source == place.url:
+        found = await _claim_each(client.queues, tasks)
+    else:
+        async with Engine(place.source, work=False) as engine:
+            found = await _claim_each(engine.queues, tasks)
+    assert await run.result() == tasks
+    return found
+
+
+async def _claim_each(queues: Queues | RemoteQueues, tasks: int) -> list[float]:
+    found: list[float] = []
+    for _ in range(tasks):
+        began = time.perf_counter()
+        [task] = await queues.claim("bench", ["bench"], wait_ms=10_000)
+        await queues.complete(task.id, 1)
+        found.append((time.perf_counter() - began) * 1000)
+    return found
 
 
 async def _latencies(client: Client, steps: int) -> list[float]:
@@ -140,19 +188,25 @@ async def _w1(client: Client, definition: str, runs: int) -> float:
 
 def show(found: list[Figures]) -> None:
     table = Table(title="Remote workers")
-    for name in ("", "p50 ms", "p99 ms", f"tasks/s, {WORKERS} workers", "idle worker", "W1 remote", "W1 local"):
-        table.add_column(name, justify="left" if not name else "right")
+    table.add_column("")
     for each in found:
-        table.add_row(
-            each.place,
-            f"{each.p50_ms:.1f}",
-            f"{each.p99_ms:.1f}",
-            f"{each.tasks_per_s:,.0f}",
-            f"{each.idle:.2%} of a core",
-            f"{each.w1_remote:,.0f} steps/s",
-            f"{each.w1_local:,.0f} steps/s",
-        )
+        table.add_column(each.place, justify="right")
+    rows: list[tuple[str, Callable[[Figures], str]]] = [
+        ("claim to completion, p50", lambda f: _beside(f"{f.claim_ms:.1f} ms", f.claim_limit, f.claim_ms)),
+        (f"tasks/s, {WORKERS} workers", lambda f: _beside(f"{f.tasks_per_s:,.0f}", RATE, f.tasks_per_s)),
+        ("idle worker, % of a core", lambda f: _beside(f"{f.idle:.2f}", IDLE, f.idle)),
+        ("step through a worker process, p50", lambda f: f"{f.p50_ms:.1f} ms"),
+        ("step through a worker process, p99", lambda f: f"{f.p99_ms:.1f} ms"),
+        ("W1 remote", lambda f: f"{f.w1_remote:,.0f} steps/s"),
+        ("W1 local", lambda f: f"{f.w1_local:,.0f} steps/s"),
+    ]
+    for name, cell in rows:
+        table.add_row(name, *(cell(each) for each in found))
     Console(width=None if sys.stdout.isatty() else 140).print(table)
+
+
+def _beside(figure: str, limit: Limit, value: float) -> str:
+    return f"{figure} (limit {limit.text}: {limit.verdict(value)})"
 
 
 if __name__ == "__main__":

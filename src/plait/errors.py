@@ -29,6 +29,7 @@ from plait.kernel.errors import (
     PlaitError,
     RunBlocked,
     RunFailed,
+    Stale,
     TooLarge,
     Unavailable,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "RunBlocked",
     "RunExistsError",
     "RunFailed",
+    "Stale",
     "StepError",
     "StepExhaustedError",
     "StepTimeoutError",

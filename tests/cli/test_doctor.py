@@ -103,6 +103,24 @@ def test_a_run_with_too_many_messages_is_a_problem(desk: Desk):
     assert "doctor.full" in problems(desk)
 
 
+def test_a_deep_look_names_every_run_that_is_damaged(desk: Desk):
+    for id in ("a", "b", "c", "d"):
+        desk.run("nothing", "--id", id)
+    ran = desk.plait("doctor", "--deep")
+    assert (ran.code, "all is well" in ran.out) == (0, True)
+    assert "examined" in ran.out
+    _sql(desk, "update runs set labels = '{' where id = 'b'")
+    _sql(desk, "update log set at = at + 1 where run = (select number from runs where id = 'c')")
+    ran = desk.plait("doctor", "--deep", "--json")
+    assert ran.code == 1
+    found = [(each["code"], each["title"]) for each in ran.json["problems"] if each["code"] == "store.damaged"]
+    assert sorted(found) == [
+        ("store.damaged", "the log of run c is damaged"),
+        ("store.damaged", "the row of run b is damaged"),
+    ]
+    assert ran.json["facts"]["examined"].startswith("4 runs, ")
+
+
 def test_a_clock_that_was_set_back_is_a_problem(desk: Desk):
     desk.start("waits", "w")
     _sql(desk, "update runs set created_at = created_at + 3600000")

@@ -170,6 +170,70 @@ def test_a_global_changed_in_a_workflow():
     assert inside("global total", "total = 1") == ["outer-variable"]
 
 
+def test_a_variable_of_the_module_changed_in_a_workflow():
+    found = warnings("""\
+        TOTALS = {}
+        SEEN: list[int] = []
+        LIMIT = 3
+
+        async def helper(n):
+            SEEN.append(n)
+
+        @workflow
+        async def w(ctx, n):
+            TOTALS["a"] = n
+            del TOTALS["a"]
+            os.sep = "!"
+            await helper(n)
+            await ctx.step("a", lambda: SEEN.append(n))
+            SEEN = [LIMIT]
+
+        @workflow
+        async def other(ctx, n):
+            SEEN = []
+            SEEN.append(LIMIT)
+        """)
+    assert found == [(6, "outer-variable"), *((line, "outer-variable") for line in (10, 11, 12))]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["for x in {1, 2}:", "    await ctx.step(f'{x}', len)"],
+        ["names = set(n)", "for x in names | {1}:", "    pass"],
+        ["names: set[str] = load()", "[x for x in names]"],
+        ["names = {str(x) for x in n}", "list(names)"],
+        ["names = frozenset(n)", "', '.join(names.union(n))"],
+        ["names = set(n)", "names.pop()"],
+        ["names = set(n)", "await asyncio.gather(*names)"],
+        ["names = set(n)", "dict.fromkeys(names)"],
+        ["async for x in set(n):", "    pass"],
+        ["names = set(n)", "def inner():", "    return [x for x in names]", "inner()"],
+        ["enumerate(set(n) if n else frozenset())"],
+    ],
+)
+def test_the_order_of_a_set(lines: list[str]):
+    assert inside(*lines) == ["set-order"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["for x in sorted({1, 2}):", "    pass"],
+        ["names = set(n)", "sorted(x for x in names); sorted(list(names)); len(names); 3 in names"],
+        ["names = set(n)", "{x for x in names}; {*names, 1}; sum(x for x in names)"],
+        ["names = set(n)", "names = sorted(names)", "for x in names:", "    pass"],
+        ["names = {1: 2}", "for x in names:", "    pass", "names.pop(1)"],
+        ["tasks = {asyncio.create_task(ctx.sleep(f'{i}', i)) for i in range(3)}", "for t in tasks:", "    await t"],
+        ["done, pending = await asyncio.wait(n)", "for t in pending:", "    t.cancel()"],
+        ["await ctx.step('a', lambda: list(set(n)))"],
+        ["stack = []", "stack.pop()"],
+    ],
+)
+def test_what_does_not_depend_on_the_order_of_a_set(lines: list[str]):
+    assert inside(*lines) == []
+
+
 def test_a_line_can_be_marked_as_meant():
     assert inside("time.time()  # plait: ok") == []
 

@@ -1,8 +1,22 @@
 """The same commands on PostgreSQL."""
 
+import asyncio
+
 import pytest
 
 from tests.cli.support import Desk
+from tests.stores.looking_in import looking_in
+
+COMPARE = """
+create or replace function plait.compare(text, text) returns integer language sql immutable as 'select {}'
+"""
+INDEX = f"""
+{COMPARE.format("bttextcmp($1, $2)")};
+create operator class plait.odd for type text using btree as
+    operator 1 <, operator 2 <=, operator 3 =, operator 4 >=, operator 5 >, function 1 plait.compare(text, text);
+create index runs_odd on plait.runs (id plait.odd)
+"""
+"""An index whose order is another when its function is changed, as after an upgrade of a system's collations."""
 
 
 @pytest.fixture
@@ -19,6 +33,31 @@ def test_a_run_is_started_seen_and_examined(pg: Desk):
     ran = pg.plait("doctor", "--json")
     assert (ran.code, ran.json["facts"]["store"]) == (0, "postgresql")
     assert ran.json["facts"]["shards"] == "0 of 64 owned"
+
+
+async def test_a_deep_look_checks_indexes_where_the_server_can(pg: Desk, postgres_url: str):
+    await asyncio.to_thread(pg.run, "hello", "--id", "h", "--input", '"Ada"')
+    async with looking_in(postgres_url) as db:
+        ran = await asyncio.to_thread(pg.plait, "doctor", "--deep", "--json")
+        assert (ran.code, ran.json["problems"]) == (0, [])
+        assert ran.json["facts"]["index checks"] == "none: an administrator may `create extension amcheck`"
+        await db.execute("create extension amcheck")
+        ran = await asyncio.to_thread(pg.plait, "doctor", "--deep", "--json")
+        assert (ran.code, ran.json["facts"]["index checks"]) == (0, "by amcheck")
+
+
+async def test_a_damaged_index_is_found_by_amcheck(pg: Desk, postgres_url: str):
+    for id in ("a", "b"):
+        await asyncio.to_thread(pg.run, "hello", "--id", id, "--input", '"Ada"')
+    async with looking_in(postgres_url) as db:
+        await db.execute("create extension amcheck")
+        await db.execute(INDEX)
+        await db.execute(COMPARE.format("-bttextcmp($1, $2)"))
+    ran = await asyncio.to_thread(pg.plait, "doctor", "--deep", "--json")
+    assert ran.code == 1
+    [problem] = ran.json["problems"]
+    assert (problem["code"], problem["title"]) == ("store.damaged", "the database is damaged")
+    assert "index runs_odd: item order invariant violated" in problem["detail"]
 
 
 def test_what_is_told_without_an_engine_is_kept(pg: Desk):

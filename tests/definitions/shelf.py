@@ -28,7 +28,7 @@ class Describing:
     loaded: Sequence[Description] = ()
     numbering: Numbering = "count"
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         self.read(definition)
         return ()
 

@@ -93,6 +93,20 @@ def test_a_run_is_started_from_the_form(page: Page, server: Server, name: str) -
     assert found["run"]["deadline"] - found["run"]["created_at"] == pytest.approx(7_200_000, abs=1000)
 
 
+def test_the_form_shows_defaults_and_sends_them(page: Page, server: Server, name: str) -> None:
+    page.goto("/runs/new?definition=checkout")
+    expect(page.get_by_label("Cups")).to_have_value("2")
+    expect(page.get_by_label("Cups")).to_have_accessible_description(re.compile("default 2"))
+    expect(page.get_by_label("Tea")).to_have_accessible_description(re.compile('default "green"'))
+    expect(page.get_by_label("Gift")).not_to_be_checked()
+    expect(page.get_by_label("Customer")).not_to_have_accessible_description(re.compile("default"))
+    page.get_by_label("Customer").fill("Ada")
+    page.get_by_label("ID", exact=True).fill(name)
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+    assert server.detail(name)["input"] == {"customer": "Ada", "cups": 2, "tea": "green", "gift": False}
+
+
 def test_what_does_not_fit_is_said_at_its_field(page: Page) -> None:
     page.goto("/runs/new?definition=checkout")
     page.get_by_label("Cups").fill("13")

@@ -1,5 +1,6 @@
 """The run page of a goals run: its graph, its attributes and who gave them, and its plan against what ran."""
 
+import base64
 import re
 
 import pytest
@@ -46,6 +47,37 @@ def test_the_graph_has_the_planned_steps_and_what_was_given(page: Page, sold: st
     expect(graph.locator(".edge-label", has_text="receipt").first).to_be_visible()
     page.locator(".run-facts").get_by_role("link").first.click()
     expect(page).to_have_url(re.compile("/catalog.*goal=letter"))
+
+
+NEARLY_BACKGROUND = """
+async ([picture, area]) => {
+  const image = await createImageBitmap(new Blob([Uint8Array.from(atob(picture), (each) => each.charCodeAt(0))]));
+  const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+  canvas.drawImage(image, 0, 0);
+  const { data } = canvas.getImageData(area.x, area.y, area.width, area.height);
+  const counts = new Map();
+  for (let at = 0; at < data.length; at += 4) {
+    const color = (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
+    counts.set(color, (counts.get(color) ?? 0) + 1);
+  }
+  const [background] = [...counts].sort((a, b) => b[1] - a[1])[0];
+  const part = (color, bits) => (color >> bits) & 255;
+  const near = (color) => [16, 8, 0].every((bits) => Math.abs(part(color, bits) - part(background, bits)) < 4);
+  return [...counts].reduce((sum, [color, count]) => sum + (color !== background && near(color) ? count : 0), 0);
+}
+"""
+"""How many pixels of a picture hardly differ from most of it."""
+
+
+def test_edges_of_what_was_never_reached_leave_no_shade_on_a_dark_page(page: Page, server: Server, ns: str) -> None:
+    reach(server, ["letter"], {"email": ADA, "card": "visa", "cart": [{"price": "free"}]}, ns, ns)
+    server.ended(ns, "failed", namespace=ns)
+    page.emulate_media(color_scheme="dark")
+    open_run(page, ns, f"?ns={ns}")
+    graph = page.get_by_role("region", name="Graph of the run")
+    expect(graph.locator(".edge.ahead").first).to_be_attached()
+    picture = base64.b64encode(page.screenshot()).decode()
+    assert page.evaluate(NEARLY_BACKGROUND, [picture, graph.bounding_box()]) < 8_000
 
 
 def test_each_attribute_tells_its_value_and_who_gave_it(page: Page, sold: str) -> None:

@@ -13,6 +13,7 @@ from plait.api.task import QueueTask
 from plait.dialects.code.errors import WorkflowCodeError
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, RunFailed
 from plait.kernel.ids import RunId
+from plait.kernel.queued import ClaimRequest, HeldTask
 from plait.stores.memory import MemoryStore
 from plait.testing import VirtualClock
 
@@ -336,6 +337,42 @@ async def test_a_claim_waits_for_a_task():
         waiting = asyncio.ensure_future(shop.claim(wait_ms=60_000))
         await asyncio.sleep(0)
         await shop.engine.start(book, id="b")
+        [task] = await asyncio.wait_for(waiting, 5)
+        assert task.run_id == "b"
+
+
+async def test_a_worker_that_got_all_there_was_asks_the_store_again_when_something_comes(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    async with Shop() as shop:
+        asked: list[str] = []
+        claim = shop.store.queues.claim
+
+        async def counted(request: ClaimRequest) -> list[HeldTask]:
+            asked.append(request.worker)
+            return await claim(request)
+
+        monkeypatch.setattr(shop.store.queues, "claim", counted)
+        await shop.engine.start(book, id="first")
+        first = await shop.one()
+        waiting = asyncio.ensure_future(shop.claim(wait_ms=60_000))
+        await shop.later(1)
+        assert asked == ["w1"]
+        other = await shop.claim(worker="w2")
+        assert (other, asked) == ([], ["w1", "w2"]), "who does not wait is told what the store says"
+        await shop.engine.queues.release(first.id)
+        [again] = await asyncio.wait_for(waiting, 5)
+        assert again.run_id == "first"
+
+
+async def test_what_is_freed_without_a_word_is_found_after_a_while():
+    async with Shop() as shop:
+        await shop.engine.start(book, id="b")
+        held = await shop.one()
+        waiting = asyncio.ensure_future(shop.claim(wait_ms=60_000))
+        await shop.later(1)
+        assert await shop.store.queues.release(read(held.id, "default").held)
+        await shop.later(5)
         [task] = await asyncio.wait_for(waiting, 5)
         assert task.run_id == "b"
 

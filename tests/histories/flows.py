@@ -190,6 +190,20 @@ async def printed(ctx: Context, page: int) -> str:
     return await ctx.step("render", rendered, page)
 
 
+@workflow
+async def undoable(ctx: Context, number: int) -> int:
+    return await ctx.step("double", double, number, rollback=forget)
+
+
+@workflow
+async def regretted_with_child(ctx: Context) -> None:
+    """Whose child has something to undo too."""
+    await ctx.step("before", double, 1, rollback=forget)
+    await ctx.child("child", undoable, 2)
+    await ctx.step("after", double, 3, rollback=forget)
+    raise RollbackError("changed my mind")
+
+
 DEFINITIONS = [
     everything,
     countersigned,
@@ -204,4 +218,6 @@ DEFINITIONS = [
     changed,
     bulky,
     printed,
+    undoable,
+    regretted_with_child,
 ]

@@ -42,6 +42,10 @@ async def rolled_back(s: Sim) -> SimRun:
     return await _ended(s, await s.start(flows.regretted, id="rolled-back"))
 
 
+async def rolled_back_with_child(s: Sim) -> SimRun:
+    return await _ended(s, await s.start(flows.regretted_with_child, id="rolled-back-with-child"))
+
+
 async def stuck_in_rollback(s: Sim) -> SimRun:
     run = await s.start(flows.stuck_in_rollback, id="stuck")
     await _until_nothing_happens(s, run)
@@ -145,6 +149,7 @@ RECIPES: dict[str, Recipe] = {
     "countersigned": countersigned,
     "chatting": chatting,
     "rolled-back": rolled_back,
+    "rolled-back-with-child": rolled_back_with_child,
     "stuck-in-rollback": stuck_in_rollback,
     "cancelled": cancelled,
     "cancelled-and-undone": cancelled_and_undone,

@@ -477,7 +477,7 @@ class ToyBundle:
     def declare(self, definition: object) -> bool:
         return False
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         self.read(definition)
         return ()
 

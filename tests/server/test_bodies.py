@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -100,6 +101,29 @@ async def test_a_large_body_that_would_stop_the_loop_is_refused_in_a_thread(
         body = f'{{"definition": "echo", "input": [{many}]}}'.encode()
         problem(await served.client.post(RUNS, content=body, headers=JSON), status, code)
         assert [reader is threading.main_thread() for reader in readers] == [False]
+
+
+@pytest.mark.parametrize("item", ["{}", "null", "7" * 4000])
+async def test_no_body_stops_the_loop_for_long(item: str):
+    """In processor time, so that a busy machine does not count."""
+    many = ",".join([item] * (4_000_000 // (len(item) + 1)))
+    body = f'{{"definition": "echo", "input": [{many}]}}'.encode()
+    async with serving() as served:
+        asked = asyncio.ensure_future(served.client.post(RUNS, content=pieces(body), headers=JSON))
+        longest, last = 0.0, time.process_time()
+        while not asked.done():
+            await asyncio.sleep(0)
+            now = time.process_time()
+            longest, last = max(longest, now - last), now
+        assert (await asked).status_code in (400, 413)
+    assert longest < 0.05
+
+
+async def pieces(body: bytes) -> AsyncIterator[bytes]:
+    """As they would come from afar: sending is not what is measured."""
+    for at in range(0, len(body), 65_536):
+        yield body[at : at + 65_536]
+        await asyncio.sleep(0)
 
 
 async def test_a_body_that_says_it_is_too_large_is_not_read():

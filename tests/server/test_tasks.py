@@ -11,6 +11,10 @@ import httpx
 import pytest
 
 from plait import Context, step, workflow
+from plait.api.task import TaskLine
+from plait.client import Client
+from plait.kernel import values
+from plait.kernel.ids import RunId
 from plait.server.site import Settings
 from tests.server.serving import Served, problem, serving, soon
 
@@ -151,6 +155,32 @@ async def test_a_server_that_stops_lets_waiting_workers_go():
         assert await soon(waits)
         served.site.stopping.set()
         assert (await waiting).json()["tasks"] == []
+
+
+async def test_a_heartbeat_may_bring_lines_and_leave_the_progress_as_it_is():
+    async with printing() as served:
+        await served.engine.start(book, 7, id="b")
+        task = await one(served)
+        await served.post("/tasks/heartbeat", {"id": task["id"], "progress": {"line": 3}})
+        async with Client(served.url) as client:
+            said = [TaskLine(text="the paper is damp", level="warning")]
+            assert await client.queues.heartbeat(task["id"], lines=said)
+        await served.engine.kernel.task_logs.flush()
+        [line] = (await served.get("/runs/b/logs")).json()["lines"]
+        assert (line["node"], line["level"], line["text"]) == (task["node"], "warning", "the paper is damp")
+        [held] = await served.engine.kernel.store.queues.held(RunId("b"))
+        assert values.decode(held.task.progress) == {"line": 3}
+
+
+async def test_who_has_no_claim_can_not_write_into_the_logs_of_a_run():
+    async with printing() as served:
+        await served.engine.start(book, 7, id="b")
+        task = await one(served)
+        await served.post("/tasks/release", {"id": task["id"]})
+        body = {"id": task["id"], "lines": [{"text": "it was me"}]}
+        problem(await served.post("/tasks/heartbeat", body), 409, "task.lease_lost")
+        await served.engine.kernel.task_logs.flush()
+        assert (await served.get("/runs/b/logs")).json()["lines"] == []
 
 
 # -- bad input ---------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import asyncio
 import time
 from typing import Any, TypedDict
 
-from plait import Context, Retry, heartbeat, step, step_info, workflow
+from plait import Context, Retry, heartbeat, step, step_info, step_log, workflow
 from plait.catalog import python_step
 
 started: asyncio.Event | None = None
@@ -48,6 +48,35 @@ async def endless() -> None:
     finally:
         if stopped is not None:
             stopped.set()
+
+
+@step(queue="gpu")
+async def chatty(lines: int) -> int:
+    for number in range(lines):
+        step_log(f"page {number}", level="warning" if number else "info")
+    return lines
+
+
+@step(queue="gpu")
+def chatty_thread() -> None:
+    step_log("from a thread")
+
+
+@step(queue="gpu", timeout=None)
+async def chatty_and_endless() -> None:
+    step_log("still here")
+    await asyncio.Event().wait()
+
+
+@workflow
+async def talk(ctx: Context, lines: int) -> None:
+    await ctx.step("chatty", chatty, lines)
+    await ctx.step("thread", chatty_thread)
+
+
+@workflow
+async def talk_on(ctx: Context) -> None:
+    await ctx.step("on", chatty_and_endless)
 
 
 @step(queue="gpu")

@@ -165,6 +165,54 @@ async def test_a_cancelled_run_stops_its_step_by_the_next_heartbeat():
             await queued_flows.stopped.wait()
 
 
+async def said(engine: Engine, run: Any) -> list[tuple[str, int, str, str]]:
+    lines = await engine.kernel.store.lines(run._run_id, None, 0, 10_000)
+    return [(line.node, line.attempt, line.level, line.text) for line in lines]
+
+
+async def test_what_steps_say_is_in_the_logs_of_the_run():
+    async with engine_only() as engine, working(engine):
+        run = await engine.start("talk", 2)
+        await run.result()
+        await engine.kernel.task_logs.flush()
+        assert await said(engine, run) == [
+            ("chatty", 1, "info", "page 0"),
+            ("chatty", 1, "warning", "page 1"),
+            ("thread", 1, "info", "from a thread"),
+        ]
+
+
+async def test_a_step_that_says_too_much_is_cut_off_and_still_succeeds():
+    async with engine_only() as engine, working(engine):
+        run = await engine.start("talk", 2_000)
+        await run.result()
+        await engine.kernel.task_logs.flush()
+        lines = [text for node, _, _, text in await said(engine, run) if node == "chatty"]
+        assert (len(lines), lines[-1]) == (1_001, "more than 1,000 lines: the rest is not kept")
+
+
+async def test_what_a_step_says_can_be_read_while_it_runs():
+    async with engine_only() as engine, working(engine, drain=0.0), asyncio.timeout(10):
+        run = await engine.start("talk_on")
+        while not (found := await said(engine, run)):  # noqa: ASYNC110 -- no event tells
+            await asyncio.sleep(0.001)
+        assert found == [("on", 1, "info", "still here")]
+
+
+async def test_lines_that_can_not_be_sent_harm_no_result():
+    async with engine_only() as engine:
+        source = Flaky(engine)
+
+        async def silent(*_: Any, **__: Any) -> bool:
+            raise Unavailable("client.dropped", "the server is away")
+
+        source.heartbeat = silent
+        async with working(engine, source):
+            run = await engine.start("talk", 2)
+            await run.result()
+        assert await said(engine, run) == []
+
+
 async def test_progress_goes_with_the_heartbeat():
     queued_flows.started, queued_flows.stopped = asyncio.Event(), None
     async with engine_only() as engine, working(engine, lease=0.06, drain=0):

@@ -12,6 +12,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.queued import QUEUE_NAME
+from plait.kernel.store import LineLevel
 
 from .shape import Body, Shape
 
@@ -77,10 +78,19 @@ class ClaimedTasks(Shape, frozen=True, kw_only=True):
     """The newest version that the server knows."""
 
 
+class TaskLine(Body, frozen=True, kw_only=True):
+    """What the attempt says to people."""
+
+    text: Annotated[str, Meta(max_length=10_000)]
+    level: LineLevel = "info"
+
+
 class BeatTask(Body, frozen=True, kw_only=True):
     id: TaskId
     progress: Any | UnsetType = UNSET
     """How far the attempt got: the next one is told. Left out: what was reported before stays."""
+    lines: Annotated[list[TaskLine], Meta(max_length=1_000)] = []
+    """For the logs of the run."""
 
 
 class TaskBeat(Shape, frozen=True, kw_only=True):

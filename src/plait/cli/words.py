@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from plait.kernel.counted import counted as counted
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
 from plait.kernel.view import Reason
@@ -55,10 +56,6 @@ def size(count: int) -> str:
         if count >= bytes:
             return f"{count / bytes:.1f} {unit}"
     return f"{count} bytes"
-
-
-def counted(count: int, noun: str, plural: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def value(found: Any, limit: int | None = None) -> str:

@@ -25,7 +25,8 @@ from plait.kernel.task import Executor
 from plait.observe import logs
 from plait.registry.engine import Engine
 from plait.server.process import Signals
-from plait.workers.queue_worker import QueueWorker, TaskSource, WorkerSettings
+from plait.workers.queue_worker import QueueWorker, WorkerSettings
+from plait.workers.task_source import TaskSource
 
 from .egress import egress_of
 from .loading import load_module

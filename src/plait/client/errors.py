@@ -18,6 +18,7 @@ from plait.kernel.errors import (
     InvalidInput,
     NotFound,
     PlaitError,
+    Stale,
     TooLarge,
     Unavailable,
 )
@@ -40,7 +41,8 @@ class Unauthorized(PlaitError):
 
 
 _CLASSES: dict[int, type[PlaitError]] = {
-    cls.status: cls for cls in (Unauthorized, Forbidden, NotFound, Conflict, TooLarge, InvalidInput, Busy, Unavailable)
+    cls.status: cls
+    for cls in (Unauthorized, Forbidden, NotFound, Conflict, Stale, TooLarge, InvalidInput, Busy, Unavailable)
 }
 _BY_CODE: dict[str, type[PlaitError]] = {"codec.erased": Erased}
 """Where a status stands for several errors."""

@@ -16,6 +16,7 @@ from plait.api.task import (
     ReportedTasks,
     TaskBeat,
     TaskFailure,
+    TaskLine,
     TaskReport,
     TaskState,
 )
@@ -58,9 +59,17 @@ class RemoteQueues:
         }
         return (await self._post("claim", ClaimedTasks, body, namespace, idempotent=False)).tasks
 
-    async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str = DEFAULT_NAMESPACE) -> bool:
-        """Renews the lease; False: nobody wants the result any more."""
-        found = await self._post("heartbeat", TaskBeat, {"id": id, "progress": progress}, namespace)
+    async def heartbeat(
+        self,
+        id: str,
+        progress: Raw | None = None,
+        *,
+        lines: Sequence[TaskLine] = (),
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> bool:
+        """Renews the lease, and keeps what the attempt says; False: nobody wants the result any more."""
+        body = {"id": id, "lines": list(lines), **_given(progress)}
+        found = await self._post("heartbeat", TaskBeat, body, namespace)
         return not found.cancelled
 
     async def complete(self, id: str, output: object, *, namespace: str = DEFAULT_NAMESPACE) -> None:
@@ -77,7 +86,7 @@ class RemoteQueues:
         namespace: str = DEFAULT_NAMESPACE,
     ) -> None:
         """The attempt failed; whether and when it is tried again is its policy's to say."""
-        body = {"id": id, "error": TaskFailure.of(error), "retryable": retryable, "progress": progress}
+        body = {"id": id, "error": TaskFailure.of(error), "retryable": retryable, **_given(progress)}
         await self._post("fail", TaskState, body, namespace)
 
     async def report(
@@ -96,6 +105,11 @@ class RemoteQueues:
     ) -> Any:
         path = self._transport.path("tasks", verb)
         return await self._transport.post(path, shape, body, {"namespace": namespace}, idempotent=idempotent)
+
+
+def _given(progress: Raw | None) -> dict[str, Raw]:
+    """Left out, what was reported before stays."""
+    return {} if progress is None else {"progress": progress}
 
 
 def _refusal(found: ReportedTask) -> PlaitError | None:

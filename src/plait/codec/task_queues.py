@@ -49,6 +49,9 @@ class EncryptedTaskQueues:
     async def held(self, run_id: RunId, token: TaskToken | None = None) -> list[HeldTask]:
         return [await self._unseal.held(held) for held in await self._queues.held(run_id, token)]
 
+    async def unclaimed(self) -> list[tuple[str, str]]:
+        return await self._queues.unclaimed()
+
     async def expired(self, shards: Collection[Shard], limit: int) -> Expired:
         found = await self._queues.expired(shards, limit)
         return Expired([await self._unseal.expired(claim) for claim in found.claims], found.any_left)

@@ -18,7 +18,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle
 from plait.kernel.clock import Clock
 from plait.kernel.definitions import Description
-from plait.kernel.errors import InvalidInput, NotFound, PlaitError
+from plait.kernel.errors import InvalidInput, NotFound, PlaitError, Stale
 from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
 from plait.kernel.records import Records
 
@@ -35,7 +35,7 @@ from .patching import patched
 from .reference import DefinitionRef, parse
 from .saved import Saved
 from .saving import Request, Saving, current, other_dialect
-from .tags import StaleTag, check_expected, move, remove, step
+from .tags import check_expected, move, remove, step
 from .uploads import Uploads
 from .versions import Known, choose
 
@@ -114,7 +114,7 @@ class Definitions:
             draft = patched(base, operations, description)
             try:
                 return await self._save(draft, namespace, breaking=breaking, expected=base.version)
-            except StaleTag:
+            except Stale:
                 if expected is not None:
                     raise
 
@@ -231,7 +231,7 @@ class Definitions:
         expected: str | None = None,
     ) -> Saved:
         bundle = self._bundle(draft.dialect)
-        warnings = await bundle.check(_content(draft), namespace)
+        warnings = await bundle.check_definition(_content(draft), namespace)
         saving = Saving(
             Request(
                 draft=draft,

@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from plait.kernel.errors import Conflict, NotFound
+from plait.kernel.errors import Conflict, NotFound, Stale
 
 from .changes import Change, TagMoved, TagRemoved
 from .index import History, Index
 from .nearest import did_you_mean, some_of
 
 Decide = Callable[[Index], list[Change]]
-
-
-class StaleTag(Conflict):
-    """Somebody moved the tag since the caller looked."""
-
-    status = 412
 
 
 def move(name: str, tag: str, target: str, expected: str | None) -> Decide:
@@ -59,7 +53,7 @@ def remove(name: str, tag: str) -> Decide:
 def check_expected(name: str, tag: str, now: str | None, expected: str | None) -> None:
     """`expected` is the version that the caller saw; None if that does not matter."""
     if expected is not None and now != expected:
-        raise StaleTag(
+        raise Stale(
             "definitions.tag_moved",
             f"`{name}@{tag}` is not at version {expected}",
             why=f"it is at {now}" if now is not None else "there is no such tag",

@@ -46,7 +46,7 @@ class Terms:
 
 @step
 async def reserve(order: Order) -> str:
-    step_log(f"reserving {len(order.items)} items for {order.customer}")
+    step_log(f"reserving for {order.customer}, items: {len(order.items)}")
     await asyncio.sleep(order.pace)
     return f"hold-{order.customer.lower().replace(' ', '-')}"
 

@@ -92,7 +92,7 @@ async def give_back(input: dict[str, object], output: Hold) -> None:
 @python_step(compensate=give_back, configure=lambda made: made.labels(team="stock"))
 async def reserve_goods(items: list[Item], run: Annotated[str, Meta("flow_id")]) -> Hold:
     """Reserve the goods"""
-    step_log(f"reserving {len(items)} items")
+    step_log(f"reserving items: {len(items)}")
     await asyncio.sleep(_SECONDS)
     return {"hold": f"hold-{run}"}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from plait.kernel.errors import Damaged, PlaitError
+from plait.kernel.errors import DAMAGED, Damaged, PlaitError
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow, Store
@@ -33,11 +33,7 @@ class DeepCheck:
             yield Damaged("the database is damaged", line)
         after = None
         while True:
-            try:
-                page = await self.store.runs(RunFilter(after=after, limit=_RUNS))
-            except Damaged as error:  # the others of the list can't be told from it: one damaged row ends the walk
-                yield error
-                return
+            page = await self.store.runs(RunFilter(after=after, limit=_RUNS))
             for row in page:
                 self.runs += 1
                 try:
@@ -49,6 +45,8 @@ class DeepCheck:
             after = (page[-1].created_at, page[-1].id)
 
     async def _examine(self, row: RunRow) -> None:
+        if row.blocked is not None and row.blocked.code == DAMAGED:
+            await self.store.run(row.id)  # says so if it is its row; its log may be what is damaged
         status, last = await self._walk(row.id)
         snapshot = await self.store.snapshot(row.id)
         if snapshot is not None:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from plait.api.claim_id import ClaimId, read, unknown_task
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskReport
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
 from plait.kernel import task_payload, values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, caller_id, shard_of
@@ -23,10 +23,11 @@ from plait.kernel.inputs import Rejected, TaskResult
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.queued import ClaimRequest, HeldTask, QueuedTask
-from plait.kernel.store import InboxRow, Write
+from plait.kernel.store import InboxRow, LineLevel, Write
 from plait.workers.callbacks import fill_in
 from plait.workers.common import CommonExecutors
 
+from .emptied_queues import EmptiedQueues
 from .seen_workers import NOTE_EVERY, SeenWorkers
 
 _LATE = -1
@@ -40,6 +41,7 @@ class Queues:
         self._kinds = kinds
         """Those that any executor of this engine has."""
         self._seen = SeenWorkers(kernel.store, kernel.clock)
+        self._emptied = EmptiedQueues(kernel.queue_watch)
 
     # -- claiming ------------------------------------------------------------------------------------------------
 
@@ -75,9 +77,14 @@ class Queues:
         clock, store = self._kernel.clock, self._kernel.store
         until = clock.monotonic() + seconds
         with self._kernel.queue_watch.bell() as bell:
+            if seconds and self._emptied.knows(request):
+                await bell.wait(min(seconds, NOTE_EVERY))
+                self._kernel.must_live()
             while True:
                 await self._seen.note(request.namespace, request.queues, request.worker)
+                rings = self._kernel.queue_watch.rings
                 found = await store.queues.claim(request)
+                self._emptied.note(request, rings, len(found))
                 left = until - clock.monotonic()
                 if found or left <= 0:
                     return found
@@ -131,11 +138,21 @@ class Queues:
 
     # -- reporting -----------------------------------------------------------------------------------------------
 
-    async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str = DEFAULT_NAMESPACE) -> bool:
-        """Renews the lease; False: nobody wants the result any more."""
+    async def heartbeat(
+        self,
+        id: str,
+        progress: Raw | None = None,
+        *,
+        lines: Sequence[TaskLine] = (),
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> bool:
+        """Renews the lease, and keeps what the attempt says; False: nobody wants the result any more."""
         self._kernel.must_live()
         claim = read(id, namespace)
         if await self._kernel.store.queues.beat(claim.held, progress):
+            if lines and (held := await self._other(claim)) is not None:
+                said: list[tuple[LineLevel, str]] = [(line.level, line.text) for line in lines]
+                self._kernel.task_logs.keep(claim.run_id, held.task.node or claim.token, claim.attempt, said)
             return True
         if (other := await self._other(claim)) is not None:
             raise _lease_lost(other)

@@ -33,7 +33,7 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
     stood: list[Pause] = []
     if run.state.rollback is not None or row.past is not None:
         events = await recorded(kernel.store, row.id, upto=at)
-        more, lines = undo_nodes(run, events)
+        more, lines = undo_nodes(run, nodes, events)
         nodes, edges = [*nodes, *more], [*edges, *lines]
         stood = pauses(events, row.past.shared) if row.past is not None else []
     begun = await recorded(kernel.store, row.id, limit=1)

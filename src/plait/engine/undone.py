@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import msgspec
 
+from plait.kernel.child_compensation import KIND, compensations
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Recorded
-from plait.kernel.ids import Millis
+from plait.kernel.ids import Millis, caller_id
 from plait.kernel.rollback import Rollback
 from plait.kernel.run import Run
 from plait.kernel.task import Task
@@ -17,17 +18,20 @@ from plait.kernel.view import Edge, Node, NodeStatus
 _STATUS: dict[str, NodeStatus] = {"completed": "completed", "failed": "failed", "discarded": "skipped"}
 
 
-def undo_nodes(run: Run, events: Iterable[Recorded]) -> tuple[list[Node], list[Edge]]:
+def undo_nodes(run: Run, done: Iterable[Node], events: Iterable[Recorded]) -> tuple[list[Node], list[Edge]]:
     """Newest first, as they run; none for a run that was never rolled back."""
     rollback = run.state.rollback
     if rollback is None:
         return [], []
     begun, steps = _steps(events)
+    children = {node.child: node.id for node in done if node.child is not None}
     nodes: list[Node] = []
     edges: list[Edge] = []
-    for task in reversed(run.machine.compensations()):
+    for task in reversed(compensations(run)):
         nodes.append(_node(task, steps.get(task.token), begun, run, rollback))
-        edges.append(Edge(task.node or task.token, task.token, "undo"))
+        undoes = children.get(caller_id(task.input)) if task.kind == KIND else task.node or task.token
+        if undoes is not None:
+            edges.append(Edge(undoes, task.token, "undo"))
         begun = nodes[-1].ended_at
     return nodes, edges
 

@@ -58,8 +58,7 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case StartChild():
             _start_child(effect, run, unit)
         case CancelChild():
-            # Numbered, because a child that was reopened may have to be cancelled again
-            unit.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", Cancel(effect.reason, parent=run.id))
+            cancel_child(effect, run, unit)
         case SendMessage():
             _send(effect, run, unit)
         case RequestApproval():
@@ -158,7 +157,14 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         created_at=unit.at,
         deadline=child.deadline,
     )
-    start = resolved.start(dialect, run.ids.seed(), child.deadline, labels, announces=child.announces)
+    start = resolved.start(
+        dialect,
+        run.ids.seed(),
+        child.deadline,
+        labels,
+        announces=child.announces,
+        independent=child.independent,
+    )
     taken = ErrorInfo(
         "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
     )
@@ -168,6 +174,12 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         _refusal(child, taken, run, unit),
     )
     unit.add_child(new)
+
+
+def cancel_child(effect: CancelChild, run: Run, unit: UnitOfWork, *, compensate: bool = False) -> None:
+    # Numbered, because a child that was reopened may have to be cancelled again
+    cancel = Cancel(effect.reason, compensate, parent=run.id)
+    unit.send(effect.run_id, f"~cancel:{run.id}:{run.state.seq}", cancel)
 
 
 def refuse_child(child: StartChild, error: Exception, run: Run, unit: UnitOfWork) -> None:

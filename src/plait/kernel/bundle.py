@@ -60,7 +60,14 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
         return hashlib.blake2b(names + bytes(self.input) + self.identity, digest_size=16).hexdigest()
 
     def start(
-        self, dialect: str, seed: int, deadline: Millis | None, labels: dict[str, str], *, announces: bool = False
+        self,
+        dialect: str,
+        seed: int,
+        deadline: Millis | None,
+        labels: dict[str, str],
+        *,
+        announces: bool = False,
+        independent: bool = False,
     ) -> Start:
         return Start(
             dialect=dialect,
@@ -72,6 +79,7 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
             labels=labels,
             data=self.data,
             announces=announces,
+            independent=independent,
         )
 
 
@@ -113,7 +121,7 @@ class Bundle(Protocol):
         as `{"source": text}`."""
         ...
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         """Whether this can be saved in the namespace, in the form that `read` takes; refuses with a `PlaitError`.
         Returns what should be looked at all the same."""
         ...

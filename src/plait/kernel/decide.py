@@ -13,8 +13,8 @@ from typing import Any, assert_never
 from msgspec import Raw
 
 from . import approvals, lifecycle, values
-from .apply_effects import RETRY, apply, drop_children, open_task, revoke, try_again
-from .effects import Compensate, FailTask, Finish
+from .apply_effects import RETRY, apply, cancel_child, drop_children, open_task, revoke, try_again
+from .effects import CancelChild, Compensate, Decision, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
@@ -26,6 +26,7 @@ from .inputs import (
     ChildFinished,
     ChildStarted,
     ClaimExpired,
+    CompensateChild,
     Continue,
     Decided,
     Loaded,
@@ -132,10 +133,13 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             if not (kept or run.machine.accepts_late_results):
                 lifecycle.must_run(run)
             return _hear(input, run, unit)
-        case ChildStarted() | ChildFinished():
-            # One that outlived its parent is heard for when that is reopened
-            if run.machine.accepts_late_results or not run.state.rolling_back:
-                _hear(input, run, unit)
+        case ChildFinished():
+            if not lifecycle.child_compensated(input, run, unit):
+                _child(input, run, unit)
+        case ChildStarted():
+            _child(input, run, unit)
+        case CompensateChild():
+            _compensate_for_parent(input, run, unit)
         case _:
             assert_never(input)
     return None
@@ -170,6 +174,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
             open_task(effect, run, unit)
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
+        elif type(effect) is CancelChild:
+            cancel_child(effect, run, unit, compensate=_rolls_back(input, decision))
         elif type(effect) is FailTask:
             _fail_task(effect, run, unit)
         elif type(effect) is Compensate:
@@ -177,6 +183,13 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         else:
             apply(effect, run, unit)
     return _LATER if decision.replies_later else decision.reply
+
+
+def _rolls_back(input: Any, decision: Decision) -> bool:
+    """Whether the run ends in a way that compensates what it did: its children then do the same."""
+    if type(input) is Cancel:
+        return input.compensate or input.cause != "cancel"
+    return any(type(effect) is Finish and effect.status == "failed" for effect in decision.effects)
 
 
 def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
@@ -213,6 +226,19 @@ def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
     return values.encode(run.state.revision)
 
 
+def _child(child: ChildStarted | ChildFinished, run: Run, unit: UnitOfWork) -> None:
+    """One that outlived its parent is heard for when that is reopened."""
+    if run.machine.accepts_late_results or not run.state.rolling_back:
+        _hear(child, run, unit)
+
+
+def _compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
+    if run.info.parent == request.parent and run.state.status == "running":
+        _cancel(Cancel("its parent is compensated", compensate=True, parent=request.parent), run, unit)
+    else:
+        lifecycle.compensate_for_parent(request, run, unit)
+
+
 # -- start and end -----------------------------------------------------------------------------------------------------
 
 
@@ -229,6 +255,7 @@ def _start(start: Start, run: Run, unit: UnitOfWork) -> None:
         deadline=start.deadline,
         labels=start.labels,
         data=start.data,
+        independent=start.independent,
     )
     run.emit(event, unit)
     if start.deadline is not None:

@@ -70,6 +70,8 @@ class StartChild(msgspec.Struct, frozen=True, gc=False):
     """Where the parent knows already what resolving would give."""
     announces: bool = False
     """The parent is to hear that it has started, as `ChildStarted`."""
+    independent: bool = False
+    """It goes its own way: it is not compensated with its parent."""
 
 
 class Resolution(msgspec.Struct, frozen=True, gc=False):

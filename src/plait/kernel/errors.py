@@ -5,6 +5,7 @@
     ├── Forbidden           403  the caller is known, but not one of those who may do this
     ├── NotFound            404  no such run, definition, dead letter (or it is another namespace's)
     ├── Conflict            409  it exists with other content, or is in the wrong state for this
+    │   └── Stale           412  it has changed since the caller looked
     ├── Erased              410  its values were destroyed on request, and can't be read any more
     ├── TooLarge            413  over a limit of size
     ├── Busy                429  over a limit of rate or backlog
@@ -87,6 +88,12 @@ class Conflict(PlaitError):
     status = 409
 
 
+class Stale(Conflict):
+    """It has changed since the caller looked: what was expected is not so any more."""
+
+    status = 412
+
+
 class Erased(PlaitError):
     """The values were destroyed on request: the key that they were encrypted with is gone."""
 
@@ -114,6 +121,9 @@ class Busy(PlaitError):
     status = 429
 
 
+DAMAGED = "store.damaged"
+
+
 class Damaged(PlaitError):
     """Rows of the store are not what was written: a disk, a program or a person changed them."""
 
@@ -121,7 +131,7 @@ class Damaged(PlaitError):
 
     def __init__(self, what: str, why: str) -> None:
         super().__init__(
-            "store.damaged",
+            DAMAGED,
             what,
             why=why,
             fix="restore it from a backup; `plait doctor --deep` lists all that is damaged",

@@ -35,6 +35,8 @@ class RunStarted(Event, frozen=True, tag="run.started"):
     deadline: Millis | None = None
     labels: dict[str, str] = {}
     data: Any = None
+    independent: bool = False
+    """Its parent does not end it, nor compensate what it did."""
 
 
 class RunCompleted(Event, frozen=True, tag="run.completed"):
@@ -122,7 +124,8 @@ class RollbackStarted(Event, frozen=True, tag="rollback.started"):
 
 class RollbackStep(Event, frozen=True, tag="rollback.step"):
     at: TaskToken
-    status: Literal["completed", "failed", "retried", "discarded"]
+    status: Literal["asked", "completed", "failed", "retried", "discarded"]
+    """`asked`: of a child, which reports when it is done."""
     attempts: int = 1
     error: ErrorInfo | None = None
 
@@ -130,6 +133,16 @@ class RollbackStep(Event, frozen=True, tag="rollback.step"):
 class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
     status: Literal["completed", "failed"]
     """`failed`: a compensator failed for good."""
+
+
+class ChildCompensable(Event, frozen=True, tag="child.compensable"):
+    """A child has ended and has done something that a rollback of this run compensates too."""
+
+    run_id: RunId
+    parent: RunId
+    """Whose child it is: the log may be that of a fork."""
+    after: int = 0
+    """How many compensators the run had of its own at that time."""
 
 
 class ApprovalEvent(Event, frozen=True):
@@ -176,6 +189,7 @@ KernelEvent = (
     | RollbackStarted
     | RollbackStep
     | RollbackEnded
+    | ChildCompensable
     | ApprovalRequested
     | ApprovalVoted
     | ApprovalEscalated

@@ -48,9 +48,12 @@ class Inbox:
                 self._again = False
                 self._taking.difference_update(self._done)
                 self._done.clear()
-                rows = await self._store.inbox(self._leases.shards, _AT_ONCE + len(self._taking))
-                for row in rows:
-                    self._again |= self._take(row)
+                if not self._leases.shards:
+                    continue
+                limit = _AT_ONCE + len(self._taking)
+                rows = await self._store.inbox(self._leases.shards, limit)
+                new = [self._take(row) for row in rows]
+                self._again |= any(new) and len(rows) == limit
         finally:
             self._looking = False
 

@@ -28,6 +28,8 @@ class Start(Input, frozen=True, tag="start"):
     data: Any = None
     announces: bool = False
     """Its parent waits to hear that it has started."""
+    independent: bool = False
+    """Its parent does not end it, nor compensate what it did."""
 
 
 class TaskResult(Input, frozen=True, tag="task_result"):
@@ -99,6 +101,19 @@ class ChildFinished(Input, frozen=True, tag="child_finished"):
     status: Literal["completed", "failed", "cancelled", "refused"]
     output: Raw = NULL
     error: ErrorInfo | None = None
+    compensable: bool = False
+    """It has done something that can be compensated."""
+    compensation_failed: bool = False
+    """One of its compensators failed for good."""
+
+
+class CompensateChild(Input, frozen=True, tag="compensate_child"):
+    """A parent that rolls back asks for the same of a child. It is answered by `ChildFinished`."""
+
+    parent: RunId
+    token: TaskToken
+    number: int
+    """Of the request: a parent may ask again."""
 
 
 class Decided(Input, frozen=True, tag="decided"):
@@ -168,6 +183,7 @@ AnyInput = (
     | Message
     | ChildStarted
     | ChildFinished
+    | CompensateChild
     | Decided
     | Cancel
     | Patch

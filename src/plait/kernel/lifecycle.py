@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, assert_never
 
+from msgspec.structs import replace
+
+from . import child_compensation
 from .apply_effects import open_task, revoke_all, revoke_waiting
 from .effects import Finish
 from .errors import Conflict, ErrorInfo
@@ -17,7 +20,7 @@ from .events import (
     RunReopened,
 )
 from .ids import TaskToken, caller_id
-from .inputs import Cancel, ChildFinished, TaskResult
+from .inputs import Cancel, ChildFinished, CompensateChild, TaskResult
 from .recovery import start_again
 from .rollback import FinalEvent, Rollback
 from .run import Run, cancelled, letter_id
@@ -91,6 +94,10 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
     unit.ended = True
     if clear:
         unit.clear_all(stored=run.has_rows)
+    _tell_parent(final, run, unit)
+
+
+def _tell_parent(final: FinalEvent, run: Run, unit: UnitOfWork) -> None:
     info = run.info
     if info.parent is not None and info.parent_token is not None:
         # Numbered, because a child that is reopened and ends again must be heard again
@@ -100,13 +107,16 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
 def _report(final: FinalEvent, run: Run, token: TaskToken) -> ChildFinished:
     match final:
         case RunCompleted():
-            return ChildFinished(token, run.id, "completed", final.output)
+            report = ChildFinished(token, run.id, "completed", final.output)
         case RunFailed():
-            return ChildFinished(token, run.id, "failed", error=final.error)
+            report = ChildFinished(token, run.id, "failed", error=final.error)
         case RunCancelled():
-            return ChildFinished(token, run.id, "cancelled", error=cancelled(final))
+            report = ChildFinished(token, run.id, "cancelled", error=cancelled(final))
         case _:
             assert_never(final)
+    if run.state.independent or not child_compensation.has_compensations(run):
+        return report
+    return replace(report, compensable=True, compensation_failed=child_compensation.has_failed(run))
 
 
 # -- rolling back ------------------------------------------------------------------------------------------------------
@@ -115,7 +125,7 @@ def _report(final: FinalEvent, run: Run, token: TaskToken) -> ChildFinished:
 def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
     """Undo first, if there is anything to undo; `started` says why, and how the run ends."""
     rollback = Rollback.begun(started, run.state.rollback)
-    if rollback.next(run.machine.compensations()) is None:
+    if rollback.next(child_compensation.compensations(run)) is None:
         end(rollback.outcome(run.state.final), run, unit)
         return
     run.emit(started, unit)
@@ -132,9 +142,9 @@ def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
 def go_on(run: Run, unit: UnitOfWork, *, again: bool = False) -> None:
     """Starts the next compensator, perhaps `again` after a load, or ends the run after the last."""
     rollback = run.state.rollback
-    if rollback is None or rollback.over:
+    if rollback is None or rollback.over or rollback.asking is not None:
         return
-    compensations = run.machine.compensations()
+    compensations = child_compensation.compensations(run)
     if any(task.token in run.state.tasks for task in compensations):
         return  # one at a time, also when work that ends late adds to them
     stopped = bool(rollback.failed) and run.machine.stops_at_failed_compensation
@@ -151,7 +161,9 @@ def go_on(run: Run, unit: UnitOfWork, *, again: bool = False) -> None:
 
 
 def _start(task: Task, run: Run, unit: UnitOfWork, *, again: bool) -> None:
-    if not again:
+    if task.kind == child_compensation.KIND:
+        child_compensation.ask(task, run, unit)
+    elif not again:
         open_task(task, run, unit)
     elif (interrupted := start_again(task, run, unit)) is not None:
         compensated(interrupted, run, unit)
@@ -164,8 +176,43 @@ def compensated(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     go_on(run, unit)
 
 
+def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
+    """A child has ended: by what a rollback asked of it, or else by itself."""
+    task = child_compensation.answered(child, run)
+    if task is None:
+        _child_ended(child, run, unit)
+        return False
+    error = child_compensation.incomplete(child)
+    if error is not None:
+        run.dead_letter(task, 1, error, unit)
+    compensated(TaskResult(task.token, 1, error=error), run, unit)
+    return True
+
+
+def _child_ended(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
+    """Notes what a child leaves to be compensated. It may say so only after its parent has ended."""
+    if not child.compensable:
+        return
+    child_compensation.note(child, run, unit)
+    if child.status == "cancelled" and run.state.status == "failed":
+        compensate(run, unit)  # it was cancelled before its parent failed
+    elif run.state.final is not None and run.state.status != "running":
+        _tell_parent(run.state.final, run, unit)
+
+
+def compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
+    """An ended run compensates because its parent does, and then reports its end again."""
+    rollback = run.state.rollback
+    if run.info.parent != request.parent or not child_compensation.has_compensations(run):
+        child_compensation.answer_at_once(request, run, unit)
+    elif rollback is not None and rollback.failed:
+        settle(rollback.failed[-1], "retried", run, unit)
+    else:
+        compensate(run, unit)
+
+
 def is_compensator(token: TaskToken, run: Run) -> bool:
-    return any(task.token == token for task in run.machine.compensations())
+    return any(task.token == token for task in child_compensation.compensations(run))
 
 
 def undo_late(run: Run, unit: UnitOfWork) -> None:
@@ -176,7 +223,7 @@ def undo_late(run: Run, unit: UnitOfWork) -> None:
         go_on(run, unit)
     elif run.state.status == "failed":
         request = RollbackStarted("request")
-        if Rollback.begun(request, run.state.rollback).next(run.machine.compensations()) is not None:
+        if Rollback.begun(request, run.state.rollback).next(child_compensation.compensations(run)) is not None:
             compensate(run, unit)
 
 

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Raw
 
 from . import blob_parts
+from .blobs import read_blob
 from .bundle import Bundle
-from .errors import Conflict, NotFound
+from .errors import Conflict, Damaged, NotFound
 from .events import Event, KernelEvent, Recorded
 from .ids import Epoch, Ids, Millis, RunId, Seq, caller_id
 from .limits import Limits
@@ -116,7 +117,7 @@ class Loader:
 
     async def _inflate(self, events: list[Any], refs: str) -> None:
         for index, field, key, digest in blob_parts.places(refs):
-            body = Raw(await self._store.blob(digest))
+            body = Raw(await read_blob(self._store, digest))
             event = events[index]
             if key is not None:
                 held = bytes(getattr(event, field))
@@ -148,14 +149,14 @@ async def recorded(
 
 async def _put_blobs(store: Store, events: list[dict[str, Any]], refs: str) -> None:
     for index, field, key, digest in blob_parts.places(refs):
-        blob_parts.put(events[index], field, key, msgspec.json.decode(await store.blob(digest)))
+        blob_parts.put(events[index], field, key, msgspec.json.decode(await read_blob(store, digest)))
 
 
 async def _put_back(run_id: RunId, row: LogRow, putting: Awaitable[None]) -> None:
     """Puts large values back. One that is gone, or a list of them that can't be read, is damage."""
     try:
         await putting
-    except (NotFound, LookupError, ValueError) as error:
+    except (Damaged, NotFound, LookupError, ValueError) as error:
         raise damaged_log(run_id, f"a large value of event {row.seq} can't be read: {error}") from error
 
 

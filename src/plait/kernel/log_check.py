@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from .counted import counted
 from .errors import Damaged
 from .ids import RunId, caller_id
 from .store import LogRow
@@ -36,7 +37,9 @@ def decode_events(run_id: RunId, row: LogRow, decode: Callable[[bytes], list[E]]
     except msgspec.DecodeError as error:
         raise damaged_log(run_id, f"the row of event {row.seq} is not JSON: {error}") from error
     if len(events) != row.count and not row.is_compacted:
-        raise damaged_log(run_id, f"the row of event {row.seq} should hold {row.count} events, but holds {len(events)}")
+        raise damaged_log(
+            run_id, f"the row of event {row.seq} should hold {counted(row.count, 'event')}, but holds {len(events)}"
+        )
     return events
 
 

@@ -58,11 +58,11 @@ class Quarantine:
 
 def unreadable(problem: Unreadable) -> Write:
     """The row says why it can't go on, and who waits for an answer gets one."""
-    row, error = problem.row, problem.__cause__
+    run_id, row, error = problem.run_id, problem.row, problem.__cause__
     info = describe(error if error is not None else problem, kind="blocked")
     keys = [key for input, key in problem.held if key is not None and isinstance(input, ASKED)]
-    write = Write(row.id, row.shard, problem.epoch, taken=refused(row.id, info, keys))
-    if row.status == "running":
+    write = Write(run_id, shard_of(run_id), problem.epoch, taken=refused(run_id, info, keys))
+    if row is not None and row.status == "running":
         write.patch = RunPatch(
             status="running", awake=row.awake, blocked=info, recoveries=row.recoveries, full=row.full
         )

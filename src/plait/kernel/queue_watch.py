@@ -30,6 +30,8 @@ class QueueWatch:
         self._recipient = recipient
         self._background = background
         self._waiting: set[asyncio.Event] = set()
+        self.rings = 0
+        """How often there may have been a new task for somebody."""
         self._alarm: Alarm | None = None
 
     # -- tasks that come -----------------------------------------------------------------------------------------
@@ -42,6 +44,7 @@ class QueueWatch:
 
     def ring(self) -> None:
         """There may be a task for somebody."""
+        self.rings += 1
         for event in self._waiting:
             event.set()
 

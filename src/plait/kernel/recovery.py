@@ -86,7 +86,10 @@ def _next_worker(claim: ClaimExpired, found: OpenTask, run: Run, unit: UnitOfWor
         enqueue(found, run, unit, lost_worker=claim.worker)
         return None
     unit.dequeue(claim.token)
-    text = f"{found.task.label} was lost by {found.lost + 1} workers, the last of them `{claim.worker}`"
+    if found.lost:
+        text = f"{found.task.label} was lost by {found.lost + 1} workers, the last of them `{claim.worker}`"
+    else:
+        text = f"{found.task.label} was lost by its worker `{claim.worker}`"
     return _given_up(found.task, found.attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
 
 
@@ -95,7 +98,8 @@ def _bound(task: Task, run: Run) -> int:
 
 
 def _interrupted(task: Task, attempt: int, run: Run, unit: UnitOfWork) -> TaskResult:
-    text = f"{task.label} was under way each of the last {run.recoveries} times its process died"
+    when = f"each of the last {run.recoveries} times" if run.recoveries > 1 else "when"
+    text = f"{task.label} was under way {when} its process died"
     return _given_up(task, attempt, ErrorInfo(_INTERRUPTED, text, kind="interrupted"), run, unit)
 
 

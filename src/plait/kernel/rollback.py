@@ -33,6 +33,8 @@ class Rollback(msgspec.Struct, omit_defaults=True):
     over: bool = False
     superseded: bool = False
     """The run has gone on since: what it has done by now is not to be undone with the rest of this."""
+    asking: TaskToken | None = None
+    """The child that has been asked to compensate and has not answered yet."""
     stuck: TaskToken | None = None
     """Only in snapshots of older releases, where the first failure stopped everything."""
 
@@ -48,6 +50,7 @@ class Rollback(msgspec.Struct, omit_defaults=True):
         return Rollback(event.cause, event.error, event.reason, event.data, done, failed, event.only)
 
     def evolve(self, event: RollbackStep) -> None:
+        self.asking = event.at if event.status == "asked" else None
         if event.at in self.failed:
             self.failed.remove(event.at)
         if event.status == "failed":

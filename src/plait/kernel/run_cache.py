@@ -27,9 +27,11 @@ Held = list[tuple[AnyInput, str | None]]
 class Unreadable(Exception):
     """This engine can't read what the store has of a run."""
 
-    def __init__(self, row: RunRow, epoch: Epoch, held: Held) -> None:
-        super().__init__(row.id)
+    def __init__(self, run_id: RunId, row: RunRow | None, epoch: Epoch, held: Held) -> None:
+        super().__init__(run_id)
+        self.run_id = run_id
         self.row = row
+        """None: not even that."""
         self.epoch = epoch
         self.held = held
 
@@ -116,15 +118,17 @@ class RunCache:
         return run, held
 
     async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
-        row = row or await self._store.run(run_id)
         epoch = self._leases.epoch(shard_of(run_id))
-        if row is None or epoch is None:
+        if epoch is None:
             return None
         try:
+            row = row or await self._store.run(run_id)
+            if row is None:
+                return None
             run = await self._loader.load(row, epoch)
         except Unavailable:
             raise
         except Exception as error:  # of another release, or a dialect with a bug: it must not harm its neighbours
             log.error("run %s can't be taken up: %s", run_id, error, exc_info=not isinstance(error, PlaitError))
-            raise Unreadable(row, epoch, self._loading.pop(run_id)) from error
+            raise Unreadable(run_id, row, epoch, self._loading.pop(run_id)) from error
         return run if self._leases.epoch(run.shard) == epoch else None

@@ -6,6 +6,7 @@ import msgspec
 
 from .events import (
     ApprovalEvent,
+    ChildCompensable,
     Event,
     RollbackEnded,
     RollbackStarted,
@@ -21,7 +22,7 @@ from .events import (
     TaskRetryScheduled,
     TokenRejected,
 )
-from .ids import Millis, TaskToken
+from .ids import Millis, RunId, TaskToken
 from .open_approvals import OpenApproval, fold
 from .rollback import FinalEvent, Rollback
 from .tasks import Opening, TaskBook
@@ -39,6 +40,8 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     revision: int = 1
     queued: list[Opening] = []
     rejections: dict[TaskToken, int] = {}
+    children: list[ChildCompensable] = []
+    independent: bool = False
 
 
 class RunState:
@@ -54,6 +57,10 @@ class RunState:
         """Those that the kernel counts votes of."""
         self.revision = 1
         """Of its definition: each patch makes a new one."""
+        self.children: dict[RunId, ChildCompensable] = {}
+        """Those that a rollback has to compensate too, in the order in which they ended."""
+        self.independent = False
+        """Its parent does not compensate what it did."""
 
     @property
     def rolling_back(self) -> bool:
@@ -62,7 +69,7 @@ class RunState:
     def evolve(self, event: Event) -> None:
         match event:
             case RunStarted():
-                self.started = True
+                self.started, self.independent = True, event.independent
             case RunCompleted():
                 self.status, self.final = "completed", event
             case RunFailed():
@@ -92,6 +99,9 @@ class RunState:
             case RollbackEnded():
                 if self.rollback is not None:
                     self.rollback.over = True
+            case ChildCompensable():
+                self.children.pop(event.run_id, None)
+                self.children[event.run_id] = event
             case ApprovalEvent():
                 fold(self.approvals, event, self.at)
             case _:
@@ -110,12 +120,15 @@ class RunState:
             self.revision,
             tasks.openings(),
             tasks.rejections.copy(),
+            list(self.children.values()),
+            self.independent,
         )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
         self.seq, self.at, self.started = seq, at, True
         self.status, self.rollback, self.final = state.status, state.rollback, state.final
-        self.revision = state.revision
+        self.revision, self.independent = state.revision, state.independent
+        self.children = {child.run_id: child for child in state.children}
         for event in state.attempts:
             self.tasks.evolve(event)
         self.approvals = {approval.token: approval for approval in state.approvals}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from .clock import Clock
 from .errors import PlaitError
@@ -17,6 +19,8 @@ from .store import Line, LineLevel, Write
 from .task import Attempt
 
 log = logging.getLogger("plait.kernel")
+
+T = TypeVar("T")
 
 MAX_TEXT = 4_000
 """Characters of a line; the rest is cut off."""
@@ -52,26 +56,17 @@ class TaskLogs:
         loop = self._loop
         if loop is None:
             return
-        attempt.logged += 1
-        if attempt.logged > MAX_LINES:
-            self.dropped += 1
-            if (
-                attempt.logged > MAX_LINES + 1
-            ):  # here, because a thread in a tight loop must not fill the event loop's queue
-                return
-            level, text = "warning", f"more than {MAX_LINES:,} lines: the rest is not kept"
-        line = Line(
-            attempt.run_id,
-            attempt.task.node or attempt.task.token,
-            attempt.number,
-            self._clock.now(),
-            level,
-            _clean(text),
-        )
-        if _here() is loop:
-            self._add(line)
-        else:
-            loop.call_soon_threadsafe(self._add, line)
+        admitted = admit(attempt, level, text)
+        self.dropped += attempt.logged > MAX_LINES
+        if admitted is not None:
+            task = attempt.task
+            line = Line(attempt.run_id, task.node or task.token, attempt.number, self._clock.now(), *admitted)
+            on_loop(loop, self._add, line)
+
+    def keep(self, run_id: RunId, node: str, attempt: int, said: Iterable[tuple[LineLevel, str]]) -> None:
+        """Takes lines of an attempt in another process."""
+        for level, text in said:
+            self._add(Line(run_id, node, attempt, self._clock.now(), level, _clean(text)))
 
     def _add(self, line: Line) -> None:
         if len(self._waiting) >= _MOST:
@@ -100,11 +95,27 @@ class TaskLogs:
             log.warning("%d lines of tasks are lost: %s", len(lines), error)
 
 
-def _here() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
+def admit(attempt: Attempt, level: LineLevel, text: str) -> tuple[LineLevel, str] | None:
+    """The line as it is kept, or word that there are too many; None for those after that. Asked in the thread that
+    says it: one in a tight loop must not fill the event loop's queue."""
+    attempt.logged += 1
+    if attempt.logged > MAX_LINES + 1:
         return None
+    if attempt.logged > MAX_LINES:
+        return "warning", f"more than {MAX_LINES:,} lines: the rest is not kept"
+    return level, _clean(text)
+
+
+def on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[T], None], given: T) -> None:
+    """At once where the loop runs, else as soon as it can."""
+    try:
+        here = asyncio.get_running_loop()
+    except RuntimeError:
+        here = None
+    if here is loop:
+        call(given)
+    else:
+        loop.call_soon_threadsafe(call, given)
 
 
 def _clean(text: str) -> str:

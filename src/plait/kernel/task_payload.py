@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from . import blob_parts, values
+from .blobs import read_blob
 from .store import Store
 from .unit_of_work import take_blobs
 
@@ -26,5 +27,5 @@ async def whole(store: Store, body: bytes, refs: str | None) -> Any:
     found: Any = msgspec.json.decode(body)
     if refs is not None:
         for _, field, key, digest in blob_parts.places(refs):
-            blob_parts.put(found, field, key, msgspec.json.decode(await store.blob(digest)))
+            blob_parts.put(found, field, key, msgspec.json.decode(await read_blob(store, digest)))
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TypeVar, get_type_hints
 
 import msgspec
@@ -10,6 +9,7 @@ from msgspec import Raw
 
 from . import blob_parts, values
 from .approval import Approval, ApprovalChange
+from .blobs import digest_of
 from .effects import StartChild
 from .errors import ErrorInfo
 from .events import Event
@@ -172,7 +172,7 @@ def _take_parts(body: bytes, place: str, threshold: int, refs: dict[str, str], b
 
 
 def _blob(body: bytes, blobs: list[tuple[str, bytes]]) -> str:
-    digest = f"cas://sha256:{hashlib.sha256(body).hexdigest()}"
+    digest = digest_of(body)
     blobs.append((digest, body))
     return digest
 

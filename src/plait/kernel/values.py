@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from . import json_text
 from .errors import InvalidInput, TooLarge
-from .union_decoder import UnionDecoder, members_of
+from .readable_types import ReadableTypes, Reader
 
 T = TypeVar("T")
 
@@ -100,14 +100,8 @@ def decoder(type: Any) -> msgspec.json.Decoder[Any]:
     return found
 
 
-def _decoder(type: Any) -> Any:
-    try:
-        return msgspec.json.Decoder(type, dec_hook=_dec_hook)
-    except TypeError:
-        members = members_of(type)
-        if not members:
-            raise
-        return UnionDecoder([(member, _decoder(member)) for member in members])
+def _decoder(type: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(ReadableTypes(_dec_hook).readable(type), dec_hook=_dec_hook)
 
 
 def parse(text: str | bytes) -> Json:
@@ -224,6 +218,8 @@ def _enc_hook(value: object) -> Json:
 
 
 def _dec_hook(type: type[T], value: Json) -> T:
+    if isinstance(type, Reader):
+        return cast("Any", type).read(value)
     validate = getattr(type, "model_validate", None)
     if validate is not None:
         return _validated(type, value)

@@ -24,8 +24,7 @@ from plait.api.definition import (
 )
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Scoped
-from plait.definitions.tags import StaleTag
-from plait.kernel.errors import NotFound
+from plait.kernel.errors import NotFound, Stale
 
 from .call import Call
 from .nouns import DEFINITION, TEXT
@@ -100,7 +99,7 @@ async def move(call: Call[Scoped, TagVersion]) -> Answer:
     definitions = call.host.engine.definitions
     now = (await _known(name, definitions.get(name, call.namespace))).tags.get(tag)
     if now is not None and body.expected is None:
-        raise StaleTag(
+        raise Stale(
             STALE.code,
             f"`{name}@{tag}` is at {now}, and no expected version was given",
             fix=f'send "expected": "{now}" to move it from there',

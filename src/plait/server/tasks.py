@@ -61,7 +61,8 @@ async def claim(call: Call[Scoped, ClaimTasks]) -> Answer:
 
 async def heartbeat(call: Call[Scoped, BeatTask]) -> Answer:
     body = call.body
-    alive = await call.host.engine.queues.heartbeat(body.id, _progress(body.progress), namespace=call.namespace)
+    progress = _progress(body.progress)
+    alive = await call.host.engine.queues.heartbeat(body.id, progress, lines=body.lines, namespace=call.namespace)
     return Answer(TaskBeat(id=body.id, cancelled=not alive))
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import logging
+from collections.abc import Iterable
+from types import NoneType
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec import Raw
@@ -10,15 +13,19 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Escalation, Vote
 from plait.kernel.errors import Damaged, ErrorInfo
-from plait.kernel.ids import Millis, caller_id
-from plait.kernel.store import DeadLetter, Line, Past, Record, RunPatch, RunRow, Taken
+from plait.kernel.failures import describe
+from plait.kernel.ids import Millis, RunId, caller_id, shard_of
+from plait.kernel.store import DeadLetter, InboxRow, Line, Past, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
-from plait.kernel.view import Reason
+from plait.kernel.view import Reason, RunStatus
 
 Row = tuple[Any, ...]
 D = TypeVar("D")
 
+log = logging.getLogger("plait.store")
+
 _error = msgspec.json.Decoder(ErrorInfo)
+_output = msgspec.json.Decoder(Raw)
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _escalations = msgspec.json.Decoder(tuple[Escalation, ...])
@@ -28,6 +35,27 @@ _wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
 
 NUMBER = 21
 """The column of a run's number, which only stores know of."""
+
+_STATUSES = frozenset(get_args(RunStatus))
+_MAYBE_TEXT, _MAYBE_NUMBER = (str, NoneType), (int, NoneType)
+_TYPES: dict[int, tuple[str, type | tuple[type, ...]]] = {
+    0: ("id", str),
+    1: ("namespace", str),
+    2: ("dialect", str),
+    3: ("definition", str),
+    4: ("version", _MAYBE_TEXT),
+    5: ("shard", int),
+    6: ("status", str),
+    8: ("parent", _MAYBE_TEXT),
+    9: ("parent_token", _MAYBE_TEXT),
+    10: ("depth", int),
+    12: ("start_hash", str),
+    13: ("created_at", int),
+    14: ("ended_at", _MAYBE_NUMBER),
+    15: ("deadline", _MAYBE_NUMBER),
+    19: ("recoveries", int),
+}
+"""Of the columns of a run that are no JSON."""
 
 _FIRST, _LAST = (-1, ""), (2**62, "")
 """Before and after all that were ever asked."""
@@ -103,7 +131,9 @@ def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
 
 
 def run_row(row: Row) -> RunRow:
-    whose = f"run {caller_id(row[0])}"
+    """Refuses a row that was changed by hand or by a bad disk."""
+    whose = f"run {caller_id(_id(row))}"
+    _check_types(row, whose)
     return RunRow(
         id=row[0],
         namespace=row[1],
@@ -121,7 +151,7 @@ def run_row(row: Row) -> RunRow:
         created_at=row[13],
         ended_at=row[14],
         deadline=row[15],
-        output=None if row[16] is None else Raw(row[16].encode()),
+        output=None if row[16] is None else decoded(_output, row[16], whose),
         error=error_of(row[17], whose),
         blocked=error_of(row[18], whose),
         recoveries=row[19],
@@ -130,6 +160,53 @@ def run_row(row: Row) -> RunRow:
         past=None if row[23] is None else decoded(_past, row[23], whose),
         claimed=bool(row[24]),
     )
+
+
+def listed_run(row: Row) -> RunRow:
+    """For lists: one that is damaged is shown as blocked by that, so that the others can be seen."""
+    try:
+        return run_row(row)
+    except Damaged as error:
+        return RunRow(
+            id=_id(row),
+            namespace=str(row[1]),
+            dialect=str(row[2]),
+            definition=str(row[3]),
+            shard=shard_of(_id(row)),
+            status=row[6] if row[6] in _STATUSES else "running",
+            created_at=_moment(row[13]) or Millis(0),
+            ended_at=_moment(row[14]),
+            blocked=describe(error, kind="blocked"),
+        )
+
+
+def readable_runs(found: Iterable[Row]) -> list[Row]:
+    """Without those that are damaged, which are named in the log: the others must not suffer for them."""
+    readable: list[Row] = []
+    for row in found:
+        try:
+            run_row(row)
+            readable.append(row)
+        except Damaged as error:
+            log.error("a run is left alone: %s", error)
+    return readable
+
+
+def _id(row: Row) -> RunId:
+    return RunId(str(row[0]))
+
+
+def _check_types(row: Row, whose: str) -> None:
+    """SQLite keeps whatever was put into a column."""
+    for place, (name, types) in _TYPES.items():
+        if not isinstance(row[place], types):
+            raise Damaged(f"the row of {whose} is damaged", f"its column {name} holds {type(row[place]).__name__}")
+    if row[6] not in _STATUSES:
+        raise Damaged(f"the row of {whose} is damaged", f"its status is {row[6]!r}")
+
+
+def _moment(column: object) -> Millis | None:
+    return Millis(column) if isinstance(column, int) else None
 
 
 def _wait_text(reason: Reason | None) -> str | None:
@@ -252,6 +329,16 @@ def record_columns(record: Record) -> Row:
 
 def record(row: Row) -> Record:
     return Record(row[0], row[1], row[2], Raw(row[3].encode()), row[4])
+
+
+def inbox_columns(row: InboxRow) -> Row:
+    return row.run_id, row.shard, row.key, row.body.decode(), row.at
+
+
+def inbox_row(row: Row) -> InboxRow:
+    """A body that is no text can't be read by anyone, and so waits; those behind it don't."""
+    body = row[3].encode() if isinstance(row[3], str) else b""
+    return InboxRow(row[0], row[1], row[2], body, row[4])
 
 
 def dead_letter_columns(letter: DeadLetter) -> Row:

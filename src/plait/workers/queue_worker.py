@@ -24,11 +24,12 @@ from plait.kernel.failures import describe
 from plait.kernel.ids import RunId, TaskToken, run_key
 from plait.kernel.inputs import TaskResult
 from plait.kernel.retry import Retry
-from plait.kernel.store import LineLevel
 from plait.kernel.task import Attempt, Executor, Policy, Task
 from plait.kernel.task_inputs import PythonInput
 
 from .local import LocalWorker
+from .task_source import TaskSource
+from .worker_lines import WorkerLines
 
 log = logging.getLogger("plait.worker")
 
@@ -39,26 +40,6 @@ _BATCH, _BATCH_BYTES = 500, 1024 * 1024
 """Results in one report."""
 _BEATS = 3
 """In the time of one lease: two may get lost."""
-
-
-class TaskSource(Protocol):
-    """`engine.queues`, or that of a client."""
-
-    async def claim(
-        self,
-        worker: str,
-        queues: Sequence[str],
-        *,
-        namespace: str,
-        limit: int,
-        lease_ms: int,
-        wait_ms: int,
-        kinds: Sequence[str] | None,
-        handlers: Sequence[str] | None,
-    ) -> list[QueueTask]: ...
-    async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str) -> bool: ...
-    async def report(self, reports: Sequence[TaskReport], *, namespace: str) -> list[PlaitError | None]: ...
-    async def release(self, id: str, *, namespace: str) -> None: ...
 
 
 class NamedExecutor(Executor, Protocol):
@@ -92,6 +73,7 @@ class QueueWorker:
         self._kinds = [kind for executor in named for kind in executor.kinds]
         self._local = LocalWorker(clock, executors=named)
         self._held: dict[str, QueueTask] = {}
+        self._lines = WorkerLines(source, clock, settings.namespace)
         self._results: list[TaskReport] = []
         self._ready = asyncio.Event()
         self._freed = asyncio.Event()
@@ -104,6 +86,7 @@ class QueueWorker:
     async def run(self) -> None:
         """Until it is stopped. Raises what no waiting can mend: a key that is refused, a queue that is not its own."""
         beating = asyncio.ensure_future(self._beat_all())
+        saying = asyncio.ensure_future(self._lines.send_all())
         reporting = asyncio.ensure_future(self._report_all())
         claiming = asyncio.ensure_future(self._claim_all())
         stopped = asyncio.ensure_future(self._stopping.wait())
@@ -116,7 +99,7 @@ class QueueWorker:
                 if each.done() and not each.cancelled():
                     each.result()
         finally:
-            for each in (claiming, beating, reporting, stopped):
+            for each in (claiming, beating, saying, reporting, stopped):
                 each.cancel()
             await self._local.close()
 
@@ -167,7 +150,7 @@ class QueueWorker:
             claimed.node,
         )
         progress = Raw(values.plain(claimed.progress))
-        self._local.start(Attempt(run_id, task, claimed.attempt, progress, self._ended, _note))
+        self._local.start(Attempt(run_id, task, claimed.attempt, progress, self._ended, self._lines.note))
 
     # -- reporting -----------------------------------------------------------------------------------------------
 
@@ -182,6 +165,7 @@ class QueueWorker:
             batch, self._results = _batch(self._results)
             if not self._results:
                 self._ready.clear()
+            await self._lines.send([report.id for report in batch])  # while their claims hold
             await self._insist(batch)
             for report in batch:
                 self._forget(report.id)
@@ -222,6 +206,7 @@ class QueueWorker:
 
     def _forget(self, id: str) -> None:
         self._held.pop(id, None)
+        self._lines.forget(id)
         self._freed.set()
 
     # -- staying alive -------------------------------------------------------------------------------------------
@@ -310,8 +295,3 @@ def _error_type(name: str) -> type[BaseException] | None:
     except (ImportError, AttributeError):
         return None
     return found if isinstance(found, type) and issubclass(found, BaseException) else None
-
-
-def _note(attempt: Attempt, level: LineLevel, text: str) -> None:
-    """What a step says stays with the worker, as its other logs do."""
-    log.log(logging.getLevelNamesMapping()[level.upper()], "%s: %s", attempt.task.label, text)

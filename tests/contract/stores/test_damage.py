@@ -7,12 +7,25 @@ import pytest
 
 from plait.engine.deep_check import DeepCheck
 from plait.kernel import values
+from plait.kernel.blobs import digest_of
 from plait.kernel.errors import Damaged
 from plait.kernel.ids import RunId, Seq
 from plait.kernel.loader import recorded
 from plait.kernel.store import LogRow, RunFilter, Snapshot
 from tests.contract.stores.backends import Backend, PostgreSQL, Sqlite, opened
-from tests.contract.stores.builders import NOW, approval, dead_letter, ended, must, open_approvals, own_all, run_row
+from tests.contract.stores.builders import (
+    ALL,
+    NOW,
+    approval,
+    dead_letter,
+    ended,
+    message,
+    must,
+    open_approvals,
+    outside,
+    own_all,
+    run_row,
+)
 from tests.contract.stores.conftest import shared
 from tests.stores.looking_in import looking_in
 
@@ -107,15 +120,87 @@ async def test_a_snapshot_that_was_cut_is_found(shared_backend: Backend):
     assert finding.startswith("the snapshot of run run is damaged")
 
 
-@pytest.mark.parametrize("column", ["error", "blocked"])
-async def test_a_run_whose_row_is_malformed_is_named(shared_backend: Backend, column: str):
+MALFORMED = ["error = '{'", "blocked = '{'", "output = '{'", "waiting = '[1]'", "past = '7'"]
+UNTYPED = ["labels = '{'", "labels = x'00'", "ended_at = 'abc'", "output = x'00'"]
+
+
+@pytest.mark.parametrize("damage", MALFORMED)
+async def test_a_run_whose_row_is_malformed_is_named(shared_backend: Backend, damage: str):
     await fill(shared_backend)
-    await change(shared_backend, f"update TABLE runs set {column} = '{{' where id = 'run'")
+    await change(shared_backend, "update TABLE runs set status = 'running', awake = true where id = 'run'")
+    await change(shared_backend, f"update TABLE runs set {damage} where id = 'run'")
+    await must_name_the_row(shared_backend)
+
+
+@pytest.mark.parametrize("damage", UNTYPED)
+async def test_a_column_of_another_type_is_named(tmp_path: Path, damage: str):
+    """PostgreSQL keeps none."""
+    backend = Sqlite(tmp_path / "plait.db")
+    await fill(backend)
+    await change(backend, "update runs set status = 'running' where id = 'run'")
+    await change(
+        backend, f"pragma ignore_check_constraints = on; update runs set awake = true, {damage} where id = 'run'"
+    )
+    await must_name_the_row(backend)
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [("created_at = 'abc'", "its column created_at holds str"), ("status = 'odd'", "its status is 'odd'")],
+)
+async def test_a_run_that_no_list_can_have_is_found(tmp_path: Path, damage: str, why: str):
+    backend = Sqlite(tmp_path / "plait.db")
+    await fill(backend)
+    await change(backend, f"pragma ignore_check_constraints = on; update runs set {damage} where id = 'run'")
+    async with opened(backend) as store:
+        assert [each.id for each in await store.runs(RunFilter())] == ["well"]
+        with pytest.raises(Damaged, match=why):
+            await store.run(RUN)
+    [line] = await found(backend)
+    assert line.startswith("the database is damaged: run run has no status or no time of creation")
+
+
+async def must_name_the_row(backend: Backend) -> None:
+    """It is refused, lists and deep looks say so and go on, and the others can be taken up."""
+    async with opened(backend) as store:
+        with pytest.raises(Damaged, match="the row of run run is damaged"):
+            await store.run(RUN)
+        assert await store.runs(RunFilter(labels={"team": "a"})) == []
+        listed = {str(each.id): each.blocked for each in await store.runs(RunFilter())}
+        assert listed["well"] is None
+        assert (blocked := listed["run"]) is not None
+        assert (blocked.code, "run run" in blocked.message) == ("store.damaged", True)
+        assert [each.id for each in await store.recovering(ALL)] == ["well"]
+    [finding] = await found(backend)
+    assert finding.startswith("the row of run run is damaged")
+
+
+async def test_a_large_value_that_was_changed_is_found(shared_backend: Backend):
     async with opened(shared_backend) as store:
-        for reading in (store.run(RUN), store.runs(RunFilter())):
-            with pytest.raises(Damaged, match="the row of run run is damaged"):
-                await reading
-    assert (await found(shared_backend))[0].startswith("the row of run run is damaged")
+        owner = await own_all(store)
+        kept = digest_of(b'"large"')
+        event = LogRow(Seq(1), 1, NOW, values.plain([{"type": "run.started", "x": None}]), f'{{"0.x":"{kept}"}}')
+        await must(store, owner.write("run", create=run_row(), log=event, blobs=[(kept, b'"large"')]))
+    assert await found(shared_backend) == []
+    other = "decode('2222', 'hex')" if isinstance(shared_backend, PostgreSQL) else "x'2222'"
+    await change(shared_backend, f"update TABLE blobs set body = {other}")
+    [finding] = await found(shared_backend)
+    assert finding.startswith("the log of run run is damaged: a large value of event 1 can't be read")
+
+
+async def test_an_input_that_is_no_text_stops_none_behind_it(tmp_path: Path):
+    backend = Sqlite(tmp_path / "plait.db")
+    await fill(backend)
+    async with opened(backend) as store:
+        await must(
+            store, outside("run", inbox=[message("run", "first")]), outside("well", inbox=[message("well", "second")])
+        )
+    await change(backend, "update inbox set body = x'00' where key = 'first'")
+    async with opened(backend) as store:
+        assert [(each.key, bool(each.body)) for each in await store.inbox(ALL, 10)] == [
+            ("first", False),
+            ("second", True),
+        ]
 
 
 @pytest.mark.parametrize("column", ["approvers", "escalations", "votes"])
@@ -139,4 +224,4 @@ async def test_logs_of_no_run_are_found(shared_backend: Backend):
     await fill(shared_backend)
     await change(shared_backend, "insert into log (run, seq, count, at, events) values (999, 1, 1, 1, '[]')")
     [finding] = await found(shared_backend)
-    assert finding.startswith("the database is damaged: 1 rows of logs belong to no run")
+    assert finding.startswith("the database is damaged: 1 row of logs without a run")

@@ -137,6 +137,19 @@ async def test_a_claim_that_is_lost_takes_no_neighbour_of_its_commit_down(backen
         assert sorted(row.run_id for row in await store.inbox(ALL, 10)) == ["a", "c"]
 
 
+async def test_results_of_one_run_come_in_order_beside_its_own_decision(backend: Backend):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await enqueue(store, owner, *(queued_task("run", f"t{n}") for n in range(4)), queued_task("other"))
+        await store.queues.claim(claim_request())
+        results = [finishing("run", f"t{n}", key=f"r{n}") for n in range(4)]
+        decision = owner.write("run", dequeued=[TaskToken("t3")])
+        verdicts = await store.commit([*results[:3], decision, results[3], finishing("other")])
+        assert verdicts == ["ok", "ok", "ok", "ok", "conflict", "ok"]
+        assert keys(await store.inbox(ALL, 10)) == ["r0", "r1", "r2", "~task:c1"]
+        assert await store.queues.held(RunId("run")) == []
+
+
 async def test_the_next_attempt_takes_the_place_of_the_one_before(backend: Backend):
     async with opened(backend) as store:
         owner = await own_all(store)

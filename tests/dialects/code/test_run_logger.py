@@ -1,12 +1,14 @@
 """`ctx.log`: each line once, however often the function is played."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 
 import pytest
 
-from plait import Context, workflow
+from plait import Context, Undo, workflow
+from plait.errors import JoinError
 
 from .conftest import Simulate
 
@@ -99,3 +101,27 @@ async def test_a_task_that_nobody_awaits_does_not_fail_in_silence(
     gc.collect()
     found = [record.getMessage() for record in caplog.records if record.name == "plait.workflow"]
     assert set(found) == {"run c-1: a task that nobody awaits failed: ValueError('the printer is on fire')"}
+
+
+async def test_finding_handlers_in_the_code_logs_nothing(simulate: Simulate, caplog: pytest.LogCaptureFixture) -> None:
+    async def fail(c: Context) -> None:
+        raise ValueError("caught")
+
+    @workflow
+    async def w(ctx: Context) -> None:
+        with contextlib.suppress(JoinError):
+            await ctx.join("j", a=fail)
+
+        async def undo(undo: Undo) -> None: ...
+
+        await ctx.step("s", lambda: 1, rollback=undo)
+        await ctx.listen("never")
+
+    async with simulate([w]) as s:
+        run = await s.start(w)
+        await s.settle()
+        await run.cancel(compensate=True)
+        await s.skip_until(run.ended)
+        assert len((await run.history()).of("rollback.step")) == 1
+    gc.collect()
+    assert not [record for record in caplog.records if record.name == "plait.workflow"]

@@ -275,6 +275,15 @@ async def test_the_last_failure_raises_step_exhausted() -> None:
         assert str(error) == "step `a` failed after 3 attempts: declined: no money"
 
 
+async def test_a_step_that_was_tried_once_does_not_count_its_attempts() -> None:
+    def fails() -> None:
+        raise Declined("no money", code=7)
+
+    for error in (await seen_by(fails, max_attempts=1))[0]:
+        assert isinstance(error, StepExhaustedError)
+        assert (error.attempts, str(error)) == (1, "step `a` failed: declined: no money")
+
+
 async def test_a_critical_error_is_not_retried_and_keeps_its_class() -> None:
     calls = Ledger()
     for error in (await seen_by(calls.fails("x", Closed("for good"))))[0]:

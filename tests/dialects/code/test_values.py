@@ -16,7 +16,7 @@ from plait import Context, Loop, step, workflow
 
 from .conftest import Simulate
 from .decided import deciding
-from .support import Ledger, failure
+from .support import Ledger, failure, refused
 
 
 class Colour(enum.Enum):
@@ -425,6 +425,77 @@ async def test_a_union_of_dataclasses_is_read_as_the_one_that_fits(simulate: Sim
     async with simulate([w]) as s:
         await s.run(w)
     assert seen[-2:] == [Giro("1", "b"), Card("2")]
+
+
+@dataclass
+class Wallet:
+    methods: list[Card | Giro]
+    by_name: dict[str, Card | Giro | None]
+    spare: "Wallet | None" = None
+
+
+@dataclass
+class Approved:
+    by: str
+
+
+@dataclass
+class Rejected:
+    by: str
+
+
+WALLET = Wallet([Card("1"), Giro("2", "b")], {"x": Giro("3", "c"), "y": None}, Wallet([Giro("4", "d")], {}))
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (list[Card | Giro], [Card("1"), Giro("2", "b")]),
+        (dict[str, Giro | Card], {"a": Card("1"), "b": Giro("2", "b")}),
+        (list[Card | Giro] | None, [Giro("2", "b")]),
+        (tuple[Card | Giro, int], (Giro("2", "b"), 1)),
+        (dict[int, list[Card | Giro | int]], {7: [3, Card("1")]}),
+        (Annotated[Card | Giro, "how"], Giro("2", "b")),
+        (Wallet, WALLET),
+        (list[Wallet], [WALLET]),
+    ],
+    ids=str,
+)
+async def test_unions_of_dataclasses_are_read_wherever_they_are(kind: Any, value: Any, simulate: Simulate) -> None:
+    seen: list[Any] = []
+
+    async def give(given: Any) -> Any:
+        seen.append(given)
+        return given
+
+    async def w(ctx: Context, given: Any) -> Any:
+        seen.append(given)
+        seen.append(await ctx.step("give", given_step, given))
+        return given
+
+    give.__annotations__ = {"given": kind, "return": kind}
+    w.__annotations__ = {"given": kind, "return": kind}
+    given_step, definition = step(give), workflow(w)
+    async with simulate([definition]) as s:
+        run = await s.start(definition, value)
+        await s.result(run)
+        assert await (await s.engine.get(run.id)).result() == value
+    assert seen[-2:] == [value, value]
+    assert all(each == value for each in seen)
+
+
+def test_types_that_json_can_not_tell_apart_are_refused_where_they_are_written() -> None:
+    with refused(
+        "CODE_BAD_SIGNATURE", "what it returns can't be read back", "`Approved` and `Rejected`", "kind: Literal"
+    ):
+
+        @step
+        async def decide() -> list[Approved | Rejected]: ...
+
+    with refused("CODE_BAD_SIGNATURE", "`verdict` can't be read back"):
+
+        @workflow
+        async def w(ctx: Context, verdict: Approved | Rejected) -> None: ...
 
 
 @pytest.mark.parametrize("inline", [True, False])

@@ -12,6 +12,8 @@ from plait import Context, CriticalError, Engine, Route, graph, handler, workflo
 from plait.dialects.graph.agents import ModelReply, ModelRequest, ScriptedModel
 from plait.dialects.graph.handlers import NodeContext
 from plait.errors import InvalidInput, PlaitError, RunFailed
+from plait.kernel.clock import SystemClock
+from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from tests.dialects.graph.drawing import drawn, human, task
 
 tries: dict[str, int] = {}
@@ -260,3 +262,18 @@ async def test_a_run_survives_its_process(url: str) -> None:
         run = await second.get("r")
         await run.message("go", {"n": 5})
         assert await run.result() == {"B": {"n": 10}}
+
+
+async def test_a_node_with_a_queue_is_done_by_a_worker(url: str) -> None:
+    async with opened(url) as engine:
+        run = await engine.start(graph(drawn("A > B", calls("A"), calls("B", "describe", queue="gpu"))), {"n": 1})
+        executors = [executor for bundle in engine.bundles.values() for executor in bundle.executors]
+        worker = QueueWorker(
+            engine.queues, executors, SystemClock(), WorkerSettings(name="w", queues=["gpu"], namespace="default")
+        )
+        working = asyncio.create_task(worker.run())
+        try:
+            assert (await run.result())["B"]["seen"] == ["A"]
+        finally:
+            worker.stop()
+            await working

@@ -5,12 +5,15 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from plait.kernel.errors import Unavailable
 from plait.scripts.lua import LuaCrash, LuaError, LuaLimits, LuaOutcome, LuaPool
+from plait.scripts.lua.process import Process
 from tests.scripts.lua.test_attacks import alive
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at processes in /proc")
@@ -112,6 +115,68 @@ async def test_a_start_that_is_cancelled_leaves_no_process() -> None:
         await asyncio.gather(task, return_exceptions=True)
         assert (await quick(pool)).value == 1
     assert children() == before
+
+
+class SlowStart(Process):
+    """A process that takes as long to start as a test wants."""
+
+    entered: ClassVar = threading.Event()
+    may_start: ClassVar = threading.Event()
+    made: ClassVar[list[subprocess.Popen[bytes]]] = []
+
+    def __init__(self) -> None:
+        self.entered.set()
+        self.may_start.wait()
+        super().__init__()
+        self.made.append(self._popen)
+
+
+@pytest.fixture
+def slow_start(monkeypatch: pytest.MonkeyPatch) -> type[SlowStart]:
+    monkeypatch.setattr("plait.scripts.lua.worker.Process", SlowStart)
+    SlowStart.entered.clear()
+    SlowStart.may_start.clear()
+    SlowStart.made.clear()
+    return SlowStart
+
+
+async def test_stopping_waits_for_a_process_whose_script_was_cancelled_while_it_started(
+    slow_start: type[SlowStart],
+) -> None:
+    pool = LuaPool(1)
+    task = quick(pool)
+    await asyncio.to_thread(slow_start.entered.wait)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    stopping = asyncio.ensure_future(pool.stop())
+    await asyncio.sleep(0)
+    slow_start.may_start.set()
+    await stopping
+    (process,) = slow_start.made
+    assert process.returncode is not None
+
+
+async def test_stopping_waits_for_a_process_that_is_being_started(slow_start: type[SlowStart]) -> None:
+    pool = LuaPool(2)
+    starting = [quick(pool), quick(pool)]
+    await asyncio.to_thread(slow_start.entered.wait)
+    stopping = asyncio.ensure_future(pool.stop())
+    await asyncio.sleep(0)
+    slow_start.may_start.set()
+    await stopping
+    assert [process.returncode is None for process in slow_start.made] == [False, False]
+    results = await asyncio.gather(*starting, return_exceptions=True)
+    assert [getattr(result, "code", result) for result in results] == ["lua.stopped"] * 2
+
+
+async def test_a_pool_can_be_stopped_twice_and_refuses_scripts_after_that() -> None:
+    pool = LuaPool(1)
+    await quick(pool)
+    await pool.stop()
+    await pool.stop()
+    with pytest.raises(Unavailable) as caught:
+        await quick(pool)
+    assert caught.value.code == "lua.stopped"
 
 
 async def test_a_worker_killed_from_outside_fails_only_its_own_script() -> None:

@@ -62,6 +62,19 @@ async def test_the_audience_may_be_one_of_several_and_the_namespace_all(clock: H
     assert (caller.role, caller.namespace, caller.name) == ("admin", "*", "u-1")
 
 
+@pytest.mark.parametrize(("claim", "served"), [({}, ["gpu", "cpu", "tpu"]), ({"plait_queues": ["gpu"]}, ["gpu"])])
+async def test_a_claim_limits_a_worker_to_its_queues(clock: HandClock, claim: dict[str, Any], served: list[str]):
+    async with door(clock, "k1") as (issuer, tokens):
+        caller = await tokens.verify(issuer.token("k1", plait_role="worker", **claim))
+    assert [queue for queue in ("gpu", "cpu", "tpu") if caller.may_serve(queue)] == served
+
+
+async def test_queues_may_be_written_as_scopes_are(clock: HandClock):
+    async with door(clock, "k1") as (issuer, tokens):
+        caller = await tokens.verify(issuer.token("k1", plait_role="worker", plait_queues="gpu tpu"))
+    assert caller.queues == ("gpu", "tpu")
+
+
 NOW = int(time.time())
 
 
@@ -88,6 +101,11 @@ NOW = int(time.time())
         ({"plait_namespace": ""}, "auth.forbidden"),
         ({"plait_namespace": "Bad Name"}, "auth.forbidden"),
         ({"plait_namespace": ["*"]}, "auth.forbidden"),
+        ({"plait_queues": ""}, "auth.forbidden"),
+        ({"plait_queues": []}, "auth.forbidden"),
+        ({"plait_queues": ["gpu", 7]}, "auth.forbidden"),
+        ({"plait_queues": {"gpu": True}}, "auth.forbidden"),
+        ({"plait_queues": "gpu *"}, "auth.forbidden"),
     ],
 )
 async def test_a_signed_token_with_wrong_claims_is_refused(clock: HandClock, claims: dict[str, Any], code: str):

@@ -63,7 +63,7 @@ class CodeBundle:
             "CODE_NOT_LOADED", "a workflow is code, not JSON", fix='name one that is loaded: "order" or "order@2"'
         )
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         self.read(definition)
         return ()
 

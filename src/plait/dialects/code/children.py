@@ -93,6 +93,7 @@ class ChildOp(Op[T]):
                 None if self._due is None else self._due.time(replay.now),
                 self._labels,
                 announces=self._detached,
+                independent=self._keep,
             )
         )
 

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from types import CodeType
@@ -23,7 +23,7 @@ from plait.kernel.retry import Retry
 from plait.kernel.task import Policy
 
 from .errors import WorkflowCodeError
-from .hints import hint, return_type, without_partials
+from .hints import hint, return_type, unreadable, without_partials
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -213,6 +213,7 @@ class Workflow(Generic[P, T_co]):
         self.hash = _code_hash(fn.__code__)
         self.takes_input = _check_signature(fn, self.name)
         self.needs_input = self.takes_input and list(inspect.signature(fn).parameters.values())[1].default is _EMPTY
+        must_be_readable(fn, "workflow", [*list(inspect.signature(fn).parameters)[1:], "return"])
         functools.update_wrapper(self, fn)
         if not _NAME.fullmatch(self.name):
             raise InvalidInput(
@@ -294,6 +295,7 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
 
     def mark(fn: Callable[P, T]) -> Step[P, T]:
         _must_not_be_a_method(fn)
+        must_be_readable(fn, "@step", [*inspect.signature(fn).parameters, "return"])
         made = Step(fn, name, options)
         if queue is not None:
             must_be_found(made, made.name, queue)
@@ -314,6 +316,17 @@ def _must_not_be_a_method(fn: Callable[..., Any]) -> None:
             f"`{fn.__qualname__}` can't be a @step",
             why="it is a method: the object it is called on would not be recorded with its arguments",
             fix="mark a function outside the class, or give the method as it is: ctx.step(name, shop.charge, ...)",
+        )
+
+
+def must_be_readable(fn: Callable[..., Any], kind: str, names: Iterable[str]) -> None:
+    """Refuses types that no value could be read back as, where they are written."""
+    if (why := unreadable(fn, names)) is not None:
+        raise WorkflowCodeError(
+            "BAD_SIGNATURE",
+            f"`{fn.__qualname__}` can't be a {kind}",
+            why=why,
+            fix="use dataclasses with a field that tells them apart, like `kind: Literal['card']`; or no annotation",
         )
 
 

@@ -6,7 +6,9 @@ way. So what it knows of the world must come from its input and from `ctx`. This
 clock, random   the time of day and chance: `ctx.now()`, `ctx.random()`, `ctx.uuid()` are the same on every replay
 io              files, network, processes, environment: they belong in a step
 outer-ctx       the ctx of an enclosing scope in a branch or a loop's body, which has its own
-outer-variable  a variable of an enclosing scope changed in a body: a finished body is not entered on replay
+outer-variable  a variable of an enclosing scope changed in a body: a finished body is not entered on replay; or a
+                variable of the module, which every replay would change again
+set-order       going by the order of a set, which is another in every process
 
 Steps are not looked into; functions of the same file that the workflow calls are. `# plait: ok` at the end of
 a line says that it is meant.
@@ -15,11 +17,28 @@ a line says that it is meant.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-Code = Literal["clock", "random", "io", "outer-ctx", "outer-variable"]
+from .function_source import (
+    BODIES,
+    Callable,
+    Function,
+    ctx_names,
+    dotted_name,
+    imports,
+    is_callable,
+    is_marked,
+    is_step,
+    module_variables,
+    own_names,
+    parameters,
+    uses,
+)
+from .set_order import in_any_order, in_order_of_a_set, set_names, sets_of
+
+Code = Literal["clock", "random", "io", "outer-ctx", "outer-variable", "set-order"]
 
 _CLOCKS = {
     *(f"time.{name}" for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")),
@@ -50,9 +69,6 @@ _SCOPED = {
 }
 """What a ctx does in its own scope; `ctx.run_id`, `ctx.now()` and the like are the same in all."""
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
-Callable = Function | ast.Lambda
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Warning:
@@ -74,6 +90,8 @@ class _Scope:
     """Its own variables."""
     outer: frozenset[str]
     """Variables of the functions around it that it must not change."""
+    sets: frozenset[str]
+    """Variables that hold sets, its own and those around it."""
     body: str = ""
     """`branch` or `loop body`, if it is one, or inside one."""
 
@@ -104,31 +122,35 @@ class _Linter:
     def __init__(self, tree: ast.Module, file: str, label: str) -> None:
         self._file = file
         self._label = label
-        self._imports = _imports(tree)
+        self._imports = imports(tree)
         self._helpers = {node.name: node for node in tree.body if isinstance(node, Function)}
+        self._globals = module_variables(tree)
+        self._sets = set_names(tree.body)
+        self._unordered: set[int] = set()
         self._found: set[Warning] = set()
         self._entered: set[tuple[str, frozenset[str]]] = set()
         self._uses: dict[str, str] = {}
 
     def workflow(self, function: Function) -> set[Warning]:
-        ctx = _parameters(function)[:1]
-        self._uses = _uses(function, _ctx_names(function, ctx))
+        ctx = parameters(function)[:1]
+        self._uses = uses(function, ctx_names(function, ctx))
         self._enter(function, frozenset(ctx), None)
         return self._found
 
     # -- going through code --------------------------------------------------------------------------------------
 
     def _enter(self, function: Callable, ctxs: frozenset[str], around: _Scope | None, body: str = "") -> None:
-        names = frozenset(_locals(function))
+        names = frozenset(own_names(function))
+        sets = (self._sets if around is None else around.sets) - names
+        sets |= sets_of(function, sets)
         if around is None:
-            scope = _Scope(ctxs, frozenset(), names, frozenset())
+            scope = _Scope(ctxs, frozenset(), names, frozenset(), sets)
         elif body:
             outer = (around.names | around.outer) - names
-            scope = _Scope(ctxs, (around.ctxs | around.outer_ctxs) - names, names, outer, body)
+            scope = _Scope(ctxs, (around.ctxs | around.outer_ctxs) - names, names, outer, sets, body)
         else:  # plain code of the scope around it
-            scope = _Scope(
-                (around.ctxs - names) | ctxs, around.outer_ctxs - names, around.names | names, around.outer, around.body
-            )
+            own, outer_ctxs = (around.ctxs - names) | ctxs, around.outer_ctxs - names
+            scope = _Scope(own, outer_ctxs, around.names | names, around.outer, sets, around.body)
         if isinstance(function, ast.Lambda):
             self._visit(function.body, scope)
         else:
@@ -136,6 +158,9 @@ class _Linter:
                 self._visit(statement, scope)
 
     def _visit(self, node: ast.AST, scope: _Scope) -> None:
+        self._unordered.update(id(part) for part in in_any_order(node))
+        if in_order_of_a_set(node, scope.sets) and id(node) not in self._unordered:
+            self._warn(node, "set-order", "the order of a set is another in every process: use `sorted(...)` or a list")
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self._nested(node, scope)
@@ -154,7 +179,7 @@ class _Linter:
                 for target in targets:
                     self._target(target, scope)
             case ast.Attribute():
-                self._name(node, _dotted(node, self._imports, scope.names | scope.outer), scope)
+                self._name(node, dotted_name(node, self._imports, scope.names | scope.outer), scope)
             case _:
                 pass
         self._children(node, scope)
@@ -165,9 +190,9 @@ class _Linter:
 
     def _nested(self, function: Function, scope: _Scope) -> None:
         use = self._uses.get(function.name, "")
-        if use == "step" or _is_step(function):
+        if use == "step" or is_step(function):
             return
-        own = frozenset(_parameters(function)[:1]) if use else frozenset[str]()
+        own = frozenset(parameters(function)[:1]) if use else frozenset[str]()
         self._enter(function, own, scope, use)
 
     def _call(self, call: ast.Call, scope: _Scope) -> None:
@@ -182,11 +207,11 @@ class _Linter:
             case ast.Attribute(value=value, attr=method):
                 if method in _IO_METHODS:
                     self._warn(call, "io", f"`.{method}()` touches the disk: {_IN_STEP}")
-                if method in _CHANGING and scope.body and isinstance(value, ast.Name) and value.id in scope.outer:
+                if method in _CHANGING and isinstance(value, ast.Name) and self._is_outer(value.id, scope):
                     self._changed(call, value.id, scope)
             case _:
                 pass
-        dotted = _dotted(call.func, self._imports, scope.names | scope.outer)
+        dotted = dotted_name(call.func, self._imports, scope.names | scope.outer)
         seeded = dotted == "random.Random" and bool(call.args)
         if dotted and not seeded:
             self._name(call.func, dotted, scope)
@@ -195,12 +220,12 @@ class _Linter:
 
     def _operation(self, call: ast.Call, method: str, scope: _Scope) -> None:
         """A ctx call: of its functions, steps are not workflow code, and bodies have a scope of their own."""
-        body = _BODIES.get(method)
+        body = BODIES.get(method)
         for position, argument in enumerate([*call.args, *(keyword.value for keyword in call.keywords)]):
             keyword = call.keywords[position - len(call.args)].arg if position >= len(call.args) else None
             if body is not None and isinstance(argument, ast.Lambda | ast.Dict | ast.Name | ast.DictComp):
                 self._bodies(argument, body, scope)
-            elif method == "step" and (position == 1 or keyword == "rollback") and _is_callable(argument):
+            elif method == "step" and (position == 1 or keyword == "rollback") and is_callable(argument):
                 continue
             else:
                 self._visit(argument, scope)
@@ -215,24 +240,24 @@ class _Linter:
                 parts = [argument]
         for part in parts:
             if isinstance(part, ast.Lambda):
-                self._enter(part, frozenset(_parameters(part)[:1]), scope, body)
+                self._enter(part, frozenset(parameters(part)[:1]), scope, body)
             elif isinstance(part, ast.Name) and part.id in self._helpers and part.id not in scope.names | scope.outer:
-                self._once(self._helpers[part.id], frozenset(_parameters(self._helpers[part.id])[:1]))
+                self._once(self._helpers[part.id], frozenset(parameters(self._helpers[part.id])[:1]))
 
     def _helper(self, function: Function, call: ast.Call, scope: _Scope) -> None:
         """A function of the same file, called in the workflow, is workflow code; it may have been given the ctx."""
-        names = _parameters(function)
+        names = parameters(function)
         given = {
             *(name for name, value in zip(names, call.args, strict=False) if _is_ctx(value, scope)),
             *(keyword.arg for keyword in call.keywords if keyword.arg and _is_ctx(keyword.value, scope)),
         }
-        if not _is_marked(function):
+        if not is_marked(function):
             self._once(function, frozenset(given))
 
     def _once(self, function: Function, ctxs: frozenset[str]) -> None:
         if (function.name, ctxs) not in self._entered:
             self._entered.add((function.name, ctxs))
-            before, self._uses = self._uses, _uses(function, _ctx_names(function, list(ctxs)))
+            before, self._uses = self._uses, uses(function, ctx_names(function, list(ctxs)))
             self._enter(function, ctxs, None)
             self._uses = before
 
@@ -256,12 +281,21 @@ class _Linter:
         if isinstance(target, ast.Tuple | ast.List):
             for part in target.elts:
                 self._target(part, scope)
-        elif root is not target and isinstance(root, ast.Name) and scope.body and root.id in scope.outer:
+        elif root is not target and isinstance(root, ast.Name) and self._is_outer(root.id, scope):
             self._changed(target, root.id, scope)
 
+    def _is_outer(self, name: str, scope: _Scope) -> bool:
+        """A variable that workflow code must not change: of the function around a body, or of the module."""
+        if name in scope.outer:
+            return bool(scope.body)
+        return name in self._globals and name not in scope.names
+
     def _changed(self, node: ast.AST, name: str, scope: _Scope) -> None:
-        where = f"in a {scope.body}" if scope.body else "in a workflow"
-        self._warn(node, "outer-variable", f"`{name}` of an outer scope is changed {where}: {_RETURN_IT}")
+        if name in scope.outer or isinstance(node, ast.Nonlocal):
+            text = f"`{name}` of an outer scope is changed in a {scope.body}: {_RETURN_IT}"
+        else:
+            text = f"`{name}` of the module is changed in a workflow: {_OWN_VARIABLE}"
+        self._warn(node, "outer-variable", text)
 
     def _warn(self, node: ast.AST, code: Code, message: str) -> None:
         line = cast("ast.expr | ast.stmt", node).lineno
@@ -270,109 +304,9 @@ class _Linter:
 
 _IN_STEP = 'put it in `ctx.step("name", fn)`'
 _OWN_CTX = "use the ctx it is given"
+_OWN_VARIABLE = "every replay and every run in the process would change it; use a variable of the workflow, or a step"
 _RETURN_IT = "on replay a finished body is not entered; return what it found"
-_BODIES = {"join": "branch", "race": "branch", "loop": "loop body"}
-
-
-# -- facts about functions ---------------------------------------------------------------------------------------
-
-
-def _imports(tree: ast.Module) -> dict[str, str]:
-    """What imported names stand for, wherever in the file they are imported."""
-    found: dict[str, str] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.partition(".")[0]
-                found[alias.asname or top] = alias.name if alias.asname else top
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and not node.level:
-            for alias in node.names:
-                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-    return found
-
-
-def _dotted(node: ast.AST, imports: Mapping[str, str], own: frozenset[str]) -> str:
-    """`dt.now` as `datetime.datetime.now`; empty for what is not an imported or built-in name."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    if not isinstance(node, ast.Name) or node.id in own:
-        return ""
-    root = imports.get(node.id, "" if parts else node.id)
-    return ".".join([root, *reversed(parts)]) if root else ""
-
-
-def _parameters(function: Callable) -> list[str]:
-    arguments = function.args
-    return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-
-
-def _locals(function: Callable) -> set[str]:
-    """Names bound in a function itself, not in functions inside it."""
-    found = set(_parameters(function))
-    shared: set[str] = set()
-    todo: list[ast.AST] = list(function.body) if not isinstance(function, ast.Lambda) else [function.body]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, Function | ast.ClassDef):
-            found.add(node.name)
-            continue
-        if isinstance(node, ast.Lambda | ast.Import | ast.ImportFrom):
-            continue
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-        elif isinstance(node, ast.Nonlocal | ast.Global):
-            shared.update(node.names)
-        todo += ast.iter_child_nodes(node)
-    return found - shared
-
-
-def _ctx_names(function: Callable, ctx: Iterable[str]) -> set[str]:
-    """Every name that may hold a ctx: the function's own, and the first parameters of functions inside it."""
-    inside = (node for node in ast.walk(function) if isinstance(node, Function | ast.Lambda) and node is not function)
-    return {*ctx, *(name for node in inside for name in _parameters(node)[:1])}
-
-
-def _uses(function: Callable, ctxs: set[str]) -> dict[str, str]:
-    """What functions defined inside are for: `step`, `branch` or `loop body`."""
-    found: dict[str, str] = {}
-    for call in ast.walk(function):
-        match call:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if name in ctxs:
-                pass
-            case _:
-                continue
-        use = "step" if method == "step" else _BODIES.get(method)
-        if use is not None:
-            for argument in (*call.args, *(keyword.value for keyword in call.keywords)):
-                parts = argument.values if isinstance(argument, ast.Dict) else [argument]
-                found.update({part.id: use for part in parts if isinstance(part, ast.Name)})
-    return found
-
-
-def _is_callable(node: ast.AST) -> bool:
-    return isinstance(node, ast.Lambda | ast.Name | ast.Attribute)
 
 
 def _is_ctx(node: ast.AST, scope: _Scope) -> bool:
     return isinstance(node, ast.Name) and node.id in scope.ctxs
-
-
-def _is_marked(function: Function) -> bool:
-    return _decorated(function, {"step", "workflow"})
-
-
-def _is_step(function: Function) -> bool:
-    return _decorated(function, {"step"})
-
-
-def _decorated(function: Function, names: set[str]) -> bool:
-    for decorator in function.decorator_list:
-        node = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-        if name in names:
-            return True
-    return False

@@ -87,6 +87,8 @@ class TurnLoop(asyncio.AbstractEventLoop):
         self._run_id = run_id
         self._time = time
         self._open_timer = open_timer
+        self.quiet = False
+        """Nothing happens in earnest: the function is only read, or tried."""
         self.ready: deque[Callback] = deque()
         # Tasks of all runs meet in asyncio's own registry: equal hashes there would make it slow
         self._tasks = zlib.crc32(run_id.encode())
@@ -181,7 +183,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
         """Outcomes are looked at by whoever awaits them; only a task of the workflow's own that nobody awaited must
         not fail in silence."""
         error = context.get("exception")
-        if isinstance(context.get("future"), TurnTask) and isinstance(error, Exception):
+        if isinstance(context.get("future"), TurnTask) and isinstance(error, Exception) and not self.quiet:
             _log.warning("run %s: a task that nobody awaits failed: %r", caller_id(self._run_id), error, exc_info=error)
 
     def get_exception_handler(self) -> None:

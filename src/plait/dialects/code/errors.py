@@ -56,11 +56,16 @@ class StepError(Exception):
     """A step failed for good."""
 
 
+def exhausted(step: str, attempts: int, why: str) -> str:
+    after = f" after {attempts:,} attempts" if attempts > 1 else ""
+    return f"step `{step}` failed{after}: {why}"
+
+
 class StepExhaustedError(StepError):
     """Every attempt of a step failed."""
 
     def __init__(self, step: str, attempts: int, last_error: BaseException) -> None:
-        super().__init__(f"step `{step}` failed after {attempts} attempts: {last_error}")
+        super().__init__(exhausted(step, attempts, str(last_error)))
         self.step = step
         self.attempts = attempts
         self.last_error = last_error

@@ -6,9 +6,11 @@ import functools
 import inspect
 import logging
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FunctionType, MethodType, SimpleNamespace
 from typing import Any, cast
+
+from plait.kernel import values
 
 log = logging.getLogger("plait.code")
 
@@ -53,16 +55,39 @@ def hint(fn: Callable[..., Any], name: str) -> Any:
         return _resolve(found, name, note)
 
 
+def unreadable(fn: Callable[..., Any], names: Iterable[str]) -> str | None:
+    """Why values of one of these annotations could not be read back. What can't be resolved yet is not judged."""
+    found = _annotated(fn)
+    notes = found.__annotations__ if found is not None else {}
+    for name in names:
+        if found is None or name not in notes:
+            continue
+        try:
+            kind = _evaluate(found, name, notes[name])
+        except Exception:  # perhaps it names what comes later in the module
+            continue
+        try:
+            values.decoder(kind)
+        except TypeError as error:
+            what = "what it returns" if name == "return" else f"`{name}`"
+            return f"{what} can't be read back as {inspect.formatannotation(kind)}: {error}"
+    return None
+
+
 def _resolve(fn: FunctionType, name: str, note: Any) -> Any:
-    carrier = SimpleNamespace(__annotations__={name: note})
-    cells = zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False)
     try:
-        around = {free: cell.cell_contents for free, cell in cells}
-        found = typing.get_type_hints(carrier, fn.__globals__, around, include_extras=True)[name]
+        found = _evaluate(fn, name, note)
     except Exception as error:
         log.warning("%r of `%s` can't be read (%s): its values stay plain JSON", note, fn.__qualname__, error)
         return Any
     return None if found is type(None) else found
+
+
+def _evaluate(fn: FunctionType, name: str, note: Any) -> Any:
+    carrier = SimpleNamespace(__annotations__={name: note})
+    cells = zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=False)
+    around = {free: cell.cell_contents for free, cell in cells}
+    return typing.get_type_hints(carrier, fn.__globals__, around, include_extras=True)[name]
 
 
 def _annotated(fn: Callable[..., Any]) -> FunctionType | None:

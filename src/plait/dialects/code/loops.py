@@ -70,7 +70,7 @@ class Keeping:
 
 class LoopOp(Op[T]):
     kind = "loop"
-    __slots__ = ("_body", "_context", "_initial", "_iteration_scope", "_keeping", "_starts", "_task", "returns")
+    __slots__ = ("_body", "_context", "_end", "_initial", "_iteration_scope", "_keeping", "_starts", "_task", "returns")
 
     def __init__(
         self,
@@ -92,6 +92,8 @@ class LoopOp(Op[T]):
         self._task: asyncio.Task[Raw] | None = None
         self._iteration_scope: Scope | None = None
         self._starts: dict[int, Raw] = {}
+        self._end: tuple[int, Raw] | None = None
+        """The number of iterations when it broke, and the state of the last."""
         self.returns = _result_type(body) if returns is Any else returns
 
     def opened(self) -> OpOpened:
@@ -122,6 +124,11 @@ class LoopOp(Op[T]):
         error = StepError(f"loop `{self.at}` was cancelled by its own code") if task.cancelled() else task.exception()
         if error is None:
             replay.close(self.at, output=task.result())
+            # Only now: where it is not yet closed, what is committed is the start of another iteration
+            if self._end is not None and not replay.replaying:
+                number, raw = self._end
+                self._commit(number, raw)
+                self._trim(number)
         else:
             if self._iteration_scope is not None:
                 self._iteration_scope.abandon()
@@ -144,11 +151,8 @@ class LoopOp(Op[T]):
             verdict = await self._iterate(base.child(number), raw, stateful)
             number += 1
             if not verdict.goes_on:
-                output = self._encode(verdict.value, "its result")
-                if not replay.replaying:
-                    self._commit(number, raw)
-                    self._trim(number)
-                return output
+                self._end = (number, raw)
+                return self._encode(verdict.value, "its result")
             raw = self._encode(verdict.value, "its state") if stateful else ABSENT
             self._keep(number, raw)
             replay.count_idle(f"loop `{self.at}`")

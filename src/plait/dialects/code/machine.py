@@ -39,6 +39,7 @@ from . import view
 from .approvals import Verdict
 from .compensation import Undoing, returns_of
 from .context import entry
+from .errors import exhausted
 from .events import (
     MessageQueued,
     OpClosed,
@@ -359,7 +360,7 @@ class CodeMachine(Replayer):
         """Plays the function without effects. It can't be played after that."""
         self._now = now
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
-        replay.silent = True
+        replay.silent = replay.loop.quiet = True
         try:
             replay.start(entry(definition, self.history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
@@ -377,7 +378,7 @@ def _final_error(op: OpState, error: ErrorInfo, result: TaskResult) -> ErrorInfo
         return error
     return ErrorInfo(
         "step.exhausted",
-        f"step `{name}` failed after {result.attempt} attempts: {error.message}",
+        exhausted(str(name), result.attempt, error.message),
         kind="exhausted",
         attrs={"step": str(name), "attempts": result.attempt},
         cause=error,

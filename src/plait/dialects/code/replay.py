@@ -78,6 +78,7 @@ class Replay:
         self.silent = collecting
         """What the function says is not for people: it is only looked at."""
         self.loop = TurnLoop(self.run_id, self._time, self._open_timer)
+        self.loop.quiet = collecting
         self.now: Millis = history.started_at
         self.wall: Millis = self.now
         """The time of the decision, which may be later than the last delivery."""

@@ -67,7 +67,7 @@ class GoalsDialect:
             )
         return Goals(read_goals(definition.get("goals")))
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         self.read(definition)
         return ()
 

@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeGuard
 import msgspec
 
 from plait.kernel.task import Attempt, Task, TaskError
+from plait.kernel.task_inputs import ROUTE
 
-from .running.results import ROUTE
 from .running.tasks import CALL_AGENT, AgentInput
 
 _decode = msgspec.json.Decoder().decode

@@ -91,7 +91,7 @@ class GraphBundle:
             raise NotFound("graph.not_found", f"there is no graph `{definition}`", fix="save it first")
         return Graph(definition)
 
-    async def check(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
         prepared = await self._preparation.prepare(definition, namespace)
         return [note.message for note in prepared.compiled.warnings]
 

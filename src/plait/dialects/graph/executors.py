@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from plait.kernel.task import Attempt, Task, TaskError
-from plait.kernel.task_inputs import ROUTE
+from plait.kernel.task_inputs import ROUTE, PythonInput
 
 from .handlers import Handler, Handlers, NodeContext, Route
 from .running.tasks import CALL_HANDLER, HandlerInput
 
 _decode = msgspec.json.Decoder().decode
+_from_queue = msgspec.json.Decoder(HandlerInput)
 
 
 class HandlerExecutor:
@@ -29,7 +30,8 @@ class HandlerExecutor:
         return self._handlers.names
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
-        wanted: HandlerInput = task.input
+        given: HandlerInput | PythonInput = task.input
+        wanted = given if isinstance(given, HandlerInput) else _from_queue.decode(given.arguments)
         handler = self._handlers.get(wanted.handler)
         if handler is None:  # another process may have it, or this one later
             raise TaskError(f"no handler `{wanted.handler}`", retryable=True)

@@ -6,6 +6,7 @@ Scripts beyond the number of workers wait in the order in which they came, witho
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -25,11 +26,13 @@ class LuaPool:
     """Runs scripts for one event loop. Costs nothing until the first one; `stop` leaves no process behind."""
 
     def __init__(self, size: int = MAX_WORKERS) -> None:
+        self._size = size
         self._slots = asyncio.Semaphore(size)
         self._idle: list[Worker] = []
         self._workers: set[Worker] = set()
         # One thread, which lives as long as the pool: workers die with the thread that started them.
         self._threads = ThreadPoolExecutor(1, "plait-lua")
+        self._used = False
         self._stopped = False
 
     async def __aenter__(self) -> LuaPool:
@@ -68,11 +71,11 @@ class LuaPool:
         """Kills all workers, whatever they do, and waits until they are gone."""
         self._stopped = True
         self._idle.clear()
-        if not self._workers:
-            self._threads.shutdown(wait=False)  # nothing is under way: a simulation must not wait in real time
+        if not self._used:  # a simulation must not wait in real time
             return
         for worker in self._workers:
             worker.kill()
+        await self._all_given_back()
         await asyncio.to_thread(self._threads.shutdown)
 
     @property
@@ -90,6 +93,12 @@ class LuaPool:
                 self._give_back(worker)
         return LuaOutcome(value_of(answer, printed), printed)
 
+    async def _all_given_back(self) -> None:
+        """Also the workers that are still starting: who has all slots knows that nobody has a worker."""
+        async with contextlib.AsyncExitStack() as slots:
+            for _ in range(self._size):
+                await slots.enter_async_context(self._slots)
+
     async def _take(self) -> Worker:
         while self._idle:
             worker = self._idle.pop()
@@ -97,6 +106,7 @@ class LuaPool:
                 return worker
             self._drop(worker)
         self._refuse_if_stopped()
+        self._used = True
         worker = await Worker.start(self._threads)
         self._workers.add(worker)
         if self._stopped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 
 from plait.kernel.errors import Unavailable
 
@@ -34,10 +34,11 @@ class Worker:
     async def start(cls, threads: Executor) -> Worker:
         """`threads` starts processes and waits for their end; both block."""
         loop = asyncio.get_running_loop()
-        starting = loop.run_in_executor(threads, Process)
+        starting = threads.submit(Process)
         try:
-            process = await asyncio.shield(starting)
+            process = await asyncio.wrap_future(starting)
         except asyncio.CancelledError:
+            # In the thread that starts it: the loop may be gone by then
             starting.add_done_callback(_discard_when_started)
             raise
         except OSError as error:
@@ -83,10 +84,7 @@ class Worker:
             self._ended = True
             self._process.kill()
             self._wire.close()
-            try:
-                self._reaper.submit(self._process.wait)
-            except RuntimeError:  # the pool was stopped while this one started
-                self._process.wait()
+            self._reaper.submit(self._process.wait)
 
     async def _greeted(self) -> None:
         try:
@@ -122,7 +120,7 @@ class Worker:
         return LuaCrash("crashed", f"the worker of this script died: {ended}", printed=self.printed)
 
 
-def _discard_when_started(starting: asyncio.Future[Process]) -> None:
+def _discard_when_started(starting: Future[Process]) -> None:
     if not starting.cancelled() and starting.exception() is None:
         starting.result().discard()
 

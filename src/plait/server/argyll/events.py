@@ -33,7 +33,7 @@ from .times import moment
 
 CATALOG, CLUSTER = ["catalog"], ["cluster"]
 _OUTCOMES = {"run.completed": "completed", "run.failed": "failed", "run.cancelled": "cancelled"}
-_SILENT = ("run.reopened", "run.patched", "rollback.ended")
+_SILENT = ("run.reopened", "run.patched", "rollback.ended", "child.compensable")
 _UNDONE = {"completed": "comp_succeeded", "failed": "comp_failed", "retried": "comp_started"}
 
 

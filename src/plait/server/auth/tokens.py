@@ -1,13 +1,15 @@
-"""Bearer tokens (JWT) of an OIDC issuer; the claims `plait_role` and `plait_namespace` grant access."""
+"""Bearer tokens (JWT) of an OIDC issuer; the claims `plait_role` and `plait_namespace` grant access, `plait_queues`
+limits a worker's."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import jwt
 import msgspec
 
 from plait.api.caller import EVERYWHERE, ROLES, Caller
+from plait.api.task import QueueName
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput
@@ -19,6 +21,7 @@ from .signing import exact_bytes
 
 ROLE_CLAIM = "plait_role"
 NAMESPACE_CLAIM = "plait_namespace"
+QUEUES_CLAIM = "plait_queues"
 
 _MAX_LENGTH = 16_384
 _LEEWAY = 30
@@ -95,7 +98,17 @@ def _caller(claims: dict[str, Any], address: str) -> Caller:
     name = next(
         (n for n in (claims.get("email"), claims.get("preferred_username")) if isinstance(n, str) and n), subject
     )
-    return Caller(_short(name), role, cast(str, namespace), "token", f"token:{_short(subject)}", address)
+    queues = _queues(claims[QUEUES_CLAIM]) if QUEUES_CLAIM in claims else None
+    return Caller(_short(name), role, cast(str, namespace), "token", f"token:{_short(subject)}", address, queues)
+
+
+def _queues(claim: object) -> tuple[str, ...]:
+    """A list, or names with spaces between them, as scopes are written. One that can't be read allows nothing."""
+    found = claim.split() if isinstance(claim, str) else claim
+    try:
+        return tuple(msgspec.convert(found, Annotated[list[QueueName], msgspec.Meta(min_length=1, max_length=100)]))
+    except msgspec.ValidationError:
+        raise errors.no_role(QUEUES_CLAIM) from None
 
 
 def _is_namespace(value: object) -> bool:

@@ -15,12 +15,13 @@ from collections.abc import Sequence
 import asyncpg
 
 from plait.kernel.ids import RunId
+from plait.kernel.queued import Claim
 from plait.kernel.store import Verdict, Write
 
 from .common import Numbers, Proof, Session, write_common
 from .database import SQL, Connection
 from .rare import is_rare, write_rare
-from .task_queues import ClaimLost, has_results
+from .task_queues import ClaimLost, has_results, write_reports
 
 _REFUSED = (asyncpg.UniqueViolationError, asyncpg.NotNullViolationError, ClaimLost)
 """What one of the writes may meet: its place is taken, there is no such run, or its claim does not hold."""
@@ -40,8 +41,12 @@ async def commit(session: Session, writes: Sequence[Write]) -> list[Verdict]:
 
 async def _at_once(session: Session, writes: Sequence[Write], found: Numbers) -> bool:
     """False when an epoch was refused; then nothing is written."""
-    if len({write.run_id for write in writes}) == len(writes) and not any(is_rare(write) for write in writes):
-        return await write_common(session, writes, found, _proof(writes))
+    if len({write.run_id for write in writes}) == len(writes) or len(waves(writes)) == 1:
+        if writes and all(write.finished is not None for write in writes):
+            await write_reports(session.connection, writes, session.origin)
+            return True
+        if not any(is_rare(write) for write in writes):
+            return await write_common(session, writes, found, _proof(writes))
     async with session.connection.transaction():
         return await _apply(session, writes, found)
 
@@ -81,20 +86,32 @@ async def _apply_one(session: Session, write: Write) -> Verdict:
 async def _apply(session: Session, writes: Sequence[Write], found: Numbers) -> bool:
     proof = _proof(writes)
     for wave in waves(writes):
-        if not await write_common(session, wave, found, proof):
-            return False
-        await write_rare(session.connection, wave)
-        proof = ((), ())
+        decided = [write for write in wave if write.finished is None]
+        if decided:
+            if not await write_common(session, decided, found, proof):
+                return False
+            await write_rare(session.connection, decided)
+            proof = ((), ())
+        if len(decided) < len(wave):
+            reports = [write for write in wave if write.finished is not None]
+            await write_reports(session.connection, reports, session.origin)
     return True
 
 
 def waves(writes: Sequence[Write]) -> list[list[Write]]:
-    """Writes of one run in the order they came, each in a wave of its own; those of different runs together."""
+    """Writes of one run in the order they came, each in a wave of its own; those of different runs together, and
+    inputs for one run that come one after the other. No wave ends a claim twice."""
     found: list[list[Write]] = []
-    depth: dict[RunId, int] = {}
+    last: dict[RunId, tuple[int, bool]] = {}
+    ended: set[Claim] = set()
     for write in writes:
-        place = depth.get(write.run_id, 0)
-        depth[write.run_id] = place + 1
+        sends = bool(write.inbox) and write.epoch is None and write.create is None and write.finished not in ended
+        place, sent = last.get(write.run_id, (-1, False))
+        if not (sends and sent):
+            place += 1
+        last[write.run_id] = place, sends
+        if write.finished is not None:
+            ended.add(write.finished)
         if place == len(found):
             found.append([])
         found[place].append(write)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from plait.kernel.ids import RunId
 from plait.kernel.store import RunPatch, RunRow, TimerRow, Write
 from plait.stores.log_rows import log_columns
-from plait.stores.rows import Row, label_columns, patch_columns, reply_column, run_columns
+from plait.stores.rows import Row, inbox_columns, label_columns, patch_columns, reply_column, run_columns
 
 from .database import SQL, Connection
 from .rare import columns, sends_late, timer_columns, times_late, withdrawal
@@ -64,7 +64,7 @@ async def write_common(session: Session, writes: Sequence[Write], found: Numbers
             replies = {t.key: reply_column(t) for t in write.taken}
             taken += [(run_id, key, reply) for key, reply in replies.items()]
         if write.inbox and not sends_late(write):
-            sent += [(row.run_id, row.shard, row.key, row.body.decode(), row.at) for row in write.inbox]
+            sent += map(inbox_columns, write.inbox)
         if write.clear_all:
             emptied.append(run_id)
         if write.cleared:

@@ -17,6 +17,7 @@ from plait.stores.rows import (
     approval_change_columns,
     approval_columns,
     dead_letter_columns,
+    inbox_columns,
     label_columns,
     line_columns,
     record_columns,
@@ -27,7 +28,7 @@ from .database import SQL, Connection
 from .run_lists import SQL as LISTS
 from .run_texts import SQL as TEXTS
 from .run_texts import has_text
-from .task_queues import touches_queues, write_queues
+from .task_queues import write_queues
 
 
 def is_rare(write: Write) -> bool:
@@ -42,7 +43,9 @@ def is_rare(write: Write) -> bool:
         or write.compaction is not None
         or write.lines
         or write.records
-        or touches_queues(write)
+        or write.queued
+        or write.dequeued
+        or write.finished is not None
         or sends_late(write)
         or times_late(write)
     )
@@ -87,7 +90,7 @@ async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
             await connection.execute(SQL["mark_compacted"], write.run_id, upto, write.compaction.at, COMPACTED.decode())
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
-    await write_queues(connection, [write for write in writes if touches_queues(write)])
+    await write_queues(connection, writes)
 
 
 async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> None:
@@ -149,7 +152,7 @@ async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:
         lost = [row.fallback for row in rows if row.fallback is not None and row.run_id not in running]
         await _insert_dead_letters(connection, lost)
         rows = [row for row in rows if row.fallback is None or row.run_id in running]
-    await _run(connection, "insert_inbox", ((r.run_id, r.shard, r.key, r.body.decode(), r.at) for r in rows))
+    await _run(connection, "insert_inbox", map(inbox_columns, rows))
 
 
 async def _insert_dead_letters(connection: Connection, letters: Iterable[DeadLetter]) -> None:

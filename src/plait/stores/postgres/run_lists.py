@@ -47,7 +47,7 @@ async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
             return await connection.fetchval(FLOORS[step.source.index], *arguments)
         case Rows():
             arguments = row_arguments(query, step)
-            return [rows.run_row(tuple(row)) for row in await connection.fetch(ROWS[step.source.index], *arguments)]
+            return [rows.listed_run(tuple(row)) for row in await connection.fetch(ROWS[step.source.index], *arguments)]
         case Names():
             return [tuple(row) for row in await connection.fetch(SQL[step.of], step.namespace)]
         case _:

@@ -361,7 +361,8 @@ select owner, count(*), max(expires) from plait.shards where owner is not null g
 
 -- facts: what there is to know about the server
 select current_setting('server_version'), (select version from plait.schema_version),
-       pg_database_size(current_database()), current_setting('fsync'), current_setting('synchronous_commit');
+       pg_database_size(current_database()), current_setting('fsync'), current_setting('synchronous_commit'),
+       exists (select from pg_extension where extname = 'amcheck');
 
 -- list_lines: what the tasks of a run said
 select run_id, node, attempt, at, level, text, id from plait.lines

@@ -16,6 +16,7 @@ from typing import Any
 import asyncpg
 
 from plait.kernel.approval import Approval, ApprovalFilter
+from plait.kernel.counted import counted
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.store import (
@@ -155,11 +156,11 @@ class PostgresStore:
         async with self._use(self._readers) as connection, connection.transaction():
             await connection.execute(SQL["count_recoveries"], list(shards), SUSPECT_AFTER)
             found: list[Any] = await connection.fetch(SQL["awake_runs"], list(shards))
-        return [self._numbered(row) for row in found]
+        return [self._numbered(row) for row in rows.readable_runs(found)]
 
     async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
         found = await self._fetch("waiting_inbox", list(shards), limit)
-        return [InboxRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+        return [rows.inbox_row(row) for row in found]
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
         return [TimerRow(*row) for row in await self._fetch("due_timers", list(shards), now, limit)]
@@ -257,10 +258,10 @@ class PostgresStore:
                 except (asyncpg.DataCorruptedError, asyncpg.IndexCorruptedError) as error:
                     wrong.append(f"index {index}: {error}")
             lost = await connection.fetchval(SQL["lost_logs"], timeout=_CHECK_SECONDS)
-        return [*wrong, f"{lost:,} rows of logs belong to no run"] if lost else wrong
+        return [*wrong, f"{counted(lost, 'row')} of logs without a run"] if lost else wrong
 
     async def facts(self) -> dict[str, str]:
-        [(server, schema, size, fsync, synchronous)] = await self._fetch("facts")
+        [(server, schema, size, fsync, synchronous, amcheck)] = await self._fetch("facts")
         return {
             "store": "postgresql",
             "server": str(self.address),
@@ -268,6 +269,7 @@ class PostgresStore:
             "schema": str(schema),
             "size": f"{size:,} bytes",
             "durability": _durability(fsync, synchronous),
+            "index checks": "by amcheck" if amcheck else "none: an administrator may `create extension amcheck`",
             "connections": f"{self._pool_size} to read, {LIST_CONNECTIONS} for lists, 1 to write, 1 to listen",
         }
 

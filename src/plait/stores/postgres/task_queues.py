@@ -12,7 +12,7 @@ from plait.kernel.ids import Millis, RunId, Shard, TaskToken
 from plait.kernel.queued import TIMEOUT_GRACE, Claim, ClaimRequest, Expired, HeldTask, SeenWorker
 from plait.kernel.store import Write
 from plait.stores import statements
-from plait.stores.rows import text
+from plait.stores.rows import inbox_columns, text
 from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, queued_columns
 
 from .database import Connection
@@ -81,20 +81,22 @@ class PostgresTaskQueues:
 # -- in a commit -------------------------------------------------------------------------------------------------------
 
 
-def touches_queues(write: Write) -> bool:
-    return bool(write.queued or write.dequeued or write.finished is not None)
-
-
 async def write_queues(connection: Connection, writes: Sequence[Write]) -> None:
-    """What decisions enqueue and revoke, and the tasks that results of workers end; of writes of different runs."""
+    """What decisions of different runs enqueue and revoke."""
     dequeued = [(write.run_id, token) for write in writes for token in write.dequeued]
     if dequeued:
         await connection.execute(SQL["dequeue"], *zip(*dequeued, strict=True))
     queued = {(task.run_id, task.token): queued_columns(task) for write in writes for task in write.queued}
     if queued:
         await connection.execute(SQL["enqueue"], *zip(*queued.values(), strict=True))
+
+
+async def write_reports(connection: Connection, writes: Sequence[Write], origin: str) -> None:
+    """The tasks that results of workers end; no claim twice."""
     ended = [(claim.run_id, claim.token, claim.id) for write in writes if (claim := write.finished) is not None]
-    if ended and await connection.fetchval(SQL["finish"], *zip(*ended, strict=True)) != len(ended):
+    sent = [inbox_columns(row) for write in writes for row in write.inbox]
+    given = (*zip(*ended, strict=True), *zip(*sent, strict=True), origin)
+    if not await connection.fetchval(SQL["report"], *given):
         raise ClaimLost
 
 

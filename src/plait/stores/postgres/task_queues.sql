@@ -16,21 +16,35 @@ set id = excluded.id, opening = excluded.opening, attempt = excluded.attempt, qu
 delete from plait.queued_tasks q using unnest($1::text[], $2::text[]) as d (run_id, token)
 where q.run_id = d.run_id and q.token = d.token;
 
--- finish: the tasks of claims that have ended; says how many there were
-with ended as (
-    delete from plait.queued_tasks q using unnest($1::text[], $2::text[], $3::text[]) as f (run_id, token, claim)
-    where q.run_id = f.run_id and q.token = f.token and q.claim = f.claim
-    returning 1
+-- report: ends the claims of workers and sends their results, in one round trip; nothing if one of the claims does not hold
+with claims as (
+    select q.id from plait.queued_tasks q
+    join unnest($1::text[], $2::text[], $3::text[]) as f (run_id, token, claim) using (run_id, token, claim)
+    for update of q
+), proof as (
+    select count(*) = cardinality($1::text[]) as sound from claims
+), ended as (
+    delete from plait.queued_tasks q using unnest($1::text[], $2::text[]) as f (run_id, token)
+    where q.run_id = f.run_id and q.token = f.token and (select sound from proof)
+), sent as (
+    insert into plait.inbox (run_id, shard, key, body, at)
+    select run_id, shard, key, body, at
+    from unnest($4::text[], $5::integer[], $6::text[], $7::text[], $8::bigint[])
+      with ordinality as m (run_id, shard, key, body, at, place)
+    where (select sound from proof)
+    order by place
+    on conflict (run_id, key) do nothing
 )
-select count(*) from ended;
+select sound, (select pg_notify('plait', $9::text) where sound) from proof;
 
 -- has_inputs: how many of these are known already
 select count(*) from plait.inbox i join unnest($1::text[], $2::text[]) as r (run_id, key) using (run_id, key);
 
 -- claim: gives free tasks to a worker, queue by queue, oldest first within a priority, as the index has them; what another
--- is about to take is passed over
+-- is about to take is passed over. It does not wait for the disk: a claim that a crash of the server undoes is no claim,
+-- and its worker's result is late
 with now as (
-    select plait.ms(clock_timestamp()) as at
+    select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
 ), free as (
     select next.id
     from unnest($2::text[]) with ordinality as wanted (queue, place)

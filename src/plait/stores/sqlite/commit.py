@@ -25,6 +25,7 @@ from plait.stores.rows import (
     approval_change_columns,
     approval_columns,
     dead_letter_columns,
+    inbox_columns,
     label_columns,
     line_columns,
     patch_columns,
@@ -210,7 +211,7 @@ def _insert_inbox(db: apsw.Connection, row: InboxRow) -> None:
         if found is None or found[0] != "running":
             db.execute(SQL["insert_dead_letter"], dead_letter_columns(row.fallback))
             return
-    db.execute(SQL["insert_inbox"], (row.run_id, row.shard, row.key, row.body.decode(), row.at))
+    db.execute(SQL["insert_inbox"], inbox_columns(row))
 
 
 def _insert_child(db: apsw.Connection, child: NewChild) -> None:

@@ -14,7 +14,9 @@ from typing import Literal, NoReturn
 
 import apsw
 
+from plait.kernel.counted import counted
 from plait.kernel.errors import Unavailable
+from plait.kernel.ids import RunId, caller_id
 from plait.stores import statements
 
 from .run_texts import index_new_runs
@@ -25,6 +27,10 @@ log = logging.getLogger("plait.store")
 
 PRIVATE = 0o600
 APPLICATION_ID = 0x506C_6169  # "Plai": tells our files from other people's
+_UNLISTED = """
+select id from runs
+where typeof(created_at) <> 'integer' or status not in ('running', 'completed', 'failed', 'cancelled')
+"""
 _MIGRATIONS = list(statements.load("plait.stores.sqlite", "migrations.sql").values())
 
 
@@ -72,16 +78,19 @@ def migrate(db: apsw.Connection, path: str) -> None:
 
 
 def check_file(path: str) -> list[str]:
-    """What SQLite finds wrong with a file, and logs that belong to no run; on a connection of its own."""
+    """What SQLite finds wrong with a file, logs that belong to no run, and runs that no list has; on a connection
+    of its own."""
     with readable_errors(path):
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:
             found = [str(row[0]) for row in db.execute("pragma integrity_check")]
             (lost,) = next(db.execute("select count(*) from log where run not in (select number from runs)"))
+            unlisted = [str(row[0]) for row in db.execute(_UNLISTED)]
         finally:
             db.close()
     wrong = [line for line in found if line != "ok"]
-    return [*wrong, f"{lost:,} rows of logs belong to no run"] if lost else wrong
+    wrong += [f"run {caller_id(RunId(id))} has no status or no time of creation" for id in unlisted]
+    return [*wrong, f"{counted(lost, 'row')} of logs without a run"] if lost else wrong
 
 
 @contextmanager

@@ -78,7 +78,7 @@ class _Reading:
         found: dict[str, RunRow] = {}
         last = None
         for columns in self._db.execute(ROWS[step.source.index], given):
-            row = rows.run_row(columns)
+            row = rows.listed_run(columns)
             if len(found) >= self._query.limit and row.created_at != last:
                 break
             found[row.id] = row

@@ -54,7 +54,7 @@ where (:namespace is null or r.namespace = :namespace)
   and (:parent is null or r.parent = :parent)
   and (:labels is null or not exists (
         select 1 from json_each(:labels) as wanted
-        where json_extract(r.labels, '$.' || json_quote(wanted.key)) is not wanted.value))
+        where not json_valid(r.labels) or json_extract(r.labels, '$.' || json_quote(wanted.key)) is not wanted.value))
   and (:id_prefix is null or substr(r.id, 1, length(:id_prefix)) = :id_prefix)
   and (r.created_at, r.id) < (:before_at, :before_id) and r.created_at >= :since
   and (:text is null

@@ -187,14 +187,15 @@ class SqliteStore:
             with atomic(db):
                 for shard in shards:
                     db.execute(SQL["count_recovery"], (shard, SUSPECT_AFTER))
-                    found += [self._numbered(row) for row in db.execute(SQL["awake_runs"], (shard,))]
+                    awake = rows.readable_runs(db.execute(SQL["awake_runs"], (shard,)))
+                    found += [self._numbered(row) for row in awake]
             return found
 
         return await self._write(count)
 
     async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
         found = self._query("waiting_inbox", _listed(shards), limit)
-        return [InboxRow(r[0], r[1], r[2], r[3].encode(), r[4]) for r in found]
+        return [rows.inbox_row(row) for row in found]
 
     async def due(self, shards: Collection[Shard], now: Millis, limit: int) -> list[TimerRow]:
         return [TimerRow(*row) for row in self._query("due_timers", _listed(shards), now, limit)]

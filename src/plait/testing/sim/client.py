@@ -106,8 +106,10 @@ class Client:
             await handle.compensate()
 
     async def _rewind(self, handle: Handle[Any]) -> None:
-        events = await handle.events()
-        places = sorted({e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]})
+        """To a place that the run has come by since it was last rewound: another time it may not open the same."""
+        events, known = await handle.events(), {node.id for node in (await handle.view()).nodes}
+        opened = {e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]}
+        places = sorted(opened & known)
         await handle.rewind(Random(self.root.id).choice([None, *places]))
 
     async def _fork(self, handle: Handle[Any]) -> None:

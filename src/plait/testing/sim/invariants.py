@@ -142,10 +142,10 @@ def _check_messages(run_id: str, events: History) -> None:
         came[name].append(id)
     for data in events.since("run.rewound").of("op.closed"):
         for id in data.get("messages") or ():
-            if data.get("status") == "cancelled":
-                taken[names[id]].remove(id)  # it was given back
-            else:
+            if data.get("status") != "cancelled":
                 taken[names[id]].append(id)
+            elif id in taken[names[id]]:  # else it was taken before the place that the run was rewound to
+                taken[names[id]].remove(id)
     for name, ids in taken.items():
         if ids != [id for id in came[name] if id in ids]:
             raise BrokenPromise(f"{run_id}: messages `{name}` came as {came[name]} and were taken as {ids}\n{events}")
@@ -165,9 +165,10 @@ def _check_rollback(run_id: str, events: History) -> None:
 def _tasks_under_way(events: History) -> set[str]:
     """Steps without a result; during a rollback, the one compensator that is next."""
     if events.of("rollback.started"):
-        undone = {data["at"] for data in events.of("rollback.step")}
-        left = [f"~undo/{at}" for at in _done_and_undoable(events) if f"~undo/{at}" not in undone]
-        return set(left[-1:])
+        steps = [data for data in events.of("rollback.step") if data["status"] != "asked"]
+        undone = {data["at"].removeprefix("~undo/") for data in steps}
+        left = [at for at in _done_and_undoable(events) if at not in undone]
+        return {f"~undo/{at}" for at in left[-1:] if not at.startswith("~child:")}
     steps = {data["at"] for data in events.of("op.opened") if data["kind"] == "step"}
     under_way: set[str] = set()
     for event in events:
@@ -185,10 +186,18 @@ def _tasks_under_way(events: History) -> set[str]:
 
 
 def _done_and_undoable(events: History) -> list[str]:
-    """Steps with a rollback handler that completed, in that order."""
+    """Steps with a rollback handler that completed, and children with something to undo, in that order."""
     undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
-    closed = [data for data in events.of("op.closed") if data.get("status", "completed") == "completed"]
-    return [data["at"] for data in closed if data["at"] in undoable]
+    found: list[str] = []
+    for event in events:
+        match event.type:
+            case "op.closed" if event.data.get("status", "completed") == "completed" and event.data["at"] in undoable:
+                found.append(event.data["at"])
+            case "child.compensable":
+                found.append(f"~child:{event.data['run_id']}")
+            case _:
+                pass
+    return found
 
 
 def _state(run: Run) -> tuple[bytes, bytes]:

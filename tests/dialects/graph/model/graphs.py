@@ -152,3 +152,16 @@ def _written(each: dict[str, Any]) -> dict[str, Any]:
         rest = {key: value for key, value in each["loop"].items() if key != "again"}
         each["loop"] = {**rest, "condition": f"output.v in {again}"}
     return each
+
+
+def random_patch(found: dict[str, Any], draw: random.Random) -> list[dict[str, Any]]:
+    """Operations that add a node behind another one, and the same done to the definition; mostly none."""
+    owners = [each["id"] for each in found["nodes"] if "branch" not in each]
+    if draw.random() < 0.7 or not owners:
+        return []
+    added, edge = node("added", "task"), {"from": draw.choice(owners), "to": "added"}
+    found["nodes"], found["edges"] = [*found["nodes"], added], [*found["edges"], edge]
+    return [
+        {"op": "add", "path": "/nodes/-", "value": added},
+        {"op": "add", "path": "/edges/-", "value": edge},
+    ]

@@ -10,7 +10,8 @@ import pytest
 
 from plait.dialects.graph.bundle import GraphBundle
 from plait.kernel.errors import PlaitError
-from tests.dialects.graph.model.graphs import random_graph, written
+from plait.kernel.inputs import Patch
+from tests.dialects.graph.model.graphs import random_graph, random_patch, written
 from tests.dialects.graph.model.reference import Graph, Interpreter, Outcome
 from tests.dialects.graph.model.world import World
 from tests.dialects.graph.player import Player, everything_here
@@ -36,8 +37,9 @@ def compare(seed: int, bundle: GraphBundle) -> bool:
         bundle.topologies.made(text)
     except PlaitError:
         return False
+    patch = random_patch(definition, random.Random(seed + 2))
     expected = Interpreter(Graph(definition), world, random.Random(seed)).play()
-    found = play(text, world, random.Random(seed + 1), bundle)
+    found = play(text, world, random.Random(seed + 1), bundle, patch)
     assert (found.status, +found.ran, found.dead) == (expected.status, +expected.ran, expected.dead), f"seed {seed}"
     if expected.output is not None:
         assert _shown(found.output) == _shown(expected.output), f"seed {seed}"
@@ -53,10 +55,16 @@ def _shown(output: dict[str, Any] | None) -> dict[str, Any]:
 # -- playing -----------------------------------------------------------------------------------------------------------
 
 
-def play(definition: dict[str, Any], world: World, draw: random.Random, bundle: GraphBundle) -> Outcome:
+def play(
+    definition: dict[str, Any], world: World, draw: random.Random, bundle: GraphBundle, patch: list[dict[str, Any]]
+) -> Outcome:
+    """The patch comes while the first tokens are on their way: the reference has the patched graph from the start."""
     player = Player(definition, world.output, bundle=bundle)
-    player.twice = True
     player.start({"n": 1})
+    if patch:
+        player.give(Patch(patch, "ann"), "patch")
+        assert player.run.state.revision == 2
+    player.twice = True
     for _ in range(STEPS):
         if player.status != "running" or not step(player, world, draw):
             break

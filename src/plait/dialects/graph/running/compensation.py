@@ -12,7 +12,7 @@ from plait.kernel.task import Policy, Task
 
 from .decision_builder import DecisionBuilder
 from .state import Done
-from .tasks import CALL_HANDLER, HandlerInput
+from .tasks import CALL_HANDLER, HandlerInput, for_worker
 
 COMPENSATE = "compensate:"
 _encode = msgspec.json.Encoder().encode
@@ -45,4 +45,5 @@ def _task(builder: DecisionBuilder, done: Done, compensator: Compensator) -> Tas
     token = TaskToken(COMPENSATE + done.id)
     queue = None if builder.context.handlers.known(compensator.action) else "wf.tasks.default"
     label = f"compensate {done.node}"
-    return Task(token, label, CALL_HANDLER, input, policy, f"{run_id}:{token}", done.node, queue)
+    called = input if queue is None else for_worker(input)
+    return Task(token, label, CALL_HANDLER, called, policy, f"{run_id}:{token}", done.node, queue)

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.task import Policy, Task
-from plait.kernel.task_inputs import CONDITION, HTTP, SCRIPT, ConditionInput, HttpInput, ScriptInput
+from plait.kernel.task_inputs import CONDITION, HTTP, SCRIPT, ConditionInput, HttpInput, PythonInput, ScriptInput
 from plait.kernel.values import ABSENT
 
 from .decision_builder import DecisionBuilder
@@ -113,7 +113,12 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
         token={} if here else _travel(builder, execution),
     )
     queue = None if here else plan.queue
-    return _task(plan, execution, builder, CALL_HANDLER, input, queue)
+    return _task(plan, execution, builder, CALL_HANDLER, input if queue is None else for_worker(input), queue)
+
+
+def for_worker(input: HandlerInput) -> PythonInput:
+    """The same for whoever claims it from a queue: the function's name, and everything else as its arguments."""
+    return PythonInput(input.handler, Raw(_encode(input)))
 
 
 def _travel(builder: DecisionBuilder, execution: Execution) -> dict[str, Any]:

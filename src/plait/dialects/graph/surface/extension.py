@@ -17,7 +17,7 @@ class GraphExtension(Extension):
     declares = "graphs and handlers"
 
     def declared(self, module: ModuleType) -> Mapping[str, object]:
-        return {name: found for name, found in vars(module).items() if isinstance(found, Graph | Handler)}
+        return {name: found for name, found in vars(module).items() if _is_declared(found)}
 
     def startable(self, found: Sequence[object]) -> Startable | None:
         return found[0] if len(found) == 1 and isinstance(found[0], Graph) else None
@@ -52,3 +52,7 @@ class GraphExtension(Extension):
         from .check_graphs import check_graphs
 
         return await check_graphs(request.files, request.where) if request.files else None
+
+
+def _is_declared(found: object) -> bool:
+    return isinstance(found, Graph | Handler)

@@ -1,0 +1,81 @@
+"""Compensation of children: what a child did is part of what its parent did, whichever dialects they are of.
+
+A child that ends says whether it has done something that can be compensated; its parent records that. When the parent
+rolls back, the child is in the list of compensators at the place where it ended: it is asked to compensate, and the
+parent goes on when it reports its end again. A child that is still running is cancelled and compensates by itself.
+"""
+
+from __future__ import annotations
+
+from .errors import ErrorInfo
+from .events import ChildCompensable, RollbackStarted, RollbackStep
+from .ids import RunId, TaskToken, caller_id
+from .inputs import ChildFinished, CompensateChild
+from .retry import ONCE
+from .rollback import Rollback
+from .run import Run
+from .task import Policy, Task
+from .unit_of_work import UnitOfWork
+
+KIND = "child"
+_PREFIX = "~child:"
+
+
+def compensations(run: Run) -> list[Task]:
+    """Compensators of the run's own tasks and of its children, in order of completion."""
+    own = run.machine.compensations()
+    children = [child for child in run.state.children.values() if child.parent == run.id]
+    if not children:
+        return own
+    merged = [(number, task) for number, task in enumerate(own, 1)]
+    merged += [(child.after, _task(child.run_id)) for child in children]
+    return [task for _, task in sorted(merged, key=lambda placed: placed[0])]
+
+
+def has_compensations(run: Run) -> bool:
+    """Whether something that the run did could still be compensated, or failed to be."""
+    rollback = Rollback.begun(RollbackStarted("request"), run.state.rollback)
+    return has_failed(run) or rollback.next(compensations(run)) is not None
+
+
+def has_failed(run: Run) -> bool:
+    """Whether a compensator failed for good, and was neither retried nor discarded since."""
+    return run.state.rollback is not None and bool(run.state.rollback.failed)
+
+
+def note(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
+    """A child has ended, and there is something to compensate."""
+    run.emit(ChildCompensable(child.run_id, run.id, len(run.machine.compensations())), unit)
+
+
+def ask(task: Task, run: Run, unit: UnitOfWork) -> None:
+    run.emit(RollbackStep(task.token, "asked"), unit)
+    number = run.state.seq
+    unit.send(task.input, f"~compensate:{run.id}:{number}", CompensateChild(run.id, task.token, number))
+
+
+def answered(child: ChildFinished, run: Run) -> Task | None:
+    """The compensator that the run waits for, if this is what came of it."""
+    rollback, over = run.state.rollback, child.compensation_failed or not child.compensable
+    if rollback is None or not run.state.rolling_back or rollback.asking != _PREFIX + child.run_id or not over:
+        return None
+    return _task(child.run_id)
+
+
+def answer_at_once(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
+    """There is nothing to do: as if it had been done."""
+    key = f"~child:{run.id}:compensated:{request.number}"
+    unit.send(request.parent, key, ChildFinished(request.token, run.id, "completed"))
+
+
+def incomplete(child: ChildFinished) -> ErrorInfo | None:
+    """Why the compensation of a child failed, if it did."""
+    if not child.compensation_failed:
+        return None
+    text = f"child run {caller_id(child.run_id)} could not compensate all that it did: see its dead letters"
+    return ErrorInfo("kernel.child_not_compensated", text, kind="compensation")
+
+
+def _task(run_id: RunId) -> Task:
+    label = f"compensation of child run {caller_id(run_id)}"
+    return Task(TaskToken(_PREFIX + run_id), label, KIND, run_id, Policy(ONCE), "")

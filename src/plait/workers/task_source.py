@@ -1,0 +1,33 @@
+"""Where a worker gets its tasks, and where it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from msgspec import Raw
+
+from plait.api.task import QueueTask, TaskLine, TaskReport
+from plait.kernel.errors import PlaitError
+
+
+class TaskSource(Protocol):
+    """`engine.queues`, or that of a client."""
+
+    async def claim(
+        self,
+        worker: str,
+        queues: Sequence[str],
+        *,
+        namespace: str,
+        limit: int,
+        lease_ms: int,
+        wait_ms: int,
+        kinds: Sequence[str] | None,
+        handlers: Sequence[str] | None,
+    ) -> list[QueueTask]: ...
+    async def heartbeat(
+        self, id: str, progress: Raw | None = None, *, lines: Sequence[TaskLine] = (), namespace: str
+    ) -> bool: ...
+    async def report(self, reports: Sequence[TaskReport], *, namespace: str) -> list[PlaitError | None]: ...
+    async def release(self, id: str, *, namespace: str) -> None: ...

@@ -1,0 +1,71 @@
+"""What steps say in a worker: kept in its own log, and sent to the logs of their runs with heartbeats.
+
+Lines are no part of any decision: what can't be sent is dropped, and a result never waits long for the lines before it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterable
+
+from plait.api.task import TaskLine
+from plait.kernel.clock import Clock, sleep
+from plait.kernel.errors import PlaitError
+from plait.kernel.store import LineLevel
+from plait.kernel.task import Attempt
+from plait.kernel.task_logs import admit, on_loop
+
+from .task_source import TaskSource
+
+log = logging.getLogger("plait.worker")
+
+_PAUSE = 0.2
+"""Seconds in which lines are collected."""
+_AT_ONCE = 100
+"""In one heartbeat."""
+
+
+class WorkerLines:
+    def __init__(self, source: TaskSource, clock: Clock, namespace: str) -> None:
+        self._source = source
+        self._clock = clock
+        self._namespace = namespace
+        self._loop = asyncio.get_running_loop()
+        self._waiting: dict[str, list[TaskLine]] = {}
+        """By claim."""
+        self._said = asyncio.Event()
+
+    def note(self, attempt: Attempt, level: LineLevel, text: str) -> None:
+        """Takes a line of an attempt, from any thread."""
+        log.log(logging.getLevelNamesMapping()[level.upper()], "%s: %s", attempt.task.label, text)
+        if (admitted := admit(attempt, level, text)) is not None:
+            line = TaskLine(level=admitted[0], text=admitted[1])
+            on_loop(self._loop, self._add, (attempt.task.token, line))
+
+    def _add(self, said: tuple[str, TaskLine]) -> None:
+        claim, line = said
+        self._waiting.setdefault(claim, []).append(line)
+        self._said.set()
+
+    async def send_all(self) -> None:
+        """Every now and then, for as long as it is not cancelled."""
+        while True:
+            await self._said.wait()
+            await sleep(self._clock, _PAUSE)
+            self._said.clear()
+            await self.send(list(self._waiting))
+
+    async def send(self, claims: Iterable[str]) -> None:
+        """What was said so far under these claims."""
+        for claim in claims:
+            lines = self._waiting.pop(claim, [])
+            try:
+                for at in range(0, len(lines), _AT_ONCE):
+                    part = lines[at : at + _AT_ONCE]
+                    await self._source.heartbeat(claim, lines=part, namespace=self._namespace)
+            except PlaitError as error:
+                log.warning("%d lines of a task are lost: %s", len(lines), error)
+
+    def forget(self, claim: str) -> None:
+        self._waiting.pop(claim, None)
