@@ -77,6 +77,7 @@ bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
 	$(BIN)/python -m bench.goals
 	$(BIN)/python -m bench.graph
 	$(BIN)/python -m bench.ale
+	$(BIN)/python -m bench.conditions
 	$(BIN)/python -m bench.hops
 	$(BIN)/python -m bench.profile
 	$(BIN)/python -m bench.remote

@@ -1,7 +1,6 @@
 """``python -m bench.ale``: µs a call, compiled and not, and µs a turn of loops.
 
-The figures are of the processor's time, the best of several rounds: on a busy machine the clock says more about the
-neighbours than about the interpreter.
+The figures are of the processor's time, the best of several rounds.
 
     python -m bench.ale
     python -m bench.ale --json
@@ -12,22 +11,17 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import timeit
-from collections.abc import Callable
 from dataclasses import dataclass
-from time import process_time
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bench.cpu_time import micros
 from plait.scripts import ale
 from plait.scripts.ale import Limits, Script
 
-ROUNDS = 7
-SECONDS = 0.2
-"""Of one round, about."""
 PATIENT = Limits(seconds=60)
 
 
@@ -86,14 +80,6 @@ def measure() -> list[Figure]:
     figures.append(Figure("compile, cached", text, micros(lambda: ale.compile(text, ["amount"]))))
     figures.append(Figure("compile, new", text, micros(lambda: Script(text, ["amount"]))))
     return figures
-
-
-def micros(call: Callable[[], object]) -> float:
-    """µs of processor time a call."""
-    timer = timeit.Timer(call, timer=process_time)
-    once = max(timer.timeit(1), 1e-7)
-    number = max(1, int(SECONDS / once))
-    return min(timer.repeat(ROUNDS, number)) / number * 1e6
 
 
 def vars_of(figure: Figure) -> dict[str, object]:

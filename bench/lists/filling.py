@@ -20,13 +20,21 @@ from plait.stores.postgres import PostgresStore
 from plait.stores.postgres.run_texts import fill_run_texts
 from plait.stores.rows import label_columns, run_columns
 from plait.stores.sqlite import SqliteStore
-from plait.stores.sqlite.commit import SQL, index_runs
+from plait.stores.sqlite.commit import SQL
 from plait.stores.sqlite.database import connect
+from plait.stores.sqlite.run_texts import index_new_runs
 
 FIRST = Millis(1_700_000_000_000)
 DEFINITIONS = 20
 CUSTOMERS = 50_000
 _PAGE = 20_000
+_COLUMNS = (
+    *("id", "namespace", "dialect", "definition", "version", "shard", "status", "awake"),
+    *("parent", "parent_token", "depth", "labels", "start_hash", "created_at"),
+    *("ended_at", "deadline", "output", "error", "blocked"),
+    *("recoveries", "is_full", "waiting", "past"),
+)
+"""As `run_columns` gives them."""
 
 
 def made(count: int) -> Iterator[RunRow]:
@@ -66,7 +74,8 @@ async def fill_sqlite(path: str, count: int) -> None:
     for rows in _pages(count):
         with db:
             db.executemany(SQL["insert_run"], map(run_columns, rows))
-            index_runs(db, rows)
+            db.executemany(SQL["insert_label"], [label for row in rows for label in label_columns(row)])
+            index_new_runs(db)
     db.execute("pragma wal_checkpoint(truncate)")
     db.close()
 
@@ -76,12 +85,14 @@ async def fill_postgres(url: str, count: int) -> None:
     await store.open()
     await store.close()
     connection: asyncpg.Connection[Any] = await asyncpg.connect(url)
-    await connection.execute("drop index plait.run_texts_groups; drop index plait.run_texts_newest")
+    await connection.execute("drop index plait.run_texts_groups")
     await connection.execute("set maintenance_work_mem = '512MB'")
     for rows in _pages(count):
-        await connection.copy_records_to_table("runs", schema_name="plait", records=map(run_columns, rows))
+        columns = map(run_columns, rows)
+        await connection.copy_records_to_table("runs", schema_name="plait", columns=_COLUMNS, records=columns)
         labels = [label for row in rows for label in label_columns(row)]
         await connection.copy_records_to_table("run_labels", schema_name="plait", records=labels)
+    await connection.execute("insert into plait.due_texts (run) select number from plait.runs", timeout=3600)
     await fill_run_texts(connection)
     await connection.execute("vacuum analyze", timeout=3600)
     await connection.close()

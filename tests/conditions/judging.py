@@ -10,6 +10,23 @@ from plait import conditions
 from plait.conditions import InvalidCondition, Verdict
 from plait.kernel.errors import Flaw
 
+FLAWS = frozenset({"bad_shape", "ref_missing", "syntax", "too_big", "unknown_node", "unknown_type"})
+"""Codes of what is refused."""
+PROBLEMS = frozenset(
+    {
+        "budget",
+        "div_zero",
+        "missing_operand",
+        "no_such_field",
+        "not_boolean",
+        "out_of_range",
+        "overflow",
+        "type_mismatch",
+    }
+    | {"sandbox_error", "sandbox_memory", "sandbox_timeout", "sandbox_unavailable"}
+)
+"""Codes of what can't be evaluated."""
+
 
 def judged(condition: Any, output: Any = None, ctx: dict[str, Any] | None = None, input: Any = None) -> Verdict:
     return conditions.compile(condition).evaluate(output, ctx or {}, input)

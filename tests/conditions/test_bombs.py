@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.conditions.judging import failure
+from tests.conditions.judging import failure, judged
 
 LONG = "ab" * 500_000
 NUMBERS = list(range(10_000))
@@ -62,6 +62,16 @@ BOMBS: list[tuple[str, Any, Any]] = [
         [NUMBERS] * 20,
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    "condition", ["$ == $", jsonpath("$", "==", value=[]), schema({"items": {"$ref": "#"}}), jsonpath("$..a")]
+)
+def test_values_deeper_than_any_that_is_stored_are_survived(condition: Any):
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert judged(condition, deep).error is None or failure(condition, deep) == "budget"
 
 
 @pytest.mark.parametrize(("condition", "output"), [bomb[1:] for bomb in BOMBS], ids=[bomb[0] for bomb in BOMBS])

@@ -83,6 +83,17 @@ def test_it_needs_children(children: Any):
     assert flaw.pointer == "/conditions"
 
 
+def test_all_children_together_have_one_budget():
+    numbers = list(range(5_000))
+    for child in (
+        "output.all(x, x >= 0)",
+        {"type": "jsonpath", "query": "$[?@ < 0]", "operator": "not_exists"},
+        {"type": "schema_validation", "schema": {"items": {"type": "integer"}}},
+    ):
+        assert truth(joined("AND", child), numbers) is True
+        assert failure(joined("AND", *[child] * 20), numbers) == "budget"
+
+
 def nested(depth: int) -> Any:
     return joined("NOT", nested(depth - 1)) if depth else "true"
 

@@ -9,19 +9,7 @@ from hypothesis import strategies as st
 
 from plait import conditions
 from plait.conditions import Condition, InvalidCondition, Verdict
-
-CODES = {
-    "budget",
-    "div_zero",
-    "missing_operand",
-    "no_such_field",
-    "not_boolean",
-    "out_of_range",
-    "overflow",
-    "sandbox_unavailable",
-    "type_mismatch",
-}
-FLAWS = {"bad_shape", "ref_missing", "syntax", "too_big", "unknown_node", "unknown_type"}
+from tests.conditions.judging import FLAWS, PROBLEMS
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6)
@@ -155,7 +143,7 @@ def is_documented(verdict: Verdict) -> bool:
         return verdict.value in (True, False)
     if verdict.error.soft:
         return verdict.value in (True, False) and verdict.error.code == "condition.missing_operand"
-    return verdict.value is None and verdict.error.code.removeprefix("condition.") in CODES
+    return verdict.value is None and verdict.error.code.removeprefix("condition.") in PROBLEMS
 
 
 @given(written, json, json, json)

@@ -58,6 +58,8 @@ async def copy_tables(file: Path, url: str) -> None:
             places = ", ".join(_place(table, name, index + 1) for index, name in enumerate(names))
             columns = ", ".join(OTHER_NAMES.get(name, name) for name in names)
             await postgres.executemany(f"insert into plait.{table} ({columns}) values ({places})", rows)
+            if "number" in names:
+                await postgres.execute("select setval('plait.run_numbers', max(number)) from plait.runs")
     db.close()
 
 

@@ -40,6 +40,12 @@ class Caller(msgspec.Struct, frozen=True, gc=False):
     """Where the request came from."""
     queues: tuple[str, ...] | None = None
     """Those that a worker may serve; None: all of its namespace."""
+    pii: bool = False
+    """Has the right `pii:read`."""
+
+    @property
+    def reads_pii(self) -> bool:
+        return self.pii or self.role == "admin"
 
     def may_serve(self, queue: str) -> bool:
         return self.queues is None or queue in self.queues

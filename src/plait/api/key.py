@@ -28,6 +28,8 @@ class Key(Shape, frozen=True, kw_only=True):
     last_used_at: Millis | None = None
     queues: list[str] | None = None
     """Those that a worker may serve; left out: all of its namespace."""
+    pii: bool = False
+    """Has the right `pii:read`: it sees the values of fields that hold personal ones. Administrators always do."""
 
 
 class CreatedKey(Key, frozen=True, kw_only=True):
@@ -48,3 +50,5 @@ class NewKey(Body, frozen=True, kw_only=True):
     """Seconds."""
     queues: Annotated[list[QueueName], Meta(min_length=1, max_length=100)] | None = None
     """Of a worker: the queues it may serve; all of its namespace if left out."""
+    pii: bool = False
+    """Gives the right `pii:read`."""

@@ -53,6 +53,7 @@ def create(
         list[str] | None,
         typer.Option(metavar="QUEUE", help="Of a worker: a queue it may serve; without, all.", show_default=False),
     ] = None,
+    pii: Annotated[bool, typer.Option("--pii", help="With the right pii:read: to see personal values.")] = False,
     days: Annotated[
         float | None, typer.Option(metavar="DAYS", help="How long it is good; without it, until it is revoked.")
     ] = None,
@@ -60,7 +61,7 @@ def create(
     json: Json = False,
 ) -> None:
     """Make a key. It is printed this once, and can't be shown again."""
-    key, text = do(_create(db, name, role, namespace, days, queue or None))
+    key, text = do(_create(db, name, role, namespace, days, queue or None, pii=pii))
     if json:
         emit(msgspec.to_builtins(key) | {"key": text})
         return
@@ -148,7 +149,7 @@ def _used(key: Key, now: Millis) -> str:
 
 
 async def _create(
-    db: str, name: str, role: str, namespace: str, days: float | None, queues: list[str] | None
+    db: str, name: str, role: str, namespace: str, days: float | None, queues: list[str] | None, *, pii: bool
 ) -> tuple[Key, str]:
     refuse_server(db)
     if db == "memory:":
@@ -157,7 +158,7 @@ async def _create(
     fresh = path is not None and not path.exists()
     async with Engine(db, work=False) as engine:  # makes the database if need be: a key may come before anything else
         made = await Keys(engine.records, engine.kernel.clock).create(
-            name, role, namespace, None if days is None else days * _DAY, queues
+            name, role, namespace, None if days is None else days * _DAY, queues, pii=pii
         )
         await note_change(engine, "keys.create", made[0].id, made[0].namespace)
     if fresh:

@@ -34,9 +34,6 @@ class EncryptedTaskQueues:
                 log.error("a task of run %s can't be read: %s", caller_id(held.task.run_id), error)
         return found
 
-    async def unclaimed(self) -> list[tuple[str, str]]:
-        return await self._queues.unclaimed()
-
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         if progress is not None:
             seal = Seal(await self._keys.of(claim.run_id), claim.run_id)

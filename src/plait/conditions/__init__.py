@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from .compiler import compile
 from .condition import Condition, Sandbox
-from .facts import Facts, Place, SandboxCall, at_a_node
+from .facts import MAX_LEAVES, Facts, Place, SandboxCall, at_a_node
 from .findings import InvalidCondition
 from .references import references
 from .verdict import Problem, Verdict
 
 __all__ = [
+    "MAX_LEAVES",
     "Condition",
     "Facts",
     "InvalidCondition",

@@ -23,7 +23,7 @@ class Budget:
     __slots__ = ("left",)
 
     def __init__(self, steps: int = MAX_STEPS) -> None:
-        self.left = steps
+        self.left: int = steps
 
     def take(self, steps: int) -> None:
         self.left -= steps

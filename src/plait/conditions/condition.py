@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from msgspec import Raw
 from plait.kernel.values import Json
 
 from . import verdict
+from .budget import Budget
 from .facts import EMPTY, Facts, SandboxCall, at_a_node
 from .test import SandboxWanted, Test
 from .verdict import Verdict
@@ -51,16 +53,26 @@ class Condition:
     def judge(self, facts: Facts) -> Verdict:
         """On any facts, such as those that a policy sees. Never raises."""
         try:
-            return self.test.verdict(facts)
+            return self._verdict(facts)
         except SandboxWanted:
             message = "this condition runs Python, which needs a sandbox; evaluate it as a task of the kind `condition`"
             return verdict.failed("sandbox_unavailable", message)
 
     async def judge_in(self, sandbox: Sandbox, facts: Facts) -> Verdict:
-        """Like `judge`, with a sandbox for the Python in it. It starts again with each answer: it has no effects."""
+        """Like `judge`, with a sandbox for the Python in it, and beside the event loop.
+
+        It starts again with each answer: it has no effects.
+        """
         answers = dict(facts.answers)
         while True:
             try:
-                return self.test.verdict(msgspec.structs.replace(facts, answers=answers))
+                known = msgspec.structs.replace(facts, answers=answers)
+                return await asyncio.to_thread(self._verdict, known)
             except SandboxWanted as wanted:
                 answers[wanted.call] = await sandbox.evaluate(wanted.call, facts.output, facts.nodes)
+
+    def _verdict(self, facts: Facts) -> Verdict:
+        try:
+            return self.test.verdict(facts, Budget())
+        except RecursionError:  # values that came through the door are not so deep
+            return verdict.failed("budget", "the values are nested too deeply")

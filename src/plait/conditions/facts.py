@@ -21,6 +21,10 @@ NAMES: Final[Mapping[Place, tuple[str, ...]]] = {
 }
 
 
+MAX_LEAVES: Final = 64
+"""Conditions in a composite that are none themselves."""
+
+
 class SandboxCall(msgspec.Struct, frozen=True):
     """What is asked of a sandbox: code that defines `evaluate(output, context)`, and what it may take."""
 

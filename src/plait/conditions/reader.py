@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from .facts import NAMES, Place
+from .facts import MAX_LEAVES, NAMES, Place
 from .findings import Findings
 from .source import Source
 from .test import Test
@@ -13,8 +13,6 @@ from .types import cel, composite, cross_node, jsonpath, python_sandbox, schema_
 
 MAX_DEPTH: Final = 8
 """Composites within composites."""
-MAX_LEAVES: Final = 64
-"""Conditions in a composite that are none themselves."""
 
 _Read = Callable[[Source], Test | None]
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import msgspec
 
+from .budget import Budget
 from .facts import Facts, SandboxCall
 from .verdict import Verdict
 
@@ -36,7 +37,7 @@ class Test(Protocol):
     @property
     def reads(self) -> Reads: ...
 
-    def verdict(self, facts: Facts) -> Verdict:
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         """Raises `SandboxWanted` where it needs an answer that `facts` lacks; all else is a verdict."""
         ...
 

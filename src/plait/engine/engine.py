@@ -26,7 +26,7 @@ from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
 from plait.kernel.observer import Observer, Observers
 from plait.kernel.records import Records
-from plait.kernel.store import SUBJECT, RunFilter, RunRow, Store
+from plait.kernel.store import SUBJECT, RunFilter, RunRow, Store, own_subject
 from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.watchdog import Watchdog
 from plait.workers.common import CommonExecutors
@@ -41,6 +41,7 @@ from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
+from .pii import PiiFields
 from .queues import Queues
 from .run_list import listed
 from .urls import store_of
@@ -125,6 +126,7 @@ class Engine:
         )
         self.encryption = Encryption(self.kernel, door)
         self.records = Records(self.kernel.store, self.kernel)
+        self.pii_fields = PiiFields(self.records, clock)
         watches = work and isinstance(clock, SystemClock)
         services = Services(
             records=self.records,
@@ -232,11 +234,13 @@ class Engine:
         deadline: float | timedelta | None = None,
         labels: dict[str, str] | None = None,
         subject: str | None = None,
+        pii_fields: Iterable[str] = (),
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
         is loaded or of what is saved in the namespace. `subject` says whose values it holds: they are encrypted with a
-        key that `erase` destroys. It is kept as the label `subject`."""
+        key that `erase` destroys. It is kept as the label `subject`. Fields with one of the names `pii_fields`, at any
+        depth, are shown to API callers with the right `pii:read` only."""
         kernel = self.kernel
         kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
@@ -245,9 +249,13 @@ class Engine:
         if SUBJECT in labels:
             await self.encryption.check(namespace, labels[SUBJECT])
         dialect, resolved = await self._resolved(definition, input, namespace)
+        if personal := (*resolved.pii_fields, *pii_fields):
+            await self.pii_fields.register(namespace, personal)
         due = None if deadline is None else Millis(kernel.clock.now() + _span(deadline))
         row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
         row.start_hash = resolved.hash(dialect)
+        if personal:
+            row.labels.setdefault(SUBJECT, own_subject(row.id))
         created = False
         if id is None or not await self._exists(row, resolved.taken):
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
@@ -327,9 +335,12 @@ class Engine:
     async def resolve(self, dialect: str, definition: Any, input: object, namespace: str) -> Resolved:
         """What a run of a definition that is named in JSON would be started with: for children of any run."""
         bundle = self.bundle(dialect or self.default_dialect)
-        if not isinstance(definition, str):
-            return await bundle.resolve(bundle.read(definition), input, namespace)
-        found = await self._names.resolve(bundle, definition, input, namespace, dialect)
+        if isinstance(definition, str):
+            found = await self._names.resolve(bundle, definition, input, namespace, dialect)
+        else:
+            found = await bundle.resolve(bundle.read(definition), input, namespace)
+            dialect = dialect or bundle.name
+        await self.pii_fields.register(namespace, found.pii_fields)
         return found if found.dialect or dialect else msgspec.structs.replace(found, dialect=bundle.name)
 
     async def _resolved(self, definition: object, input: object, namespace: str) -> tuple[str, Resolved]:

@@ -91,8 +91,8 @@ class Handle(Generic[T]):
             raise NotFound("kernel.no_run", f"there is no run {self.id}", fix="`plait runs` lists them")
         return found
 
-    async def _readable(self) -> RunRow:
-        """The record of a run that may be told something: its values are still there."""
+    async def readable(self) -> RunRow:
+        """The run's record; raises `Erased` if its values are gone."""
         found = await self.row()
         if found.erased_at is not None:
             raise Erased.since(found.erased_at, f"the values of run {self.id} were erased")
@@ -147,7 +147,7 @@ class Handle(Generic[T]):
 
     async def message(self, name: str, body: Any = None, id: str | None = None) -> str:
         """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
-        row = await self._readable()
+        row = await self.readable()
         if row.status != "running":
             taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
             if id is not None and taken is not None and refusal_of(taken) is None:
@@ -162,7 +162,7 @@ class Handle(Generic[T]):
         `id` twice is one message, and gets the same answer: to wait no longer is no loss. Raises what the run has
         against the message, that it ended without an answer, or TimeoutError if there is none `wait` seconds after the
         message is durable."""
-        row = await self._readable()
+        row = await self.readable()
         if row.status != "running":
             taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
             if taken is None:
@@ -182,7 +182,7 @@ class Handle(Generic[T]):
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""
-        await self._readable()
+        await self.readable()
         await self._ask(Cancel(values.text("the reason", reason, max_length=10_000), compensate))
 
     async def retry(self, at: str | None = None) -> None:
@@ -190,14 +190,14 @@ class Handle(Generic[T]):
         if at is not None:
             await self.rewind(at)
             return
-        await self._readable()
+        await self.readable()
         await self._ask(Resume("retry"))
 
     recover = retry
 
     async def rewind(self, at: str | None = None) -> None:
         """Takes the run back to before the operation `at` (default: its start). Undoes nothing outside."""
-        row = await self._readable()
+        row = await self.readable()
         run = await self._kernel.peek(row)
         upto = self._kernel.loader.bundle(row.dialect).rewind_point(run.machine, at)
         past = await self._kernel.loader.load(row, Epoch(0), upto)
@@ -205,13 +205,13 @@ class Handle(Generic[T]):
 
     async def compensate(self) -> None:
         """Undoes what the steps of an ended run did, newest first."""
-        await self._readable()
+        await self.readable()
         await self._ask(Resume("compensate"))
 
     async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None:
         """Changes the definition of this run, where its dialect can. `by` says who, for the run's events; with `base`,
         only if that is its revision. Returns the new revision; None if no engine has answered yet."""
-        await self._readable()
+        await self.readable()
         values.encode(operations, max_bytes=self._kernel.limits.max_payload)
         revision = await self._ask(Patch(operations, values.text("`by`", by, max_length=_NAME), base))
         return None if revision is None else values.decode(revision, int)
@@ -221,7 +221,7 @@ class Handle(Generic[T]):
     ) -> Handle[T]:
         """A new run with the same past up to `at`, an event number or the path of an operation that is then
         done again. `edits` gives other results to operations that completed before."""
-        row = await self._readable()
+        row = await self.readable()
         kernel = self._kernel
         source = await kernel.loader.load(row, Epoch(0))
         bundle = kernel.loader.bundle(row.dialect)

@@ -34,7 +34,7 @@ from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
 from .replies import answer_reply
 from .run import Run, letter_id
-from .store import SUBJECT, DeadLetter, InboxRow, NewChild, RunRow, Taken
+from .store import SUBJECT, DeadLetter, InboxRow, NewChild, RunRow, Taken, own_subject
 from .task import Task
 from .unit_of_work import UnitOfWork
 
@@ -143,6 +143,8 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
     shard, dialect = shard_of(child.run_id), resolved.dialect or child.dialect
     subject = run.info.labels.get(SUBJECT)
     labels = child.labels if subject is None else {SUBJECT: subject, **child.labels}
+    if resolved.pii_fields:
+        labels = {SUBJECT: own_subject(child.run_id), **labels}
     row = RunRow(
         id=child.run_id,
         namespace=run.info.namespace,
@@ -166,7 +168,9 @@ def add_child(child: StartChild, resolved: Resolved, run: Run, unit: UnitOfWork)
         independent=child.independent,
     )
     taken = ErrorInfo(
-        "kernel.run_exists", f"run {caller_id(child.run_id)} exists and is not a child of this one", kind="conflict"
+        "kernel.run_exists",
+        f"run {caller_id(child.run_id)} exists already: a child needs an id of its own",
+        kind="conflict",
     )
     new = NewChild(
         row,

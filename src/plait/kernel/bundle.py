@@ -53,6 +53,8 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
     """The code of the refusal when a run of that id has another definition or input."""
     dialect: str = ""
     """Of a definition that was asked for by its name alone; else it is the one that was asked."""
+    pii_fields: tuple[str, ...] = ()
+    """Names of fields that hold personal values: not everyone may read them, and the run has a key of its own."""
 
     def hash(self, dialect: str) -> str:
         """Tells a repeated start from a conflicting one."""

@@ -22,6 +22,7 @@ _DEEPEST = 8
 """Causes of an error."""
 _MOST_GROUPS = 48
 _GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+_GENERATED_LENGTH = 36
 """As `Ids.run_id` makes them."""
 
 
@@ -32,7 +33,9 @@ def fold(text: str) -> str:
 
 def about(run_id: str, labels: Mapping[str, str]) -> str:
     """What can be found of a run from its first moment; empty for one that has no labels and a generated id."""
-    name = _GENERATED.sub("", run_id.rpartition("/")[2])
+    name = run_id.rpartition("/")[2]
+    if len(name) >= _GENERATED_LENGTH:
+        name = _GENERATED.sub("", name)
     if not labels:
         return fold(name[:_LONGEST])
     words = (word for label in labels.items() for word in label)

@@ -19,7 +19,7 @@ from msgspec import Raw
 
 from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
-from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken
+from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
 from .queued import Claim, QueuedTask, TaskQueues
 from .view import Phase, Reason, RunStatus
 
@@ -29,6 +29,11 @@ DeadLetterStatus = Literal["pending", "retried", "discarded"]
 LineLevel = Literal["debug", "info", "warning", "error"]
 SUBJECT = "subject"
 """The label that says whose values a run holds; children and forks inherit it."""
+
+
+def own_subject(run_id: RunId) -> str:
+    """Of a run with personal values that belong to no named subject: it has a key of its own, to be destroyed."""
+    return f"run:{caller_id(run_id)}"
 
 
 class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

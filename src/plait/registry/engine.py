@@ -107,6 +107,7 @@ class Engine(engine.Engine):
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
             subject: str | None = None,
+            pii_fields: Iterable[str] = (),
         ) -> Handle[T]: ...
         @overload
         async def start(
@@ -119,5 +120,6 @@ class Engine(engine.Engine):
             deadline: float | timedelta | None = None,
             labels: dict[str, str] | None = None,
             subject: str | None = None,
+            pii_fields: Iterable[str] = (),
         ) -> Handle[Any]: ...
         async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]: ...

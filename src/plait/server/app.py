@@ -16,6 +16,7 @@ from plait.api.surface import Surface
 from . import (
     approvals,
     audit_routes,
+    conditions,
     dead_letters,
     definitions,
     erasures,
@@ -53,6 +54,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *definitions.ROUTES,
         save_route(surfaces),
         *plan.ROUTES,
+        *conditions.ROUTES,
         *approvals.ROUTES,
         *dead_letters.ROUTES,
         *tasks.ROUTES,

@@ -27,6 +27,7 @@ from .body import Disconnected, discard, read_body
 from .endpoint import Endpoint
 from .errors import BodyTooLarge, NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
 from .headers import NO_STORE
+from .pii import PiiFilter
 from .query import read_query
 from .router import Router
 from .site import Site
@@ -58,6 +59,7 @@ class Dispatcher:
     def __init__(self, site: Site, endpoints: Iterable[Endpoint]) -> None:
         self._site = site
         self._router = Router(endpoints)
+        self._pii = PiiFilter(site.engine)
 
     def knows(self, scope: Scope) -> bool:
         return self._router.match(scope["raw_path"]) is not None
@@ -113,7 +115,7 @@ class Dispatcher:
             target = exchange.target or getattr(done.shape, "id", None)
             namespace = done.namespace or call.namespace
             await site.auth.audit.record(done.caller or caller, route.name, target, "ok", namespace=namespace)
-        return answer
+        return await self._pii.filtered(answer, route, caller, call.namespace)
 
     async def _read(
         self, exchange: _Exchange, endpoint: Endpoint, caller: Caller, receive: Receive

@@ -21,6 +21,7 @@ async def read(call: Call[ListEvents, None]) -> Answer | Stream:
     handle = await call.host.engine.get(call.params["id"], call.namespace)
     after, limit = _start(call), call.query.limit
     if call.wants_stream:
+        await handle.readable()
         return Stream(_live(handle, after))
     found = await handle.events(after, limit + 1)
     return Answer(EventPage(events=found[:limit], next=found[limit - 1].seq if len(found) > limit else None))

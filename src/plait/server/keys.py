@@ -21,7 +21,9 @@ async def create(call: Call[Query, NewKey]) -> Answer:
     if own != EVERYWHERE and body.namespace not in (None, own):
         raise WrongNamespace(str(body.namespace))
     namespace = body.namespace or own
-    key, text = await call.host.auth.keys.create(body.name, body.role, namespace, body.expires_in, body.queues)
+    key, text = await call.host.auth.keys.create(
+        body.name, body.role, namespace, body.expires_in, body.queues, pii=body.pii
+    )
     fields = {name: getattr(key, name) for name in key.__struct_fields__}
     return Answer(CreatedKey(**fields, key=text), 201)
 

@@ -33,8 +33,8 @@ _votes = msgspec.json.Decoder(tuple[Vote, ...])
 _past = msgspec.json.Decoder(Past)
 _wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
 
-NUMBER = 21
-"""The column of a run's number, which only stores know of."""
+CREATED_AT, NUMBER = 13, 21
+"""Columns of a run: its moment, and its number, which only stores know of."""
 
 _STATUSES = frozenset(get_args(RunStatus))
 _MAYBE_TEXT, _MAYBE_NUMBER = (str, NoneType), (int, NoneType)

@@ -39,8 +39,8 @@ _SOME = 20_000
 _MANY_NAMES = 50
 """Definitions that a text search looks at one by one."""
 _RUNNING = ("working", "waiting", "blocked")
-_SHOWN = (*_RUNNING, "completed", "failed", "cancelled")
-"""Statuses as the index has them, in the order in which they are read."""
+_SHOWN = ("completed", *_RUNNING, "failed", "cancelled")
+"""Statuses as the index has them, in the order in which they are read: first the one that most runs have."""
 _KEY_COLUMNS = 3
 _LAST_CHARACTER = chr(sys.maxunicode)
 
@@ -114,13 +114,11 @@ def list_steps(query: RunFilter, *, sorts_texts: bool) -> Steps:
     if query.text and text is None:
         return []
     choice = _choice(query, pairs)
-    if text is None and len(choice) == 1:
-        return (yield from _merged(query, [Rows(part, None) for part in choice[0]]))
-    best, places = yield from _rarest(choice)
-    if text is None or places <= FEW:
+    best = choice[0] if len(choice) == 1 else (yield from _rarest(choice))
+    if text is None or (yield from _count(best, FEW + 1)) <= FEW:
         return (yield from _merged(query, [Rows(part, text) for part in best]))
     search = _sorted_search if sorts_texts else _ordered_search
-    return (yield from search(query, text, Best(best, places, _namespaces(pairs))))
+    return (yield from search(query, text, Best(best, _namespaces(pairs))))
 
 
 def bounds(query: RunFilter) -> tuple[tuple[int, str], int]:
@@ -183,8 +181,8 @@ def _choice(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
     return choice
 
 
-def _rarest(choice: list[Sources]) -> Generator[Step, Any, tuple[Sources, int]]:
-    """The sources with the fewest places, and how many they have."""
+def _rarest(choice: list[Sources]) -> Generator[Step, Any, Sources]:
+    """The sources with the fewest places."""
     # Ids that begin alike are in no order of time: more than a few can't be sorted
     ordered = [sources for sources in choice if sources[0].index != "of_prefix"]
     for most, candidates in ((FEW, choice), (_SOME, ordered)):
@@ -193,8 +191,8 @@ def _rarest(choice: list[Sources]) -> Generator[Step, Any, tuple[Sources, int]]:
             counted.append((yield from _count(sources, most + 1)))
         fewest = min(counted)
         if fewest <= most:
-            return candidates[counted.index(fewest)], fewest
-    return ordered[0], _SOME + 1
+            return candidates[counted.index(fewest)]
+    return ordered[0]
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -215,22 +213,20 @@ class Best:
     """What leaves the fewest places of a list, but for its text; still more than a few."""
 
     sources: Sources
-    places: int
     namespaces: list[str]
 
-    def rows(self, text: TextMatch, since: int | None = None) -> list[Rows]:
-        return [Rows(part, text, since) for part in self.sources]
+    def rows(self, text: TextMatch) -> list[Rows]:
+        return [Rows(part, text) for part in self.sources]
 
 
 def _ordered_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
-    """Where the index of texts gives the newest first: only two filters that hardly meet make it long."""
-    anywhere = _of_text(text, best)
-    if anywhere and best.places <= _SOME:
-        found: int = yield Count(anywhere[0].source, FEW + 1, text)
-        if found > FEW:
+    """Where the index of texts gives the newest first: only a text that many have is better looked for in the rows."""
+    asked = yield from _by_text(text, best)
+    if (yield from _count(best.sources, _SOME + 1)) <= _SOME:
+        having: int = yield Count(asked[-1].source, FEW + 1, text)
+        if having > FEW:
             return (yield from _merged(query, best.rows(text)))
-    named = yield from _named(text, best)
-    return (yield from _merged(query, [*named, *anywhere]))
+    return (yield from _merged(query, asked))
 
 
 def _sorted_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
@@ -239,20 +235,24 @@ def _sorted_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
     for part in best.sources:
         floor: int | None = (yield Floor(part, FEW)) if part.keys else None
         since = floor if since is None else max(since, floor or since)
-    newest = yield from _merged(query, best.rows(text, since))
+    newest = yield from _merged(query, _no_older(best.rows(text), since))
     if since is None or len(newest) >= query.limit:
         return newest
-    if newest and best.places <= _SOME:  # not rare among them, and so it may be anything but rare among all
+    # A text that some of the newest have may be anything but rare
+    if newest and (yield from _count(best.sources, _SOME + 1)) <= _SOME:
         return (yield from _merged(query, best.rows(text)))
+    return (yield from _merged(query, (yield from _by_text(text, best))))
+
+
+def _no_older(asked: Iterable[Rows], since: int | None) -> list[Rows]:
+    return [replace(step, since=since) for step in asked]
+
+
+def _by_text(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:
+    """Runs that have it in a name; and, last, those that have it in an id, a label or an error."""
     named = yield from _named(text, best)
-    return (yield from _merged(query, [*named, *_of_text(text, best)]))
-
-
-def _of_text(text: TextMatch, best: Best) -> list[Rows]:
-    """Runs that have it in an id, a label or an error."""
-    if not text.anywhere:
-        return []
-    return [Rows(source("of_text", [(space,) for space in best.namespaces]), text)]
+    spaces = [(space,) for space in best.namespaces] if text.anywhere else []
+    return [*named, Rows(source("of_text", spaces), text)]
 
 
 def _named(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:

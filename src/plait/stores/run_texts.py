@@ -23,6 +23,7 @@ NewRun: TypeAlias = tuple[int, str, str, int, str | bytes, str | bytes | None]
 Text: TypeAlias = tuple[int, str, int, int, str]
 """The number of a run, its namespace and moment, the part, and the text."""
 
+_NONE = ("{}", b"{}")
 _labels = msgspec.json.Decoder(dict[str, str])
 _error = msgspec.json.Decoder(ErrorInfo)
 
@@ -38,6 +39,8 @@ def texts(runs: Iterable[NewRun]) -> Iterator[Text]:
 
 def _labels_of(column: str | bytes) -> dict[str, str]:
     """Damaged ones find nothing: who reads the run itself is told."""
+    if column in _NONE:
+        return {}
     try:
         return _labels.decode(column)
     except (msgspec.DecodeError, TypeError):

@@ -13,8 +13,21 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Ids, Millis, RunId
 from plait.kernel.run_matching import matches
 from plait.kernel.store import RunFilter, RunPatch, RunRow, Store
+from plait.kernel.view import Reason
 from tests.contract.stores.backends import Backend, Memory, opened
-from tests.contract.stores.builders import NOW, child, create, ids, must, outside, own_all, run_row
+from tests.contract.stores.builders import (
+    NOW,
+    child,
+    claim_request,
+    create,
+    enqueue,
+    ids,
+    must,
+    outside,
+    own_all,
+    queued_task,
+    run_row,
+)
 from tests.contract.stores.conftest import shared
 
 SPACES = ["default", "acme", "acme-2"]
@@ -157,6 +170,52 @@ async def test_an_error_is_found_while_a_run_has_it(backend: Backend):
         assert await patched("declined") == []
         assert await patched("diverged", blocked=ErrorInfo("code.diverged", "the code changed")) == ["order-1"]
         assert await patched("declined", blocked=ErrorInfo("code.diverged", "the code changed")) == []
+
+
+async def test_a_run_whose_task_a_worker_has_is_at_work_and_does_not_wait(backend: Backend):
+    parked = RunPatch(status="running", awake=False, waiting=Reason("task", "no worker on queue gpu"))
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        for name in ("a", "b", "c"):
+            await create(store, name)
+            await must(store, owner.write(name, patch=parked))
+        await enqueue(store, owner, queued_task("b", "one"), queued_task("b", "two"))
+
+        async def listed(*statuses: str) -> list[str]:
+            return ids(await store.runs(RunFilter(namespace="default", status=list(statuses))))
+
+        assert await listed("waiting") == ["c", "b", "a"]
+        assert await listed("working") == []
+        await store.queues.claim(claim_request())
+        assert await listed("waiting") == ["c", "a"]
+        assert await listed("working") == ["b"]
+        assert await listed("working", "waiting") == await listed("running") == ["c", "b", "a"]
+
+
+async def test_texts_are_found_that_came_since_the_index_was_written(backend: Backend, monkeypatch: pytest.MonkeyPatch):
+    """Before, at and after the run that has many texts indexed at once."""
+    monkeypatch.setattr("plait.stores.sqlite.run_texts.BATCH", 4)
+    monkeypatch.setattr("plait.stores.postgres.run_texts.BATCH", 4)
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        names = [f"order-{number}" for number in range(10)]
+        for name in names:
+            await create(store, name)
+            failed = RunPatch(status="failed", awake=False, error=ErrorInfo("task.failed", f"{name} was declined"))
+            await must(store, owner.write(name, patch=failed))
+            assert ids(await store.runs(RunFilter(text=f"{name} was"))) == [name]
+        assert sorted(ids(await store.runs(RunFilter(text="declined")))) == names
+        made = [child(f"part-{number}", parent="order-1") for number in range(9)]
+        await must(store, owner.write("order-1", children=made))
+        assert len(await store.runs(RunFilter(text="part"))) == len(made)
+
+
+async def test_two_processes_index_each_others_texts(shared_backend: Backend):
+    async with opened(shared_backend) as one, opened(shared_backend) as other:
+        await create(one, "order-1")
+        await create(other, "order-2")
+        for store in (one, other):
+            assert ids(await store.runs(RunFilter(text="order"))) == ["order-2", "order-1"]
 
 
 async def test_children_are_found_as_other_runs_are(backend: Backend):

@@ -125,3 +125,21 @@ async def test_finding_handlers_in_the_code_logs_nothing(simulate: Simulate, cap
         assert len((await run.history()).of("rollback.step")) == 1
     gc.collect()
     assert not [record for record in caplog.records if record.name == "plait.workflow"]
+
+
+async def test_dropping_a_parked_run_logs_nothing(simulate: Simulate, caplog: pytest.LogCaptureFixture) -> None:
+    async def pipe(ctx: Context) -> None:
+        queue: asyncio.Queue[int] = asyncio.Queue()
+        await asyncio.gather(ctx.listen("never"), queue.get())
+
+    @workflow
+    async def w(ctx: Context) -> None:
+        await ctx.join("j", a=pipe)
+
+    async with simulate([w]) as s:
+        await s.start(w)
+        await s.settle()
+        await s.crash()
+        await s.settle()
+    gc.collect()
+    assert not [record for record in caplog.records if record.name == "plait.workflow"]

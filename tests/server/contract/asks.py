@@ -62,6 +62,7 @@ ASKS: dict[str, Ask] = {
     "catalog.show": Ask(),
     "catalog.unregister": Ask(),
     "plan.make": Ask(body=ORDER),
+    "conditions.test": Ask(body={"condition": "output.score >= 80", "output": {"score": 85}}),
     "approvals.list": Ask(),
     "approvals.show": Ask(),
     "approvals.decide": Ask(body={"decision": "approve"}),

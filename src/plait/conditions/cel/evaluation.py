@@ -13,8 +13,8 @@ class Run(Budget):
 
     __slots__ = ("names", "node", "variables")
 
-    def __init__(self, names: Mapping[str, Any], node: str = "", variables: int = 0) -> None:
-        super().__init__()
+    def __init__(self, names: Mapping[str, Any], steps: int, node: str = "", variables: int = 0) -> None:
+        super().__init__(steps)
         self.names = names
         self.node = node
         """The node whose output is `output`, for messages."""

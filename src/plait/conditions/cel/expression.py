@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plait.conditions.budget import Budget
+
 from .errors import CelSyntaxError
 from .evaluation import Run
 from .lowering import Lowering, cost
@@ -33,11 +35,15 @@ class Expression:
         self.reads_all = lowering.reads_all
         """Whether it may take any node's: it computes which, or uses `ctx` as a whole."""
 
-    def evaluate(self, names: Mapping[str, Any], node: str = "") -> Any:
-        """Its value. Raises a `CelError`, or `OutOfSteps`."""
-        run = Run(names, node, self._variables)
-        run.take(self._cost)
-        return self._value(run)
+    def evaluate(self, names: Mapping[str, Any], node: str = "", budget: Budget | None = None) -> Any:
+        """Its value. Raises a `CelError`, or `OutOfSteps`. `budget`: what is left for more than this expression."""
+        budget = budget or Budget()
+        run = Run(names, budget.left, node, self._variables)
+        try:
+            run.take(self._cost)
+            return self._value(run)
+        finally:
+            budget.left = run.left
 
 
 def _checked(text: str) -> Node:

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any, Final
 
+from plait.conditions.budget import Budget
+
 from . import numbers
 from .errors import CelError
 from .evaluation import Run, Value
@@ -111,12 +113,12 @@ def ordering(compare: Callable[[Any, Any], bool], name: str) -> Callable[[Value,
     return lower
 
 
-def ordered(compare: Callable[[Any, Any], bool], name: str, left: Any, right: Any, run: Run) -> bool:
+def ordered(compare: Callable[[Any, Any], bool], name: str, left: Any, right: Any, budget: Budget) -> bool:
     """Numbers, strings and booleans have an order, each among themselves."""
     if is_number(left) and is_number(right):
         return compare(left, right)
     if type(left) is type(right) and isinstance(left, str | bool):
-        run.take(len(left) >> _TEXT_BITS if isinstance(left, str) else 0)
+        budget.take(len(left) >> _TEXT_BITS if isinstance(left, str) else 0)
         return compare(left, right)
     raise mismatch(f"`{name}`", left, right)
 
@@ -171,22 +173,22 @@ def membership(item: Value, holder: Value) -> Value:
     return lambda run: is_in(item(run), holder(run), run)
 
 
-def is_in(item: Any, holder: Any, run: Run) -> bool:
+def is_in(item: Any, holder: Any, budget: Budget) -> bool:
     """An element of a list, or a key of a map."""
     if isinstance(holder, list):
-        return any(run.equal(item, each) for each in holder)  # pyright: ignore[reportUnknownVariableType]
+        return any(budget.equal(item, each) for each in holder)  # pyright: ignore[reportUnknownVariableType]
     if isinstance(holder, dict):
         return isinstance(item, str) and item in holder
     raise mismatch("`in`", item, holder)
 
 
-def contains(holder: Any, part: Any, run: Run) -> bool:
+def contains(holder: Any, part: Any, budget: Budget) -> bool:
     """A part of a string, or an element of a list."""
     if isinstance(holder, str) and isinstance(part, str):
-        run.take(len(holder) + len(part) >> _TEXT_BITS)
+        budget.take(len(holder) + len(part) >> _TEXT_BITS)
         return part in holder
     if isinstance(holder, list):
-        return is_in(part, holder, run)
+        return is_in(part, holder, budget)
     raise mismatch("`contains`", holder, part)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plait.conditions.budget import MAX_STEPS
+from plait.conditions.budget import MAX_STEPS, Budget
 
 from .errors import JsonPathSyntaxError
 from .evaluation import Run
@@ -44,10 +44,17 @@ class Query:
 
     def find(self, document: Any, steps: int = MAX_STEPS) -> list[Any]:
         """All that it matches, in the order of the document."""
-        run = Run(document, steps, MAX_SECONDS)
-        if self._test is not None:
-            return [self._test(run, document)]
-        return self._path(run, [document]) if self._path is not None else []
+        return self.find_within(document, Budget(steps))
+
+    def find_within(self, document: Any, budget: Budget) -> list[Any]:
+        """Takes its steps from those that are left for more than this query."""
+        run = Run(document, budget.left, MAX_SECONDS)
+        try:
+            if self._test is not None:
+                return [self._test(run, document)]
+            return self._path(run, [document]) if self._path is not None else []
+        finally:
+            budget.left = run.left
 
     def holds(self, document: Any, steps: int = MAX_STEPS) -> bool:
         """Whether it matches anything, null too; of a comparison, whether it is true."""

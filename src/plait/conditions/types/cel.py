@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from plait.conditions import verdict
-from plait.conditions.budget import MAX_STEPS, OutOfSteps
+from plait.conditions.budget import MAX_STEPS, Budget, OutOfSteps
 from plait.conditions.cel import CelError, CelSyntaxError, Expression
 from plait.conditions.facts import Facts
 from plait.conditions.findings import Findings, shortened
@@ -23,9 +23,9 @@ class CelTest:
             tuple(Read(node, f"ctx.{node}", pointer) for node in sorted(expression.reads)), expression.reads_all
         )
 
-    def verdict(self, facts: Facts) -> Verdict:
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         try:
-            found = self._expression.evaluate(facts.names, facts.node)
+            found = self._expression.evaluate(facts.names, facts.node, budget)
         except CelError as error:
             return self._failed(error)
         except OutOfSteps:

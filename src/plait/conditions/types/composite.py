@@ -8,6 +8,7 @@ from operator import add
 from typing import Any, Final, cast
 
 from plait.conditions import verdict
+from plait.conditions.budget import Budget
 from plait.conditions.facts import Facts
 from plait.conditions.source import Source
 from plait.conditions.test import NOTHING, Test
@@ -25,10 +26,10 @@ class JoinedTest:
         self._decisive = decisive
         self.reads = reduce(add, (child.reads for child in children), NOTHING)
 
-    def verdict(self, facts: Facts) -> Verdict:
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         noted: Problem | None = None
         for child in self._children:
-            found = child.verdict(facts)
+            found = child.verdict(facts, budget)
             if found.value is None:
                 return found
             noted = noted or found.error
@@ -42,8 +43,8 @@ class NotTest:
         self._child = child
         self.reads = child.reads
 
-    def verdict(self, facts: Facts) -> Verdict:
-        found = self._child.verdict(facts)
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
+        found = self._child.verdict(facts, budget)
         return found if found.value is None else _noted(not found.value, found.error)
 
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from plait.conditions import paths, verdict
-from plait.conditions.budget import OutOfSteps
-from plait.conditions.cel import CelError, Run
+from plait.conditions.budget import Budget, OutOfSteps
+from plait.conditions.cel import CelError
 from plait.conditions.cel.operators import contains, is_in, ordered
-from plait.conditions.facts import EMPTY, Facts
+from plait.conditions.facts import Facts
 from plait.conditions.source import Source
 from plait.conditions.test import NOTHING, Read, Reads, Test
 from plait.conditions.verdict import Verdict
@@ -21,11 +21,11 @@ _NAMES: Final = ("current", "ctx")
 _RECORD: Final = ("output", "metadata")
 _MISSING: Final = frozenset({"no_such_field", "out_of_range"})
 
-Compare = Callable[[Any, Any, Run], bool]
+Compare = Callable[[Any, Any, Budget], bool]
 
 
 def _ordering(name: str, compare: Callable[[Any, Any], bool]) -> Compare:
-    return lambda left, right, run: ordered(compare, name, left, right, run)
+    return lambda left, right, budget: ordered(compare, name, left, right, budget)
 
 
 _OPERATORS: Final[dict[str, Compare]] = {
@@ -33,10 +33,10 @@ _OPERATORS: Final[dict[str, Compare]] = {
     ">=": _ordering(">=", operator.ge),
     "<": _ordering("<", operator.lt),
     "<=": _ordering("<=", operator.le),
-    "==": lambda left, right, run: run.equal(left, right),
-    "!=": lambda left, right, run: not run.equal(left, right),
+    "==": lambda left, right, budget: budget.equal(left, right),
+    "!=": lambda left, right, budget: not budget.equal(left, right),
     "in": is_in,
-    "not_in": lambda left, right, run: not is_in(left, right, run),
+    "not_in": lambda left, right, budget: not is_in(left, right, budget),
     "contains": contains,
 }
 
@@ -57,13 +57,13 @@ class ComparisonTest:
         self._right = right
         self.reads = left.reads + right.reads
 
-    def verdict(self, facts: Facts) -> Verdict:
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         left, right = self._left.find(facts), self._right.find(facts)
         for side, found in ((self._left, left), (self._right, right)):
             if found is paths.MISSING:
                 return verdict.missing(f"{side.shown} is missing")
         try:
-            return verdict.of(self._compare(left, right, Run(EMPTY)))
+            return verdict.of(self._compare(left, right, budget))
         except CelError as error:
             return verdict.failed(error.code, error.message)
         except OutOfSteps:

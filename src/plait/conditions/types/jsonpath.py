@@ -78,10 +78,9 @@ class JsonPathTest:
         self._holds = holds
         self._operand = operand
 
-    def verdict(self, facts: Facts) -> Verdict:
-        budget = Budget()
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         try:
-            matches = self._query.find(facts.output)
+            matches = self._query.find_within(facts.output, budget)
             if len(matches) > MAX_MATCHES:
                 return verdict.failed("budget", f"the query has more than {MAX_MATCHES:,} matches; ask for less")
             if self._length:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.conditions.budget import Budget
 from plait.conditions.facts import Facts, SandboxCall
 from plait.conditions.python_code import MAX_CODE, BadCode, check_function
 from plait.conditions.source import Source
@@ -15,7 +16,7 @@ class SandboxTest:
     def __init__(self, call: SandboxCall) -> None:
         self._call = call
 
-    def verdict(self, facts: Facts) -> Verdict:
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         found = facts.answers.get(self._call)
         if found is None:
             raise SandboxWanted(self._call)

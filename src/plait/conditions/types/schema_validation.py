@@ -26,10 +26,10 @@ class SchemaTest:
         self._fits = schema.validator(document, linear=True).is_valid
         self._invert = invert
 
-    def verdict(self, facts: Facts) -> Verdict:
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         output = facts.output
         try:
-            self._cost.take(Budget(), output)
+            self._cost.take(budget, output)
         except OutOfSteps:
             return verdict.failed("budget", _OUT_OF_STEPS)
         return verdict.of(self._fits(output) is not self._invert)

@@ -54,7 +54,7 @@ class WhenTest:
         self._holds = holds
         self.reads = NOTHING if head == _INPUT else Reads((Read(head, f"@{head}", pointer),))
 
-    def verdict(self, facts: Facts) -> Verdict:
+    def verdict(self, facts: Facts, budget: Budget) -> Verdict:
         return verdict.of(self.holds_for(self._start(facts)))
 
     def holds_for(self, start: Any) -> bool:

@@ -34,6 +34,8 @@ class TurnTask(asyncio.Task[Any]):
 
     def __init__(self, coro: Coroutine[Any, Any, Any], *, loop: TurnLoop, number: int, **kwargs: Any) -> None:
         self._number = number
+        self.dropped = False
+        """It was under way when its run was dropped from memory: how it ends says nothing."""
         super().__init__(coro, loop=loop, **kwargs)
         self._log_destroy_pending = False  # a parked run is dropped with its tasks pending, on purpose
 
@@ -179,11 +181,16 @@ class TurnLoop(asyncio.AbstractEventLoop):
     def is_closed(self) -> bool:
         return False
 
+    def drop_tasks(self) -> None:
+        for task in self.alive:
+            task.dropped = not task.done()
+
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Outcomes are looked at by whoever awaits them; only a task of the workflow's own that nobody awaited must
         not fail in silence."""
-        error = context.get("exception")
-        if isinstance(context.get("future"), TurnTask) and isinstance(error, Exception) and not self.quiet:
+        task, error = context.get("future"), context.get("exception")
+        earnest = isinstance(task, TurnTask) and not (task.dropped or self.quiet)
+        if earnest and isinstance(error, Exception):
             _log.warning("run %s: a task that nobody awaits failed: %r", caller_id(self._run_id), error, exc_info=error)
 
     def get_exception_handler(self) -> None:

@@ -408,6 +408,7 @@ class Replay:
         self.evicted = self.silent = True
         self.history.on_closed = None
         if self.main is not None and not (self.main.done() and len(self.loop.alive) <= 1):
+            self.loop.drop_tasks()
             for task in reversed(self.loop.alive):
                 if not task.done():
                     self._close(task)

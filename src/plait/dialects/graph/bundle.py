@@ -101,7 +101,14 @@ class GraphBundle:
         check_names(topology, self.handlers, self.models)
         raw = values.encode(input, max_bytes=self._max_payload)
         ir = topology.ir
-        return Resolved(found.label, ir.version, raw, self.start_of(topology), identity=ir.hash.encode())
+        return Resolved(
+            found.label,
+            ir.version,
+            raw,
+            self.start_of(topology),
+            identity=ir.hash.encode(),
+            pii_fields=tuple(ir.policy.pii_fields),
+        )
 
     def start_of(self, topology: Topology) -> GraphStart:
         """What the run's first event says of its graph."""

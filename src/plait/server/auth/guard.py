@@ -140,7 +140,7 @@ class KeyGuard:
 
 def _caller(key: Key, mode: Mode, address: str) -> Caller:
     queues = None if key.queues is None else tuple(key.queues)
-    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address, queues)
+    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address, queues, key.pii)
 
 
 def _address(request: Request) -> str:

@@ -67,6 +67,8 @@ class Keys:
         namespace: str = DEFAULT_NAMESPACE,
         expires_in: float | None = None,
         queues: Sequence[str] | None = None,
+        *,
+        pii: bool = False,
     ) -> tuple[Key, str]:
         """A new key, and its text, which can't be shown again."""
         now = self._clock.now()
@@ -78,11 +80,12 @@ class Keys:
             created_at=now,
             expires_at=None if expires_in is None else Millis(now + _span(expires_in)),
             queues=None if queues is None else _queues(queues, role),
+            pii=pii,
         )
         secret = secrets.token_urlsafe(24)
         stored = _Stored(key, _digest(key.id, secret))
         if not await self._records.add(_record(stored)):
-            return await self.create(name, role, namespace, expires_in, queues)
+            return await self.create(name, role, namespace, expires_in, queues, pii=pii)
         return key, f"plait_{key.id}_{secret}"
 
     async def list(self, namespace: str | None = None) -> list[Key]:

@@ -12,11 +12,17 @@ from plait.stores.run_lists import Count, Floor, Index, Names, Rows, Source, Ste
 from .database import Connection
 
 SQL = statements.load("plait.stores.postgres", "run_lists.sql")
+_UNORDERED: tuple[Index, ...] = ("of_prefix", "of_claimed", "of_text")
+_ORDER = "order by created_at desc, id desc"
 
 
 def _composed(name: str) -> dict[str, str]:
     """A statement for each index."""
-    return {index: SQL[name].replace("{index}", SQL[index]) for index in get_args(Index)}
+    found: dict[str, str] = {}
+    for index in get_args(Index):
+        order = "" if index in _UNORDERED else _ORDER
+        found[index] = SQL[name].format(index=SQL[index], order=order)
+    return found
 
 
 COUNTS, FLOORS, ROWS = _composed("count"), _composed("floor"), _composed("rows")

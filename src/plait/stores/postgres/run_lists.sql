@@ -38,10 +38,11 @@ where number in (
       and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint)
   and (created_at, id) < ($4::bigint, $5::text)
 
--- count: places of an index, as far as anybody wants to know
+-- count: places of an index, as far as anybody wants to know. In the order of the index, if it has one: else the
+-- server may think that it is quicker to look at all
 select count(*)
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
-cross join lateral (select 1 from ({index}) as place limit $7) as found;
+cross join lateral (select 1 from ({index}) as place {order} limit $7) as found;
 
 -- floor: the moment of the place that is $7 places down in an index; the latest where it has several parts
 select max(found.created_at)
@@ -82,30 +83,34 @@ cross join lateral (
 order by found.created_at desc, found.id desc limit $7;
 
 -- dialects: namespaces, of one or of all, and the dialects that runs of them have; each is found by a step in the index
-with recursive pair (namespace, name) as (
-    (select namespace, dialect from plait.runs where $1::text is null or namespace = $1
-     order by namespace, dialect limit 1)
+with recursive space (name) as (
+    select coalesce($1::text, (select min(namespace) from plait.runs))
     union all
-    select next.* from pair cross join lateral (
-        select namespace, dialect from plait.runs
-        where (namespace, dialect) > (pair.namespace, pair.name) and ($1::text is null or namespace = $1)
-        order by namespace, dialect limit 1
-    ) as next
+    select (select min(namespace) from plait.runs where namespace > space.name)
+    from space where $1::text is null and space.name is not null
+), pair (namespace, name) as (
+    select space.name, (select min(dialect) from plait.runs where namespace = space.name) from space
+    union all
+    select pair.namespace,
+           (select min(dialect) from plait.runs where namespace = pair.namespace and dialect > pair.name)
+    from pair where pair.name is not null
 )
-select namespace, name from pair;
+select namespace, name from pair where name is not null;
 
 -- definitions: the same of definitions
-with recursive pair (namespace, name) as (
-    (select namespace, definition from plait.runs where $1::text is null or namespace = $1
-     order by namespace, definition limit 1)
+with recursive space (name) as (
+    select coalesce($1::text, (select min(namespace) from plait.runs))
     union all
-    select next.* from pair cross join lateral (
-        select namespace, definition from plait.runs
-        where (namespace, definition) > (pair.namespace, pair.name) and ($1::text is null or namespace = $1)
-        order by namespace, definition limit 1
-    ) as next
+    select (select min(namespace) from plait.runs where namespace > space.name)
+    from space where $1::text is null and space.name is not null
+), pair (namespace, name) as (
+    select space.name, (select min(definition) from plait.runs where namespace = space.name) from space
+    union all
+    select pair.namespace,
+           (select min(definition) from plait.runs where namespace = pair.namespace and definition > pair.name)
+    from pair where pair.name is not null
 )
-select namespace, name from pair;
+select namespace, name from pair where name is not null;
 
 -- add_labels: labels of new runs
 insert into plait.run_labels (namespace, key, value, created_at, run_id)

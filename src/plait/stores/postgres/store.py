@@ -72,7 +72,9 @@ _READING = {"application_name": "plait reader"}
 _LISTING = {
     "application_name": "plait lists",
     "plan_cache_mode": "force_custom_plan",  # a list is planned for the filters it has, not for any it may have
-    # Places come in the order of the list: each leads to a row, until there are enough.
+    # Places come from an index in the order of the list: each leads to a row, until there are enough.
+    "enable_seqscan": "off",
+    "enable_sort": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
 }

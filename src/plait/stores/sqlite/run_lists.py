@@ -18,17 +18,13 @@ from .run_texts import LATEST, PLACE_BITS, search_expression
 SQL = statements.load("plait.stores.sqlite", "run_lists.sql")
 
 
-_BY_PLACE = ("place.created_at desc, place.id desc", "r.id = place.id")
-_BY_TEXT = ("place.place desc", "r.number = place.run")
-"""The order of the places of an index, and how they lead to runs."""
-
-
 def _composed(name: str) -> dict[str, str]:
     """A statement for each index."""
     found: dict[str, str] = {}
     for index in get_args(Index):
         if index in SQL:
-            order, run = _BY_TEXT if index == "of_text" else _BY_PLACE
+            order = "place.place desc" if index == "of_text" else "place.created_at desc, place.id desc"
+            run = "r.id = place.id" if index == "of_label" else "r.number = place.number"
             found[index] = SQL[name].format(index=SQL[index], order=order, run=run)
     return found
 
@@ -60,11 +56,11 @@ class _Reading:
             case Count():
                 return sum(self._count(step, key) for key in step.source.keys)
             case Rows():
-                return [row for key in step.source.keys for row in self._rows(step, key)]
+                return self._all_rows(step)
             case Names():
                 return self._names(step)
             case Floor():
-                raise AssertionError("the index of texts has an order")
+                raise AssertionError("only asked where the index of texts has no order")
             case _:
                 assert_never(step)
 
@@ -72,17 +68,29 @@ class _Reading:
         given = {**self._bindings, **_key(key), **_text(step.text, key[0]), "limit": step.most}
         return next(self._db.execute(COUNTS[step.source.index], given))[0]
 
-    def _rows(self, step: Rows, key: Key) -> list[RunRow]:
+    def _all_rows(self, step: Rows) -> list[RunRow]:
+        """Of each part what is newer than the last row that the others would leave on the list."""
+        found: list[RunRow] = []
+        oldest = -1 if step.since is None else step.since
+        for key in step.source.keys:
+            found += self._rows(step, key, oldest)
+            if len(found) >= self._query.limit:
+                found.sort(key=lambda row: row.created_at, reverse=True)
+                oldest = found[self._query.limit - 1].created_at
+        return found
+
+    def _rows(self, step: Rows, key: Key, oldest: int) -> list[RunRow]:
         """As many as the list is long, and all of the last one's moment: those the index of texts has in any order."""
         given = {**self._bindings, **_key(key), **_text(step.text, key[0])}
         found: dict[str, RunRow] = {}
         last = None
         for columns in self._db.execute(ROWS[step.source.index], given):
-            row = rows.listed_run(columns)
-            if len(found) >= self._query.limit and row.created_at != last:
+            created_at: int = columns[rows.CREATED_AT]
+            if created_at < oldest or (len(found) >= self._query.limit and created_at != last):
                 break
+            row = rows.listed_run(columns)
             found[row.id] = row
-            last = row.created_at
+            last = created_at
         return list(found.values())
 
     def _names(self, step: Names) -> list[tuple[str, str]]:

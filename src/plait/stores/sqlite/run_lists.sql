@@ -1,5 +1,5 @@
 -- of_status: places of runs of a namespace, a dialect and a status as lists show it
-select created_at, id from runs
+select created_at, id, number from runs
 where namespace = :a and dialect = :b
   and case when status <> 'running' then status
            when blocked is not null then 'blocked'
@@ -8,11 +8,11 @@ where namespace = :a and dialect = :b
   and (created_at, id) < (:before_at, :before_id) and created_at >= :since
 
 -- of_claimed: of runs of a namespace with a task that a worker has; in any order
-select created_at, id from runs
+select created_at, id, number from runs
 where +namespace = :a and id in (select run_id from queued_tasks where claim is not null)
 
 -- of_definition: of runs of a definition
-select created_at, id from runs
+select created_at, id, number from runs
 where namespace = :a and definition = :b
   and (created_at, id) < (:before_at, :before_id) and created_at >= :since
 
@@ -22,14 +22,14 @@ where namespace = :a and key = :b and value = :c
   and (created_at, run_id) < (:before_at, :before_id) and created_at >= :since
 
 -- of_parent: of the children of a run
-select created_at, id from runs
+select created_at, id, number from runs
 where parent = :a and (created_at, id) < (:before_at, :before_id) and created_at >= :since
 
 -- of_prefix: of runs whose ids lie between two; in the order of their ids
-select created_at, id from runs where id >= :a and id < :b
+select created_at, id, number from runs where id >= :a and id < :b
 
 -- of_text: of runs that have groups of characters, newest first but for those of one moment
-select g.rowid as place, t.run from run_text_groups g cross join run_texts t on t.place = g.rowid
+select g.rowid as place, t.run as number from run_text_groups g cross join run_texts t on t.place = g.rowid
 where run_text_groups match :match and g.rowid >= :oldest_text and g.rowid < :newest_text
 
 -- count: places of an index, as far as anybody wants to know
@@ -41,6 +41,9 @@ select r.*, r.awake = 0 and exists (
     select 1 from queued_tasks q where q.run_id = r.id and q.claim is not null) as claimed
 from ({index}) as place cross join runs r on {run}
 where (:namespace is null or r.namespace = :namespace)
+  and (:dialect is null or r.dialect = :dialect)
+  and (:definition is null or r.definition = :definition)
+  and (:parent is null or r.parent = :parent)
   and (:statuses is null or r.status in (select value from json_each(:statuses))
        or (r.blocked is not null and 'blocked' in (select value from json_each(:statuses)))
        or (r.status = 'running' and r.blocked is null and case
@@ -49,9 +52,6 @@ where (:namespace is null or r.namespace = :namespace)
   -- A child that failed with its parent is not a failure of its own
   and (:statuses is null or :parent is not null or r.status <> 'failed' or r.parent is null
        or not exists (select 1 from runs above where above.id = r.parent and above.status = 'failed'))
-  and (:dialect is null or r.dialect = :dialect)
-  and (:definition is null or r.definition = :definition)
-  and (:parent is null or r.parent = :parent)
   and (:labels is null or not exists (
         select 1 from json_each(:labels) as wanted
         where not json_valid(r.labels) or json_extract(r.labels, '$.' || json_quote(wanted.key)) is not wanted.value))

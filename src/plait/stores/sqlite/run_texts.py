@@ -11,7 +11,7 @@ number says how far the index is. The error of a run that is in the index alread
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -60,16 +60,19 @@ def index_error(db: apsw.Connection, number: int, error: ErrorInfo) -> None:
         return
     namespace, created_at = changed
     place = text_place(created_at, number, ERROR)
-    old = db.execute(SQL["old_text"], (place, number)).fetchone()
+    old: Row | None = db.execute(SQL["old_text"], (place, number)).fetchone()
     if old is not None:
         db.execute(SQL["unindex_text"], old)
         db.execute(SQL["delete_text"], (place,))
     _add(db, [(place, number, ERROR, namespace_mark(namespace), of_error(error))])
 
 
-def _add(db: apsw.Connection, found: Iterable[Row]) -> None:
-    added = list(db.executemany(SQL["insert_text"], found))
-    db.executemany(SQL["index_text"], added)
+def _add(db: apsw.Connection, found: Sequence[Row]) -> None:
+    before = db.total_changes()
+    db.executemany(SQL["insert_text"], found)
+    if db.total_changes() - before < len(found):
+        found = [row for row in found if db.execute(SQL["old_text"], row[:2]).fetchone() is not None]
+    db.executemany(SQL["index_text"], found)
 
 
 def _new_runs(db: apsw.Connection) -> list[NewRun]:

@@ -32,21 +32,21 @@ class Preparation:
         """Without these there are only built-in types, and nothing is stored."""
         self._types = types
         self._texts = texts
-        self._recent: OrderedDict[bytes, tuple[NodeTypes, Prepared]] = OrderedDict()
-        """By the text of the definition, with the types that it was compiled with."""
+        self._recent: OrderedDict[tuple[str, bytes], tuple[NodeTypes, Prepared]] = OrderedDict()
+        """By namespace and text of the definition, with the types that it was compiled with."""
 
     async def prepare(self, definition: Mapping[str, Any], namespace: str) -> Prepared:
         """Refuses with all flaws."""
         types = BUILT_IN_TYPES if self._types is None else await self._types.of(namespace)
-        text = bytes(values.encode(definition))
-        known = self._recent.get(text)
+        key = namespace, bytes(values.encode(definition))
+        known = self._recent.get(key)
         if known is not None and known[0] is types:
-            self._recent.move_to_end(text)
+            self._recent.move_to_end(key)
             return known[1]
         references = references_of(definition)
         found = await self._made(definition, types, references, namespace)
         if not references:  # others may upload them later, or have them in another namespace
-            self._keep(text, types, found)
+            self._keep(key, types, found)
         return found
 
     async def _made(
@@ -56,8 +56,8 @@ class Preparation:
         compiled = compile_graph(definition, types=types, blobs={ref: text.encode() for ref, text in blobs.items()})
         return Prepared(pinned(definition, Pins(_used(compiled), blobs)), compiled)
 
-    def _keep(self, text: bytes, types: NodeTypes, found: Prepared) -> None:
-        self._recent[text] = types, found
+    def _keep(self, key: tuple[str, bytes], types: NodeTypes, found: Prepared) -> None:
+        self._recent[key] = types, found
         if len(self._recent) > _KEPT:
             self._recent.popitem(last=False)
 
