@@ -4,7 +4,7 @@ import pytest
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.events import TaskQueued, TaskRetryScheduled
+from plait.kernel.events import TaskQueued, TaskRetryScheduled, TokenRejected
 from plait.kernel.ids import Ids, Millis, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.retry import Retry
@@ -135,3 +135,13 @@ def test_a_snapshot_keeps_openings_and_what_was_lost(opened: bool, failed: bool)
     found = restored.tasks.get(PAY)
     assert found is not None
     assert (found.lost, found.attempt, found.opening) == ((2, 4, 0) if failed else (2, 3, 7))
+
+
+def test_a_snapshot_keeps_how_often_a_task_was_rejected():
+    state = RunState()
+    state.evolve(TokenRejected("forged", PAY, "pay", 2))
+    other = RunState()
+    other.restore(state.dump(), 7, NOW)
+    assert other.tasks.rejections == {PAY: 2}
+    other.tasks.close(PAY)
+    assert other.tasks.rejections == {}

@@ -18,7 +18,7 @@ from plait.api.claim_id import ClaimId, read, unknown_task
 from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
 from plait.kernel import task_payload, values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, caller_id, shard_of
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, caller_id, shard_of
 from plait.kernel.inputs import Rejected, TaskResult
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
@@ -229,10 +229,10 @@ class Queues:
         self._kernel.must_live()
         return await self._kernel.store.queues.unclaimed()
 
-    async def held(self, run_id: RunId) -> list[HeldTask]:
-        """The tasks of a run that are on queues."""
+    async def held(self, run_id: RunId, token: TaskToken | None) -> list[HeldTask]:
+        """The tasks of a run that are on queues; or only one of them."""
         self._kernel.must_live()
-        return await self._kernel.store.queues.held(run_id)
+        return await self._kernel.store.queues.held(run_id, token)
 
     async def blob(self, reference: str) -> Raw:
         """A value that is kept by its hash, `cas://sha256:…`."""

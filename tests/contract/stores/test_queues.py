@@ -285,3 +285,15 @@ async def test_of_several_queues_the_first_is_emptied_first(backend: Backend):
         await enqueue(store, owner, *(queued_task("run", f"a{n}", queue="first") for n in range(3)))
         found = await store.queues.claim(claim_request(queues=["first", "second"], limit=4))
         assert sorted(_tokens(found)) == ["a0", "a1", "a2", "b0"]
+
+
+async def test_queues_with_free_tasks_are_listed_once_each(backend: Backend):
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        assert await store.queues.unclaimed() == []
+        places = [("acme", "gpu"), ("default", "cpu"), ("default", "gpu"), ("default", "gpu")]
+        tasks = [queued_task(f"run-{n}", namespace=space, queue=name) for n, (space, name) in enumerate(places)]
+        await enqueue(store, owner, *tasks)
+        assert await store.queues.unclaimed() == [("acme", "gpu"), ("default", "cpu"), ("default", "gpu")]
+        await store.queues.claim(replace(claim_request(limit=9), queues=["gpu"]))
+        assert await store.queues.unclaimed() == [("acme", "gpu"), ("default", "cpu")]

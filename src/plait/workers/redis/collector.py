@@ -15,7 +15,7 @@ from plait.api.claim_id import ClaimId, read
 from plait.api.task import TaskFailure, TaskReport
 from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
 from plait.kernel.failures import describe
-from plait.kernel.ids import RunId, run_key
+from plait.kernel.ids import RunId, TaskToken, run_key
 
 from .link import Link
 from .offers import Offers
@@ -83,7 +83,8 @@ class Collector:
             log.warning("a result was thrown away: %s", error)
             return None
         genuine = is_genuine(signal, document, ring, required=self._require_signed)
-        verdict = judge(signal, await self._source.held(run_id), genuine=genuine)
+        token = TaskToken(signal.token_id) if signal.token_id else None
+        verdict = judge(signal, await self._source.held(run_id, token), genuine=genuine)
         match verdict:
             case Refused():
                 await self._refuse(verdict, run_id, signal.node_id)

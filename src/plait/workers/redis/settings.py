@@ -35,7 +35,8 @@ def settings_of(url: str) -> RedisSettings:
     signed = _BOOLEANS.get(options.pop("require_signed_results", "false").lower())
     if parts.scheme not in _SCHEMES or signed is None:
         raise _bad_url(url)
-    return RedisSettings(urlunsplit(parts._replace(query=urlencode(options))), lease, signed)
+    rest = f"?{urlencode(options)}" if options else ""
+    return RedisSettings(url.partition("?")[0] + rest, lease, signed)
 
 
 def _lease(url: str, text: str) -> float:

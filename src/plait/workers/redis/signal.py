@@ -90,7 +90,7 @@ def is_genuine(signal: Signal, document: Mapping[str, Any], ring: KeyRing, *, re
 
 
 def judge(signal: Signal, rows: Sequence[HeldTask], *, genuine: bool) -> Counts | Refused | Late:
-    """`rows`: all tasks of the run that are on queues."""
+    """`rows`: tasks of the run that are on queues: that of the token, or all if it names none."""
     leased = [row for row in rows if row.worker == WORKER]
     if signal.token_id:
         found = [row for row in leased if row.task.token == signal.token_id]
