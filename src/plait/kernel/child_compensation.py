@@ -7,10 +7,11 @@ parent goes on when it reports its end again. A child that is still running is c
 
 from __future__ import annotations
 
+from .effects import Decision, Finish
 from .errors import ErrorInfo
 from .events import ChildCompensable, RollbackStarted, RollbackStep
 from .ids import RunId, TaskToken, caller_id
-from .inputs import ChildFinished, CompensateChild
+from .inputs import Cancel, ChildFinished, CompensateChild
 from .retry import ONCE
 from .rollback import Rollback
 from .run import Run
@@ -79,3 +80,10 @@ def incomplete(child: ChildFinished) -> ErrorInfo | None:
 def _task(run_id: RunId) -> Task:
     label = f"compensation of child run {caller_id(run_id)}"
     return Task(TaskToken(_PREFIX + run_id), label, KIND, run_id, Policy(ONCE), "")
+
+
+def rolls_back(input: object, decision: Decision) -> bool:
+    """Whether the run ends in a way that compensates what it did: its children then do the same."""
+    if type(input) is Cancel:
+        return input.compensate or input.cause != "cancel"
+    return any(type(effect) is Finish and effect.status == "failed" for effect in decision.effects)

@@ -12,13 +12,14 @@ from typing import Any, assert_never
 
 from msgspec import Raw
 
-from . import approvals, lifecycle, values
+from . import approvals, child_compensation, lifecycle, values
 from .apply_effects import RETRY, apply, cancel_child, drop_children, open_task, revoke, try_again
-from .effects import CancelChild, Compensate, Decision, FailTask, Finish
+from .breach import breach_of
+from .effects import CancelChild, Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
-from .ids import Millis, RunId, TaskToken, caller_id
+from .ids import Millis, RunId, TaskToken
 from .inputs import (
     AnyInput,
     AttemptFailed,
@@ -175,7 +176,7 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         elif type(effect) is Finish:
             lifecycle.finish(effect, run, unit)
         elif type(effect) is CancelChild:
-            cancel_child(effect, run, unit, compensate=_rolls_back(input, decision))
+            cancel_child(effect, run, unit, compensate=child_compensation.rolls_back(input, decision))
         elif type(effect) is FailTask:
             _fail_task(effect, run, unit)
         elif type(effect) is Compensate:
@@ -183,13 +184,6 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         else:
             apply(effect, run, unit)
     return _LATER if decision.replies_later else decision.reply
-
-
-def _rolls_back(input: Any, decision: Decision) -> bool:
-    """Whether the run ends in a way that compensates what it did: its children then do the same."""
-    if type(input) is Cancel:
-        return input.compensate or input.cause != "cancel"
-    return any(type(effect) is Finish and effect.status == "failed" for effect in decision.effects)
 
 
 def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
@@ -214,14 +208,7 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
 def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
     """Its sender gets the new revision."""
     lifecycle.must_run(run)
-    revision = run.state.revision
-    if patch.base not in (None, revision):
-        raise Conflict(
-            "kernel.stale_revision",
-            f"run {caller_id(run.id)} is at revision {revision}",
-            why=f"the patch was made for revision {patch.base}",
-            fix=f"look at the run again, and patch revision {revision}",
-        )
+    lifecycle.must_be_at(patch.base, run)
     _hear(patch, run, unit)
     return values.encode(run.state.revision)
 
@@ -458,19 +445,10 @@ def _retry(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 
 
 def _check_limits(run: Run, unit: UnitOfWork) -> None:
-    state, limits = run.state, run.limits
-    if state.status != "running" or state.rolling_back:
+    found = breach_of(run, unit)
+    if found is None:
         return
-    unborn: set[RunId] = set()
-    if unit.breach is not None:
-        breach = unit.breach
-    elif (events := state.seq - run.snapshots.compacted) > limits.max_events:
-        breach = exceeded("events", events, limits.max_events)
-    elif (unit.write.children or unit.unresolved) and run.info.depth + 1 > limits.max_depth:
-        breach = exceeded("levels of children", run.info.depth + 1, limits.max_depth)
-        unborn = drop_children(unit)
-    else:
-        return
-    _cancel(Cancel(cause="limit", error=breach), run, unit)
+    unborn = drop_children(unit) if found.children else set[RunId]()
+    _cancel(Cancel(cause="limit", error=found.error), run, unit)
     if unborn:  # nor are they told that their parent ended
         unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unborn]

@@ -55,6 +55,18 @@ def must_run(run: Run) -> None:
         raise Conflict("kernel.rolling_back", f"run {caller_id(run.id)} is undoing its work, and ends after that")
 
 
+def must_be_at(base: int | None, run: Run) -> None:
+    """A patch is for the revision that its maker saw."""
+    revision = run.state.revision
+    if base not in (None, revision):
+        raise Conflict(
+            "kernel.stale_revision",
+            f"run {caller_id(run.id)} is at revision {revision}",
+            why=f"the patch was made for revision {base}",
+            fix=f"look at the run again, and patch revision {revision}",
+        )
+
+
 def can_be_cancelled(request: Cancel, run: Run) -> bool:
     """Cancelling is sticky: a run that has ended, or undoes its work, is not cancelled again. A parent's request for a
     run that is not its child is not meant: the id was taken."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Ids, Millis, RunId
 from plait.kernel.run_matching import matches
-from plait.kernel.store import RunFilter, RunPatch, RunRow, Store
+from plait.kernel.store import RunFilter, RunPatch, RunRow, ShownStatus, Store
 from plait.kernel.view import Reason
 from tests.contract.stores.backends import Backend, Memory, opened
 from tests.contract.stores.builders import (
@@ -181,7 +181,7 @@ async def test_a_run_whose_task_a_worker_has_is_at_work_and_does_not_wait(backen
             await must(store, owner.write(name, patch=parked))
         await enqueue(store, owner, queued_task("b", "one"), queued_task("b", "two"))
 
-        async def listed(*statuses: str) -> list[str]:
+        async def listed(*statuses: ShownStatus) -> list[str]:
             return ids(await store.runs(RunFilter(namespace="default", status=list(statuses))))  # type: ignore[arg-type]
 
         assert await listed("waiting") == ["c", "b", "a"]
