@@ -136,9 +136,13 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             return _hear(input, run, unit)
         case ChildFinished():
             if not lifecycle.child_compensated(input, run, unit):
-                _child(input, run, unit)
+                # One that outlived its parent is heard for when that is reopened
+            if run.machine.accepts_late_results or not run.state.rolling_back:
+                _hear(input, run, unit)
         case ChildStarted():
-            _child(input, run, unit)
+            # One that outlived its parent is heard for when that is reopened
+            if run.machine.accepts_late_results or not run.state.rolling_back:
+                _hear(input, run, unit)
         case CompensateChild():
             _compensate_for_parent(input, run, unit)
         case _:
@@ -211,12 +215,6 @@ def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
     lifecycle.must_be_at(patch.base, run)
     _hear(patch, run, unit)
     return values.encode(run.state.revision)
-
-
-def _child(child: ChildStarted | ChildFinished, run: Run, unit: UnitOfWork) -> None:
-    """One that outlived its parent is heard for when that is reopened."""
-    if run.machine.accepts_late_results or not run.state.rolling_back:
-        _hear(child, run, unit)
 
 
 def _compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
