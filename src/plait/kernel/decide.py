@@ -134,12 +134,9 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             if not (kept or run.machine.accepts_late_results):
                 lifecycle.must_run(run)
             return _hear(input, run, unit)
-        case ChildFinished():
-            if not lifecycle.child_compensated(input, run, unit):
-                # One that outlived its parent is heard for when that is reopened
-            if run.machine.accepts_late_results or not run.state.rolling_back:
-                _hear(input, run, unit)
-        case ChildStarted():
+        case ChildFinished() if lifecycle.child_compensated(input, run, unit):
+            pass
+        case ChildStarted() | ChildFinished():
             # One that outlived its parent is heard for when that is reopened
             if run.machine.accepts_late_results or not run.state.rolling_back:
                 _hear(input, run, unit)
