@@ -48,9 +48,10 @@ def structs_of(module: ModuleType) -> Iterator[type[msgspec.Struct]]:
             yield value
 
 
-def test_routes_use_shapes_of_the_api_the_kernel_and_the_surfaces_of_dialects_only():
+def test_routes_use_shapes_of_the_api_the_kernel_and_the_surfaces_and_definitions_of_dialects_only():
     strange = [shape for shape in SHAPES if not shape.__module__.startswith(("plait.api.", "plait.kernel."))]
-    assert {shape.__module__.partition(".surface")[1] for shape in strange} == {".surface"}
+    parts = {shape.__module__.removeprefix("plait.dialects.").split(".")[1] for shape in strange}
+    assert parts == {"surface", "definition"}
 
 
 @pytest.mark.parametrize("package", [plait.client, plait.cli], ids=lambda package: package.__name__)

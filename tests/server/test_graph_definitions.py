@@ -129,7 +129,7 @@ async def test_a_plan_shows_the_compiled_graph() -> None:
 async def test_node_types_are_registered_shown_and_used() -> None:
     mailer = {"type_name": "mailer", "config_schema": {"type": "object", "required": ["to"]}, "worker_queue": "mail"}
     async with serving() as served:
-        assert (await served.post("/node-types", mailer)).json()["version"] == "v1"
+        assert (await served.post("/node-types", mailer)).json()["type_name"] == "mailer"
         listed = (await served.get("/node-types")).json()["node_types"]
         assert [each["type_name"] for each in listed][-3:] == ["task", "transform", "wait"]
         assert (await served.get("/node-types/mailer@v1")).json()["worker_queue"] == "mail"

@@ -116,7 +116,9 @@ async def test_a_foreign_namespace_is_a_missing_id_or_forbidden_whether_it_exist
             ]
             if "{" in route.path:
                 assert foreign.status_code == 404, named(route)
-                assert foreign.content == nowhere.content == missing.content, named(route)
+                assert foreign.content == nowhere.content, named(route)
+                if route.method != "PUT":  # which makes what is not there
+                    assert foreign.content == missing.content, named(route)
             else:
                 problem(foreign, 403, "auth.wrong_namespace")
                 assert foreign.text.replace("team-a", "no-such") == nowhere.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from plait.api.claim_id import ClaimId
 from plait.api.task import QueueTask
@@ -17,7 +17,7 @@ VALID_FOR = Millis(600_000)
 
 def token_of(task: QueueTask, claim: ClaimId, now: Millis) -> dict[str, Any]:
     """What a worker needs to know. Names are those of token choreography; other dialects' tasks have the same."""
-    input: dict[str, Any] = task.input
+    input = _handler_input(task.input)
     token: dict[str, Any] = {
         "token_id": claim.token,
         "job_id": task.id,
@@ -33,6 +33,12 @@ def token_of(task: QueueTask, claim: ClaimId, now: Millis) -> dict[str, Any]:
     }
     further: dict[str, Any] = {name: input[name] for name in ("config", "context") if name in input}
     return input.get("token", {}) | further | token
+
+
+def _handler_input(given: dict[str, Any]) -> dict[str, Any]:
+    """A node's handler gets more than its payload, as one argument."""
+    arguments = cast("dict[str, Any]", given.get("arguments"))  # or a list, of other tasks
+    return arguments if type(arguments) is dict and {"token_id", "payload"} <= set(arguments) else given
 
 
 def seal(token: dict[str, Any], key: SigningKey) -> bytes:

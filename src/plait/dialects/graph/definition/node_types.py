@@ -10,7 +10,7 @@ import msgspec
 ALIASES = {"hitl": "human", "conditional": "decision"}
 
 
-class NodeType(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NodeType(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """One version of a type. A schema is written here, or stored and named: then it is loaded when the type is
     registered."""
 

@@ -12,7 +12,9 @@ from plait.dialects.graph.definition.node_types import NodeType
 from plait.dialects.graph.definition.schema import graph_schema
 from plait.dialects.graph.definition.type_registry import TypeRegistry
 
-TYPE = Noun("node type", "graph.type_not_found", "there is no node type `{}`", fix="register it first")
+TYPE = Noun(
+    "node type", "graph.type_not_found", "there is no node type `{}`", fix="`GET /api/v1/node-types` lists them"
+)
 
 
 class HasNodeTypes(Protocol):
