@@ -50,7 +50,7 @@ def queries(runs: int) -> dict[str, dict[str, Any]]:
         "list: newest": {},
         "list: failed": {"status": "failed"},
         "list: one definition": {"definition": "definition_4"},
-        "two filters: a definition that never failed, failed": {"definition": "definition_4", "status": "failed"},
+        "list: a definition that never failed, failed": {"definition": "definition_4", "status": "failed"},
         "list: a label that few have": {"labels": {"customer": "customer-77"}},
         "list: a label that all have, running": {"labels": {"env": "prod"}, "status": "running"},
         "list: a second of long ago": {"since": FIRST + runs // 2, "until": FIRST + runs // 2 + 1000},
@@ -58,7 +58,7 @@ def queries(runs: int) -> dict[str, dict[str, Any]]:
         "search: nothing": {"text": "no such thing"},
         "search: what all have": {"text": "customer"},
         "search: an error": {"text": "declined by bank 3"},
-        "two filters: failed, and a text that no new run has": {"text": "order-1", "status": "failed"},
+        "search: failed, and a text that no new run has": {"text": "order-1", "status": "failed"},
     }
 
 
