@@ -6,6 +6,7 @@ import { Button } from "../../components/Button";
 import { ErrorBox } from "../../components/ErrorBox";
 import { Icon, type IconName } from "../../components/Icon";
 import { Ago } from "../../components/Time";
+import { waitLead } from "../../components/wait-words";
 import { Link } from "../../shell/router";
 import type { Asked } from "./actions/requests";
 
@@ -67,7 +68,7 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
     <li className="why">
       <Icon name={ICONS[kind] ?? "play"} />
       <span className="why-text">
-        <span className="faint">{kind === "step" ? "Now" : "Waiting for"}</span>{" "}
+        <span className="faint">{waitLead(kind)}</span>{" "}
         {node ? <Named text={text} node={node} onNode={onNode} /> : text}
         {until !== undefined && (
           <span className="muted">
