@@ -11,6 +11,8 @@ FIRST ?= 0
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 PROCESSES ?= 3
+BENCH_ENVIRONMENT := $(CURDIR)/bench/.venvs/plait
+BENCH := $(if $(PYTHON),$(BENCH_ENVIRONMENT)/bin,$(BIN))
 
 export UV_PROJECT_ENVIRONMENT := $(CURDIR)/.venv
 unexport VIRTUAL_ENV
@@ -29,7 +31,7 @@ setup: $(READY) ## Install everything into .venv (the other targets do this by t
 run: $(READY) $(UI) ## Start engine, API and web UI with a demo: http://127.0.0.1:8080
 	$(BIN)/plait dev $(ARGS)
 
-ui: $(UI) ## Build the web UI
+ui: $(UI) ## Build the web UI, and what removes types from TypeScript
 
 ui-types: $(UI_TYPES) ## Generate the types of the web UI from the API
 
@@ -72,17 +74,14 @@ fmt: $(READY) $(UI_READY) ## Format the code and fix what can be fixed
 sim: $(READY) ## Simulate crashes and bad luck in each dialect: make sim SEEDS=1000 FIRST=0
 	$(BIN)/python -m plait.testing.sim --first $(FIRST) --seeds $(SEEDS)
 
-bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick
-	$(BIN)/python -m bench $(ARGS)
-	$(BIN)/python -m bench.goals
-	$(BIN)/python -m bench.graph
-	$(BIN)/python -m bench.ale
-	$(BIN)/python -m bench.conditions
-	$(BIN)/python -m bench.hops
-	$(BIN)/python -m bench.profile
-	$(BIN)/python -m bench.remote
-	$(BIN)/python -m bench.written
-	$(BIN)/python -m bench.lists
+BENCHES := afl goals graph refs tools ale pipelines conditions hops profile remote written lists
+# One that misses a limit does not keep the others from running.
+# With PYTHON, Plait gets an environment of that interpreter; the bench makes those of the peers with the same one.
+bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick PYTHON=/usr/bin/python3
+	$(if $(PYTHON),UV_PROJECT_ENVIRONMENT=$(BENCH_ENVIRONMENT) $(UV) sync --locked --all-extras --python $(PYTHON))
+	@missed=; $(BENCH)/python -m bench $(ARGS) || missed=" bench"; \
+	for part in $(BENCHES); do $(BENCH)/python -m bench.$$part || missed="$$missed bench.$$part"; done; \
+	[ -z "$$missed" ] || { echo "missed a limit, or did not run:$$missed"; exit 1; }
 
 bench-api: $(READY) ## Measure the HTTP API under load: make bench-api ARGS="--seconds 10"
 	$(BIN)/python -m bench.api $(ARGS)
@@ -92,7 +91,7 @@ bench-ui: $(READY) $(UI) chromium ## Measure the web UI in a browser
 
 clean: ## Remove everything that was installed or built
 	rm -rf .venv .tools dist bench/.venvs bench/.data .pytest_cache .ruff_cache .import_linter_cache .hypothesis
-	rm -rf ui/node_modules $(UI_TYPES) src/plait/server/static tests/artefacts
+	rm -rf ui/node_modules $(UI_TYPES) src/plait/server/static src/plait/scripts/javascript/static tests/artefacts
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml uv.lock | $(UV)
@@ -111,7 +110,7 @@ $(UI_READY): ui/package.json ui/package-lock.json
 $(UI_TYPES): $(READY) ui/tools/api-types.js $(shell find src/plait -name '*.py')
 	$(BIN)/python -m plait.server.print_openapi | node ui/tools/api-types.js $@
 
-$(UI): $(UI_READY) ui/index.html ui/vite.config.ts $(shell find ui/src ui/public -type f ! -name schema.ts 2>/dev/null)
+$(UI): $(UI_READY) ui/index.html $(wildcard ui/vite*.ts) ui/tools/strip-types.js $(shell find ui/src ui/public -type f ! -name schema.ts 2>/dev/null)
 	npm --prefix ui run build
 
 # The browser of the tests; where there is no apt, install it by hand or name it in PLAIT_CHROMIUM.

@@ -1,7 +1,7 @@
 """Environments of the peers, made on demand and kept.
 
 Peers must not share dependencies with Plait or with each other, so each has its own under ``bench/.venvs``. An
-environment remembers what was asked of it, and is made again when that changes.
+environment remembers what was asked of it and with which Python it was made, and is made again when that changes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from bench.catalog import Environment
+from bench.interpreter import identity
 from bench.unavailable import UnavailableError
 
 ROOT = Path(__file__).parent / ".venvs"
@@ -23,7 +24,7 @@ def interpreter(environment: Environment | None) -> str:
     if environment is None:
         return sys.executable
     folder = ROOT / environment.name
-    wanted = "\n".join((*environment.python, *environment.npm)) + "\n"
+    wanted = "\n".join((identity(), *environment.python, *environment.npm)) + "\n"
     stamp = folder / "installed.txt"
     if not stamp.exists() or stamp.read_text() != wanted:
         _install(environment, folder)

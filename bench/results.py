@@ -9,6 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
+from bench import interpreter
 from bench.catalog import SUBJECTS, Kind, Subject, named
 from bench.works import WORKS, Measure, Measures
 
@@ -94,7 +95,7 @@ class Results:
                 "quick": self.quick,
                 "rounds": {work: self.rounds(work) for work in self.works()},
                 "cores": os.cpu_count(),
-                "python": platform.python_version(),
+                "python": interpreter.facts(),
                 "system": f"{platform.system()} {platform.machine()}",
                 "versions": self.versions,
                 "left_out": self.left_out,

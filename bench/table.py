@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from bench import interpreter
 from bench.catalog import Subject
 from bench.results import Results
 from bench.targets import Verdict
@@ -94,6 +95,7 @@ def _remarks(results: Results) -> list[str]:
         "'Plait is': so many times better than this subject, on the same kind of store.",
         "'of limit': share of what the bare database reaches with the same rows.",
     ]
+    remarks.append(interpreter.description())
     if versions:
         remarks.append(f"Versions: {versions}.")
     remarks.extend(f"Failed: {work} {name}: {reason}" for (work, name), reason in results.failures.items())

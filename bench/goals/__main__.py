@@ -14,7 +14,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from . import figures, flows
+from . import figures, flows, holds
 from .figures import CATALOG, Figure
 from .flows import Rate
 
@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("--flows", type=int, default=FLOWS, help=f"flows of ten steps each (default: {FLOWS})")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
-    found = figures.measure(options.samples)
+    found = [*figures.measure(options.samples), *holds.measure()]
     rates = flows.measure(options.flows)
     if options.json:
         parts = {"catalog": found, "flows": rates}

@@ -6,28 +6,17 @@ import asyncio
 import statistics
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import uvloop
 
+from bench.figure_table import Figure
 from bench.targets import Limit
 from plait import Engine, graph, handler
 
 NODES, WIDE = 10, 1_000
 AT_ONCE = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    name: str
-    value: float
-    limit: Limit
-
-    @property
-    def met(self) -> bool:
-        return self.limit.met(self.value)
 
 
 @handler

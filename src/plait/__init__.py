@@ -8,6 +8,7 @@ A name is loaded when it is first used: importing `plait` alone imports nothing 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from plait.dialects.afl.definition import afl
     from plait.dialects.code.context import Context
     from plait.dialects.code.definition import step, workflow
     from plait.dialects.code.errors import CriticalError, RollbackError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from plait.dialects.goals.definition import goals
     from plait.dialects.graph.graph import graph
     from plait.dialects.graph.handlers import Route, handler
+    from plait.dialects.refs.refs import refs
     from plait.engine import Handle
     from plait.kernel.errors import PlaitError
     from plait.kernel.limits import Limits
@@ -45,10 +47,12 @@ __all__ = [
     "RollbackError",
     "Route",
     "Undo",
+    "afl",
     "goals",
     "graph",
     "handler",
     "heartbeat",
+    "refs",
     "step",
     "step_info",
     "step_log",
@@ -68,10 +72,12 @@ _PLACES = {
     "RollbackError": "plait.dialects.code.errors",
     "Route": "plait.dialects.graph.handlers",
     "Undo": "plait.dialects.code.steps",
+    "afl": "plait.dialects.afl.definition",
     "goals": "plait.dialects.goals.definition",
     "graph": "plait.dialects.graph.graph",
     "handler": "plait.dialects.graph.handlers",
     "heartbeat": "plait.dialects.code.steps",
+    "refs": "plait.dialects.refs.refs",
     "step": "plait.dialects.code.definition",
     "step_info": "plait.dialects.code.steps",
     "step_log": "plait.dialects.code.steps",

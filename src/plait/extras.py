@@ -15,7 +15,9 @@ from typing import Literal
 
 from plait.kernel.errors import PlaitError
 
-Extra = Literal["cli", "client", "encryption", "http", "otel", "postgres", "redis", "scripts", "server"]
+Extra = Literal[
+    "afl", "cli", "client", "encryption", "http", "lsp", "mcp", "otel", "postgres", "redis", "scripts", "server"
+]
 
 
 class MissingExtra(PlaitError):

@@ -35,6 +35,21 @@ def test_reject_says_no(desk: Desk):
 
 
 @both_ways
+def test_a_vote_is_handed_to_someone_else(desk: Desk):
+    with desk.engine():
+        desk.start("asks_the_board", "a")
+        said = desk.plait("approve", "a", "--by", "ada", "--delegate-to", "dan", "--comment", "on leave").out
+        assert said.startswith("run a: `budget` delegated to dan")
+        shown = desk.plait("approvals", "a:budget").out
+        assert "delegated  ada to dan 20" in shown
+        refused = desk.plait("approve", "a", "--by", "ada", "--json").problem
+        assert refused["code"] == "kernel.not_an_approver"
+        desk.plait("approve", "a", "--by", "dan")
+        desk.plait("approve", "a", "--by", "bob")
+        assert desk.end("a")["output"] == "dan, bob"
+
+
+@both_ways
 def test_of_several_approvals_one_must_be_named(desk: Desk):
     desk.start("asks_twice", "a")
     ran = desk.plait("approve", "a")

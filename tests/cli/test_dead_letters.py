@@ -70,3 +70,17 @@ def test_an_unknown_or_settled_letter_is_refused(desk: Desk):
     desk.run("gated", "--id", "g")
     ran = desk.plait("dlq", "discard", "g:gate", "--json")
     assert (ran.code, ran.problem["code"]) == (2, "kernel.dead_letter_settled")
+
+
+@both_ways
+def test_those_of_a_run_and_a_node_are_listed_and_settled_together(desk: Desk):
+    _failed(desk)
+    assert [letter["id"] for letter in desk.plait("dlq", "list", "--run", "g", "--node", "gate", "--json").json] == [
+        "g:gate"
+    ]
+    assert desk.plait("dlq", "list", "--run", "g", "--node", "other", "--json").json == []
+    assert desk.plait("dlq", "list", "--run", "another", "--json").json == []
+    assert desk.plait("dlq", "retry").code != 0
+    with desk.engine():
+        assert "dead letter g:gate: retry" in desk.plait("dlq", "retry", "--run", "g").out
+        assert desk.end("g")["output"] == "passed"

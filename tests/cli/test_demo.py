@@ -11,7 +11,7 @@ from plait import Engine, Handle, goals
 from plait.cli.demo import stage
 from plait.cli.demo.stage import LiveStage, Scene
 from plait.cli.output import console
-from plait.demo import seed, shop, steps
+from plait.demo import newsletter, returns, seed, shop, steps
 from plait.errors import RunFailed
 from plait.kernel.view import RunView
 from tests.cli.support import Desk, run_plait
@@ -112,12 +112,24 @@ async def _asked(engine: Engine, run: Handle[Any]) -> str:
 
 
 async def test_seeding_again_adds_nothing():
-    async with Engine("memory:", definitions=(shop, steps)) as engine:
+    async with Engine("memory:", definitions=(shop, steps, returns, newsletter)) as engine:
         await seed.seed(engine)
         before = engine.catalog.sequence
         await seed.seed(engine)
         assert engine.catalog.sequence == before
-        assert len([row for row in await engine.runs() if row.parent is None]) == 12
+        assert len([row for row in await engine.runs() if row.parent is None]) == 15
+
+
+async def test_goods_that_come_back_are_paid_back_and_a_reader_who_can_not_be_reached_stops_nobody():
+    async with Engine("memory:", definitions=(shop, steps, returns, newsletter)) as engine:
+        await seed.seed(engine)
+        letter = await (await engine.get("back-from-grace")).result()
+        assert letter == {"write_letter": {"letter": "Dear Grace, 39.00 are on their way."}}
+        sent = await (await engine.get("newsletter-winter")).result()
+        assert [item for item in sent if isinstance(item, str)] == [
+            "sent to ada@example.org",
+            "sent to grace@example.org",
+        ]
 
 
 async def test_the_catalog_of_the_tea_shop_has_a_step_of_every_kind():

@@ -158,3 +158,10 @@ def _sql(desk: Desk, statement: str) -> None:
     db = apsw.Connection(str(desk.folder / "plait.db"))
     db.execute(statement)
     db.close()
+
+
+def test_one_run_is_examined(desk: Desk):
+    desk.run("nothing", "--id", "n")
+    ran = desk.plait("doctor", "--run", "n", "--json")
+    assert ran.json["facts"]["run"] == "n: completed, ended"
+    assert desk.plait("doctor", "--run", "unknown", "--json").json["problems"][0]["code"] == "kernel.no_run"

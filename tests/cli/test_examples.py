@@ -154,3 +154,47 @@ def test_the_graph_runs_by_itself(tmp_path: Path):
     assert ran.returncode == 0, ran.stderr
     assert "approved: Ship this order?" in ran.stdout
     assert "parcel:n-1:tea" in ran.stdout
+
+
+# -- as references -----------------------------------------------------------------------------------------------------
+
+REFS = "examples/order/refs.py:order"
+
+
+def test_an_order_as_references_is_paid_and_shipped(shop: Desk):
+    ran = shop.plait("run", REFS, "--id", "r-1", "--input", "@examples/order/tea.json")
+    assert ran.code == 0, ran.err
+    assert '"shipped":["tea is on its way","pot is on its way"]' in ran.out
+
+
+def test_the_references_run_by_themselves(tmp_path: Path):
+    ran = subprocess.run(
+        [sys.executable, "-m", "examples.order.refs"], cwd=tmp_path, env=environment(), capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "paid 39.86" in ran.stdout
+
+
+# -- in AFL ------------------------------------------------------------------------------------------------------------
+
+
+def test_an_order_in_afl_is_paid_and_shipped(shop: Desk):
+    place = "examples/order/order.afl"
+    given = "@examples/order/tea.json"
+    ran = shop.plait("afl", "run", place, "shop.Order", "--handlers", "examples/order/afl.py", "-i", given, "--json")
+    assert ran.code == 0, ran.err
+    assert "pot is on its way" in ran.out
+
+
+@pytest.mark.parametrize("name", ["afl", "family"])
+def test_the_orders_in_afl_run_by_themselves(tmp_path: Path, name: str):
+    ran = subprocess.run(
+        [sys.executable, "-m", f"examples.order.{name}"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "paid 39.86" in ran.stdout
+    assert "pot is on its way" in ran.stdout

@@ -23,7 +23,7 @@ def test_everything_that_is_wrong_with_a_graph_is_told_with_its_place(desk: Desk
         "broken.json: /nodes/0/depends_on: error node `A`: unknown field `depends_on`; did you mean `dependencies`? "
         "[graph.bad_shape]",
         "broken.json: /nodes/0/type: error unknown node type `tsk`; known: agent, decision, function, http, human, "
-        "migration, run, task, transform, wait [graph.unknown_type]",
+        "migration, run, task, tool, transform, wait [graph.unknown_type]",
         "2 graphs, 2 errors",
     ]
     assert desk.plait("check", "orders.json").out == "1 graph right\n"
@@ -71,6 +71,20 @@ def test_a_graph_is_saved_started_by_its_name_and_taken_back(desk: Desk):
     assert "`orders@main` is not at version v1.0: it is at v1.1" in refused.err
 
 
+@both_ways
+def test_a_deleted_definition_is_not_started_and_saving_brings_it_back(desk: Desk):
+    write(desk)
+    desk.plait("save", "orders", "orders.json")
+    assert desk.plait("definitions", "--delete", "orders").out.startswith("deleted orders")
+    assert desk.plait("run", "orders", '{"amount": 3}').code == 2
+    assert "orders" not in desk.plait("definitions").out
+    missing = desk.plait("definitions", "--delete", "orders")
+    assert (missing.code, "Traceback" in missing.err) == (2, False)
+    assert desk.plait("save", "orders", "orders.json").out == "saved orders@v1.0\n"
+    assert json.loads(desk.plait("run", "orders", '{"amount": 3}').out) == {"reply": {"total": 3}}
+    assert desk.plait("tag", "orders", "--json").json == {"main": "v1.0"}
+
+
 def test_a_graph_in_a_file_is_run(desk: Desk):
     write(desk)
     assert json.loads(desk.plait("run", "orders.json", '{"amount": 7}').out) == {"reply": {"total": 7}}
@@ -85,3 +99,17 @@ def test_what_is_no_definition_is_not_saved(desk: Desk):
         == "error: other.json holds no definition. To fix: name a JSON file that holds a graph [cli.no_definition]\n"
     )
     assert desk.plait("tag", "orders", "--undo").code == 2
+
+
+@both_ways
+def test_the_policy_of_a_namespace_is_set_and_shown(desk: Desk):
+    (desk.folder / "none.json").write_text("{}")
+    assert desk.plait("policy", "set", "none.json").code == 0
+    assert desk.plait("policy").out == "no policy: graphs may do what they allow themselves\n"
+    (desk.folder / "policy.json").write_text('{"start_rate": "by_agents", "max_fanout": 3}')
+    assert desk.plait("policy", "set", "policy.json").out.startswith("policy set")
+    assert desk.plait("policy", "show", "--json").json == {"max_fanout": 3, "start_rate": "by_agents"}
+    (desk.folder / "bad.json").write_text('{"max_fanout": 0}')
+    ran = desk.plait("policy", "set", "bad.json")
+    assert ran.code == 2
+    assert "graph.bad_policy" in ran.err or "http.bad_body" in ran.err

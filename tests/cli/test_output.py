@@ -11,10 +11,12 @@ from plait.cli import words
 from plait.cli.leases import alive
 from plait.cli.options import read_edits
 from plait.cli.output import emit, table
+from plait.cli.run_view import line
 from plait.kernel.errors import ErrorInfo, InvalidInput
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis
 from plait.kernel.store import Owner
+from plait.kernel.view import Node
 
 
 @pytest.mark.parametrize(
@@ -88,3 +90,8 @@ def test_a_failure_is_told_with_its_parts_notes_and_cause():
         "ExceptionGroup: two orders (2 sub-exceptions) (of shop 7; ValueError: no sku; KeyError: 'price'), "
         "because of OSError: disk full"
     )
+
+
+def test_a_node_without_a_path_whose_id_says_nothing_is_called_by_its_label():
+    block = Node(id="1a72380258e6", kind="AndThen", label="andThen 1", status="completed", parent="32d76529307e")
+    assert line(block, None, Millis(0)).plain.startswith("✓ andThen 1  AndThen")

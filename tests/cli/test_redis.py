@@ -1,5 +1,7 @@
 """Redis on the command line, and the example of a worker, run as its first lines say."""
 
+import ast
+import asyncio
 import json
 import os
 import subprocess
@@ -9,8 +11,9 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+import redis.asyncio
 
-from plait import Engine
+from plait import Engine, graph
 from tests.cli.support import ROOT, Desk
 from tests.support.valkey import ValkeyServer
 from tests.workers.redis.queued import doubled, shouting
@@ -33,6 +36,25 @@ def keys(desk: Desk) -> str:
     return desk.plait("keys", "signing", "--json").out
 
 
+def test_the_example_has_no_more_than_twenty_lines():
+    tree = ast.parse((ROOT / "examples/redis_worker.py").read_text())
+    code = [each for each in tree.body[1:] if not isinstance(each, ast.Import | ast.ImportFrom)]
+    parts = [part for each in code for part in ast.walk(each)]
+    assert len({part.lineno for part in parts if isinstance(part, ast.stmt | ast.excepthandler)}) <= 20
+
+
+async def test_the_example_outlives_a_flush_and_a_restart_of_redis(desk: Desk, keys: str, own_valkey: ValkeyServer):
+    async with Engine(desk.db, definitions=[doubled], redis=own_valkey.url) as engine:
+        with example(own_valkey.url, "wf.tasks.math", keys) as worker:
+            assert await (await engine.start(doubled, 1)).result() == 2
+            async with redis.asyncio.Redis.from_url(own_valkey.url) as db:
+                await db.flushall()
+            assert await (await engine.start(doubled, 2)).result() == 4
+            own_valkey.restart()
+            assert await (await engine.start(doubled, 3)).result() == 6
+            assert worker.poll() is None
+
+
 async def test_the_example_serves_a_step_and_a_node(desk: Desk, keys: str, redis_url: str):
     async with Engine(desk.db, definitions=[doubled], redis=redis_url) as engine:
         with example(redis_url, "wf.tasks.math", keys), example(redis_url, "wf.tasks.voice", keys):
@@ -53,7 +75,40 @@ async def test_the_example_refuses_a_forged_task(desk: Desk, keys: str, redis_ur
         with example(redis_url, "wf.tasks.voice", keys):
             assert await run.result() == {"A": {"text": "TEA"}}  # it was offered again, in a new envelope
         [rejected] = [event.data for event in await run.events() if event.type == "token.rejected"]
-        assert rejected["reason"] == "a worker refused the envelope: ValueError('forged or expired')"
+        assert rejected["reason"] == "a worker refused the envelope: forged or expired"
+
+
+async def test_the_doctor_builds_what_observers_see_anew(desk: Desk, keys: str, redis_url: str, monkeypatch):
+    monkeypatch.setenv("PLAIT_REDIS", redis_url)
+    definition = {
+        "nodes": [
+            {"id": "a", "type": "transform", "config": {"output": {"n": 1}}},
+            {"id": "boss", "type": "human", "human_config": {"approvers": ["ann"]}},
+        ],
+        "edges": [{"from": "a", "to": "boss"}],
+    }
+    async with Engine(desk.db, redis=redis_url) as engine, redis.asyncio.Redis.from_url(redis_url) as db:
+        await engine.start(graph(definition), {"n": 0}, id="r1")
+        while not await db.smembers("pending_approvals:r1"):
+            pass  # each look is a round trip
+        before = {key: await dumped(db, key) for key in sorted(await db.keys("*:r1*"))}
+        await db.flushall()
+        await db.set("counter:r1", 99)
+        ran = await asyncio.to_thread(desk.plait, "doctor", "--run", "r1", "--repair", "--json")
+        assert "rebuilt" in ran.json["facts"]["mirror"]
+        after = {key: await dumped(db, key) for key in sorted(await db.keys("*:r1*"))}
+        assert after == before
+        assert len(after) > 4
+
+
+async def dumped(db: "redis.asyncio.Redis", key: bytes | str) -> object:
+    match await db.type(key):
+        case b"string":
+            return await db.get(key)
+        case b"set":
+            return await db.smembers(key)
+        case _:
+            return await db.hgetall(key)
 
 
 def test_signing_keys_are_shown_and_rotated(desk: Desk):

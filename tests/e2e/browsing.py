@@ -91,6 +91,8 @@ def _launch() -> tuple[Playwright, Browser]:
 
 def leave(page: Page, url: str) -> None:
     """As if nobody had been on this server: for the next test."""
+    if page.url.startswith(url):
+        page.evaluate("sessionStorage.clear()")
     page.goto("about:blank")
     storage = {"origin": url, "storageTypes": "local_storage,cookies"}
     page.context.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)

@@ -289,3 +289,23 @@ async def paying(ctx: Context) -> None:
 async def buying(ctx: Context) -> None:
     await ctx.step("prepare", nothing)
     await ctx.child("pay", paying)
+
+
+@workflow
+async def shopping(ctx: Context) -> None:
+    """Where it fails is the child of its child."""
+    await ctx.child("buy", buying)
+
+
+@workflow
+async def overtaking(ctx: Context) -> None:
+    """What was opened later began first: the step before it waits for a nap."""
+
+    async def later() -> None:
+        await ctx.sleep("nap", 0.2)
+        await ctx.step("after the nap", nothing)
+
+    async def at_once() -> None:
+        await ctx.step("at once", nothing)
+
+    await asyncio.gather(later(), at_once())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .drawing import BILL, THANKS, save
 from .serving import Server
 from .steps import ORDER, reach, register
 
@@ -35,4 +36,9 @@ def fill(server: Server) -> None:
     reach(server, ["break", "greet"], {"name": "Ada"}, "sale-2", NS)
     server.ended("sale-1", namespace=NS)
     server.ended("sale-2", "failed", namespace=NS)
+    save(server, "bill", BILL, namespace=NS)
+    server.begin("bill", {"amount": 120}, id="bill-1", dialect="graph", namespace=NS)
+    server.waits("bill-1", "join", namespace=NS)
+    server.post("/runs/bill-1/patch", {"operations": THANKS}, namespace=NS)
+    server.post("/definitions/bill/patch", {"operations": THANKS, "description": "Say thanks"}, namespace=NS)
     server.client.put("/definitions/greet/tags/stable", json={"version": "1"}, params={"namespace": NS})

@@ -20,6 +20,7 @@ import httpx
 ROOT = Path(__file__).parents[2]
 PLAIT = str(Path(sys.executable).with_name("plait"))
 FLOWS = "tests.e2e.flows"
+TOOLS = ROOT / "tests" / "workers" / "mcp" / "raw_server.py"
 PATIENCE = 20.0
 
 
@@ -57,7 +58,18 @@ class Server:
         log = (self.folder / "server.log").open("a")
         with log:
             self._process = subprocess.Popen(
-                [PLAIT, self.command, self.module, "--port", str(self.port), "--db", self.db, "--json"],
+                [
+                    PLAIT,
+                    self.command,
+                    self.module,
+                    "--port",
+                    str(self.port),
+                    "--db",
+                    self.db,
+                    "--mcp",
+                    self._tools(),
+                    "--json",
+                ],
                 stdout=subprocess.PIPE,
                 stderr=log,
                 cwd=self.cwd,
@@ -70,6 +82,13 @@ class Server:
             raise AssertionError((self.folder / "server.log").read_text())
         assert json.loads(told)["url"] == self.url
         return self
+
+    def _tools(self) -> str:
+        """The configuration of an MCP server, which is started when somebody asks for its tools."""
+        command = {"command": sys.executable, "args": [str(TOOLS), str(self.folder / "calls.txt")]}
+        path = self.folder / "mcp.json"
+        path.write_text(json.dumps({"mcpServers": {"raw": command}}))
+        return str(path)
 
     def stop(self) -> None:
         process, self._process = self._process, None

@@ -48,6 +48,20 @@ def test_the_failure_of_a_child_is_told_once_and_leads_to_the_child(page: Page, 
     expect(page.get_by_role("complementary", name="Node take payment")).to_contain_text("the card was declined")
 
 
+def test_the_failure_of_a_grandchild_is_told_by_the_step_that_failed(page: Page, server: Server, name: str) -> None:
+    server.begin("shopping", id="s-1", namespace=name)
+    server.ended("s-1", "failed", namespace=name)
+    page.goto(f"/runs?ns={name}&status=failed")
+    rows = page.locator("table.runs tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("take payment failed: the card was declined")
+    open_run(page, "s-1", f"?ns={name}")
+    banner = page.get_by_role("region", name="Why it failed")
+    expect(banner.get_by_role("heading")).to_have_text("take payment failed: the card was declined")
+    banner.get_by_role("link", name="Open child run").click()
+    expect(page.get_by_role("complementary", name="Node take payment")).to_contain_text("the card was declined")
+
+
 # -- what it waits for -------------------------------------------------------------------------------------------------
 
 
@@ -88,6 +102,10 @@ def test_a_run_that_was_tried_again_says_so_and_keeps_its_attempts(page: Page, s
     server.ended(failed)
     open_run(page, failed)
     expect(page.locator(".run-head")).to_contain_text("tried again")
+    idle = server.get(f"/runs/{failed}")["run"]["idle_ms"]
+    assert idle > 0, "the time between its failure and the retry is not counted"
+    chip = page.locator(".run-head .chip", has_text="tried again")
+    expect(chip).to_have_attribute("title", re.compile("That time is not counted"))
     expect(node(page, "call supplier, step, completed, 3 attempts")).to_contain_text("×3")
     page.get_by_role("link", name="Timeline").click()
     expect(page.locator(".gantt-pause")).to_contain_text("tried again")
@@ -113,6 +131,14 @@ def test_no_text_of_the_graph_is_too_small_when_it_opens(page: Page, ordered: st
     open_run(page, ordered)
     expect(page.locator(".react-flow__node").first).to_be_visible()
     assert page.evaluate(SMALLEST) >= 11
+
+
+def test_the_timeline_is_by_start_time(page: Page, server: Server, name: str) -> None:
+    server.begin("overtaking", id=name)
+    server.ended(name)
+    open_run(page, name, "?tab=timeline")
+    rows = page.get_by_role("region", name="Timeline by node").locator(".gantt-row")
+    expect(rows).to_have_text([re.compile(each) for each in ("nap", "at once", "after the nap")])
 
 
 def test_steps_of_a_loop_are_named_by_their_round(page: Page, ordered: str) -> None:

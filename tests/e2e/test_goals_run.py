@@ -80,6 +80,30 @@ def test_edges_of_what_was_never_reached_leave_no_shade_on_a_dark_page(page: Pag
     assert page.evaluate(NEARLY_BACKGROUND, [picture, graph.bounding_box()]) < 8_000
 
 
+STRIPE = "one => getComputedStyle(one).borderLeftColor"
+
+
+def _reddish(color: str) -> bool:
+    red, green, blue = (float(part) for part in re.findall(r"[\d.]+", color)[:3])
+    return red > 1.5 * max(green, blue)
+
+
+def test_steps_that_were_never_reached_are_grey_and_those_that_failed_are_red(
+    page: Page, server: Server, ns: str
+) -> None:
+    reach(server, ["letter"], {"email": ADA, "card": "visa", "cart": [{"price": "free"}]}, ns, ns)
+    server.ended(ns, "failed", namespace=ns)
+    open_run(page, ns, f"?ns={ns}")
+    graph = page.get_by_role("region", name="Graph of the run")
+    reds = graph.locator(".card-node.edge-failed")
+    expect(reds).to_have_count(2)  # the charge, and a rebate beside it
+    unreached = graph.locator(".card-node").filter(has_text="Write a letter")
+    expect(unreached).to_have_class(re.compile("edge-(skipped|pending)"))
+    expect(unreached).to_contain_text("not reached: no receipt")
+    assert _reddish(reds.first.evaluate(STRIPE))
+    assert not _reddish(unreached.evaluate(STRIPE))
+
+
 def test_each_attribute_tells_its_value_and_who_gave_it(page: Page, sold: str) -> None:
     open_run(page, sold, f"?ns={sold}")
     page.get_by_role("link", name="Attributes").click()

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from .access import faults
 from .acting import act, dialog
 from .browsing import PHONE, WIDE, shoot, sideways
+from .drawing import choose
 from .gallery import NS
 from .serving import Server
 
@@ -59,6 +60,16 @@ def _register(page: Page) -> None:
 def _unregister(page: Page) -> None:
     page.get_by_role("button", name="Unregister", exact=True).click()
     dialog(page, "Unregister Add it up?")
+
+
+def _node(page: Page) -> None:
+    choose(page, "boss")
+
+
+def _delegate(page: Page) -> None:
+    page.get_by_role("link", name="Pay it?").click()
+    page.get_by_role("button", name="Delegate").click()
+    dialog(page, "Delegate")
 
 
 SCREENS = [
@@ -112,6 +123,17 @@ SCREENS = [
     Screen("run-attributes", "/runs/sale-1?tab=attributes", "paid 125 with visa"),
     Screen("run-plan", "/runs/sale-1?tab=plan", "Outcome"),
     Screen("run-plan-failed", "/runs/sale-2?tab=plan", "out of ink"),
+    Screen("editor", "/definitions/bill/edit", "No problems"),
+    Screen("editor-node", "/definitions/bill/edit", "No problems", _node),
+    Screen("editor-json", "/definitions/bill/edit?view=both", '"human_config"'),
+    Screen("editor-new", "/new/graph", "No nodes yet"),
+    Screen("editor-none", "/definitions/checkout/edit", "can't be edited here"),
+    Screen("definition-graph-diff", "/definitions/bill?version=v1.1&against=v1.0", "thank"),
+    Screen("run-tokens", "/runs/bill-1", "merge"),
+    Screen("run-path", "/runs/bill-1?tab=path", "tokens in flight"),
+    Screen("run-changes", "/runs/bill-1?tab=changes", "Patched"),
+    Screen("run-edit", "/runs/bill-1/edit", "No problems"),
+    Screen("dialog-delegate", "/approvals?run=bill-1", "Pay it?", _delegate),
     Screen("settings", "/settings", "Audit log"),
     Screen("keys", "/runs", "order-2", _help),
     Screen("login", "/login", "Sign in to Plait"),

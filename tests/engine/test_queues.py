@@ -1,6 +1,7 @@
 """Tasks on queues, from the decision that asks for one to the result that a worker reports."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -171,6 +172,32 @@ async def test_a_worker_that_is_gone_loses_its_task_to_the_next():
         events = {event.type: event.data for event in await run.events()}
         assert events["task.late"] == {"token": "render", "attempt": 1, "output": "too late"}
         assert events["task.queued"]["lost_worker"] == "stalled"
+
+
+async def test_a_clock_that_is_set_back_does_not_prolong_the_lease_of_a_worker_that_is_gone():
+    async with Shop() as shop:
+        run = await shop.engine.start(book, id="b")
+        lost = await shop.one("gone", lease_ms=10_000)
+        shop.clock.set(shop.clock.time - timedelta(hours=1))
+        await shop.later(5)
+        assert await shop.claim("quick") == [], "it may be alive: its lease is not over"
+        await shop.later(10)
+        task = await shop.one("quick")
+        assert (task.attempt, task.key) == (2, lost.key)
+        await shop.engine.queues.complete(task.id, "done")
+        assert await run.result() == "done"
+
+
+async def test_a_clock_that_is_set_back_does_not_prolong_a_timeout():
+    async with Shop() as shop:
+        run = await shop.engine.start(hasty, id="h")
+        task = await shop.one(lease_ms=600_000)
+        shop.clock.set(shop.clock.time - timedelta(hours=1))
+        await shop.later(2)
+        assert await shop.engine.queues.heartbeat(task.id)
+        await shop.later(15)
+        with pytest.raises(RunFailed, match=r"step `short` took longer than 10 s"):
+            await run.result()
 
 
 async def test_workers_that_are_gone_use_up_no_retries_but_are_bounded():

@@ -1,10 +1,12 @@
 """A parked run says in its row that it waits and for what: lists need not load it."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from plait import Context, Engine, Retry, step, workflow
+from plait.dialects.code.machine import CodeMachine
 from plait.engine import Handle
 from plait.kernel.store import RunFilter
 from plait.kernel.view import Reason
@@ -101,3 +103,45 @@ async def test_a_run_whose_task_a_worker_has_does_not_wait():
         assert await engine.runs(RunFilter(status="waiting")) == []
         await engine.queues.complete(task.id, 1)
         assert await handle.result() == 1
+
+
+MANY = 60
+
+
+@workflow
+async def for_many_workers(ctx: Context) -> int:
+    async def page(number: int) -> int:
+        found = await ctx.step(f"page-{number}", render, queue="gpu")
+        return found if number else len([await ctx.listen("go")])
+
+    return sum(await asyncio.gather(*(page(number) for number in range(MANY))))
+
+
+async def until_closed(handle: Handle[Any], count: int) -> None:
+    """The results of so many steps are decided."""
+    async for events in handle.follow():
+        count -= sum(event.type == "op.closed" for event in events)
+        if count <= 0:
+            return
+
+
+async def test_each_of_many_results_of_workers_does_not_look_at_all_that_is_left(monkeypatch: pytest.MonkeyPatch):
+    looks: list[int] = []
+    waiting = CodeMachine.waiting
+    monkeypatch.setattr(CodeMachine, "waiting", lambda self, tasks: looks.append(len(tasks)) or waiting(self, tasks))
+    async with Engine("memory:", definitions=[for_many_workers]) as engine:
+        handle = await engine.start(for_many_workers)
+        first, *others = await engine.queues.claim("w", ["gpu"], limit=MANY)
+        before = len(looks)
+        for task in others[: MANY - 40]:
+            await engine.queues.complete(task.id, 1)
+        await until_closed(handle, MANY - 40)
+        assert (await handle.row()).waiting == Reason("queue", "queue `gpu`")
+        assert len(looks) == before, "there are only fewer of them"
+        await engine.queues.complete(first.id, 1)
+        await until_closed(handle, MANY - 39)
+        assert (await handle.row()).waiting == Reason("message", "message `go`")
+        for task in others[MANY - 40 :]:
+            await engine.queues.complete(task.id, 1)
+        await handle.message("go")
+        assert await handle.result() == MANY

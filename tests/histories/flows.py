@@ -204,6 +204,13 @@ async def regretted_with_child(ctx: Context) -> None:
     raise RollbackError("changed my mind")
 
 
+@workflow
+async def delegated(ctx: Context) -> list[Any]:
+    """Waits for somebody who hands it on to another; both are told, as far as a mail server is there."""
+    verdict = await ctx.approve("sign", approvers=["ada"])
+    return [verdict.approved, verdict.by]
+
+
 DEFINITIONS = [
     everything,
     countersigned,
@@ -220,4 +227,5 @@ DEFINITIONS = [
     printed,
     undoable,
     regretted_with_child,
+    delegated,
 ]

@@ -7,6 +7,7 @@ from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.inputs import TaskResult
 from plait.kernel.values import encode
 from plait.testing import Sim, SimRun, StuckError, sim
+from plait.workers.notice_settings import NoticeSettings
 
 from . import flows
 from .flows import DAY, World
@@ -144,6 +145,18 @@ async def rejected(s: Sim) -> SimRun:
     return await _ended(s, run)
 
 
+async def delegated(s: Sim) -> SimRun:
+    # People get mails where there is a server for them, which is gone when the first is to be sent
+    mails = NoticeSettings(mail="smtp://127.0.0.1?from=plait@example.com&domain=example.com")
+    s.engine.kernel.loader._notify = mails.notices
+    run = await s.start(flows.delegated, id="delegated")
+    await s.settle()
+    await s.engine.approvals.delegate("delegated:sign", "bob", by="ada", comment="on leave")
+    await s.settle()
+    await s.engine.approvals.decide("delegated:sign", "approve", by="bob")
+    return await _ended(s, run)
+
+
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
     "countersigned": countersigned,
@@ -162,6 +175,7 @@ RECIPES: dict[str, Recipe] = {
     "bulky": bulky,
     "queued": queued,
     "rejected": rejected,
+    "delegated": delegated,
 }
 
 

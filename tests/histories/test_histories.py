@@ -27,6 +27,7 @@ NOT_TO_BE_FORKED = {
     "forked",  # with an edit
     "past-its-deadline",  # which a fork does not have
     "countersigned",  # in which the votes that were given before do not count
+    "delegated",  # to somebody who is asked in the original alone
     "chatting",  # with a child, which starts anew and waits to be told again
 }
 MENDED = {"retried", "rewound", "forked"}

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from plait.kernel import decide, values
+from plait.kernel import values
+from plait.kernel.advance import advance as one_round
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard, TaskToken, shard_of
@@ -14,6 +15,7 @@ from plait.kernel.inputs import AnyInput, Loaded, Message, Start, TaskResult
 from plait.kernel.leases import Leases
 from plait.kernel.limits import Limits
 from plait.kernel.machine import Machine, RunInfo
+from plait.kernel.notice import Notify, by_service
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
 from plait.kernel.unit_of_work import UnitOfWork
@@ -27,9 +29,12 @@ def info(run_id: str = "run", **changes: Any) -> RunInfo:
     return RunInfo(run_id=RunId(run_id), **(facts | changes))
 
 
-def fresh(machine: Machine | None = None, *, limits: Limits | None = None, **of: Any) -> Run:
+def fresh(
+    machine: Machine | None = None, *, limits: Limits | None = None, notify: Notify = by_service, **of: Any
+) -> Run:
     about = info(**of)
-    return Run(about, machine or ToyMachine(about), ids=Ids(seed=7), limits=limits or Limits(), epoch=Epoch(1))
+    machine = machine or ToyMachine(about)
+    return Run(about, machine, ids=Ids(seed=7), limits=limits or Limits(), epoch=Epoch(1), notify=notify)
 
 
 def start(*program: Move, **changes: Any) -> Start:
@@ -68,7 +73,7 @@ def advance(run: Run, *inputs: AnyInput, now: int = NOW) -> UnitOfWork:
 def give(run: Run, *inputs: AnyInput, now: int = NOW, key: str | None = None) -> UnitOfWork:
     """One decision round: these inputs and no more."""
     run.mailbox.extend((input, key) for input in inputs)
-    return decide.advance(run, Millis(now))
+    return one_round(run, Millis(now))
 
 
 def done(token: str, output: object = "done", attempt: int = 1) -> TaskResult:

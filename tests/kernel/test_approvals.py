@@ -9,7 +9,7 @@ from plait.kernel.approval import ApprovalChange, Escalation, Vote
 from plait.kernel.approvals import ESCALATE
 from plait.kernel.effects import Decision, Finish, RequestApproval, WithdrawApproval
 from plait.kernel.ids import Millis, TaskToken
-from plait.kernel.inputs import Cancel, Decided, Loaded, TimerFired
+from plait.kernel.inputs import Cancel, Decided, Delegate, Loaded, TimerFired
 from plait.kernel.run import Run
 from plait.kernel.unit_of_work import UnitOfWork
 from tests.kernel.builders import NOW, fresh, give, start, started, types
@@ -229,6 +229,73 @@ def test_one_that_expired_says_so():
     assert types(draft.events) == ["approval.closed"]
 
 
+# -- delegation ------------------------------------------------------------------------------------------------------
+
+
+def delegate(by: str, to: str) -> Delegate:
+    return Delegate(TOKEN, by, to, "on leave")
+
+
+def test_a_vote_that_is_handed_on_is_the_delegates():
+    run = started(two(), task("a"))
+    draft = give(run, delegate("ada", "dan"), now=LATER)
+    assert types(draft.events) == ["approval.delegated"]
+    assert change(draft).approvers == ("dan", "bob")
+    [made] = change(draft).delegations or [None]
+    assert made is not None
+    assert (made.by, made.to, made.at, made.comment) == ("ada", "dan", LATER, "on leave")
+    assert refusal(give(run, vote("ada"), key="1")) == (403, "kernel.not_an_approver")
+    give(run, vote("dan"))
+    assert types(give(run, vote("bob")).events)[-1] == "move.ended"
+
+
+def test_a_delegate_may_hand_it_back():
+    run = started(two(), task("a"))
+    give(run, delegate("ada", "dan"))
+    give(run, delegate("dan", "ada"))
+    assert run.state.approvals[TOKEN].approvers == ("ada", "bob")
+    assert types(give(run, vote("ada")).events) == ["approval.voted"]
+
+
+def test_the_same_delegation_twice_is_one():
+    run = started(two(), task("a"))
+    give(run, delegate("ada", "dan"))
+    assert give(run, delegate("ada", "dan")).events == []
+
+
+def test_an_escalation_gives_no_second_vote_to_who_handed_one_on():
+    run = started(two(CLEO, approvers=("ada", "cleo")), task("a"))
+    give(run, delegate("cleo", "dan"))
+    escalated(run)
+    assert run.state.approvals[TOKEN].approvers == ("ada", "dan")
+
+
+@pytest.mark.parametrize(
+    ("by", "to", "code"),
+    [
+        pytest.param("eve", "dan", (403, "kernel.not_an_approver"), id="who has no vote"),
+        pytest.param("ada", "bob", (409, "kernel.has_a_vote"), id="to who has one"),
+        pytest.param("bob", "dan", (409, "kernel.already_voted"), id="who has voted"),
+    ],
+)
+def test_a_vote_that_one_has_not_can_not_be_handed_on(by: str, to: str, code: tuple[int, str]):
+    run = started(two(), task("a"))
+    give(run, vote("bob"))
+    draft = give(run, delegate(by, to), key="1")
+    assert (refusal(draft), draft.events) == (code, [])
+
+
+def test_where_anyone_may_decide_there_is_nothing_to_hand_on():
+    run = started(ask("boss"), task("a"))
+    assert refusal(give(run, delegate("ada", "dan"), key="1")) == (409, "kernel.nothing_to_delegate")
+
+
+def test_a_vote_keeps_the_hash_of_the_evidence():
+    run = started(two(), task("a"))
+    draft = give(run, Decided(TOKEN, "approve", "ada", evidence_hash="e3b0"))
+    assert [each.evidence_hash for each in change(draft).votes or ()] == ["e3b0"]
+
+
 # -- the second time -------------------------------------------------------------------------------------------------
 
 
@@ -246,6 +313,7 @@ def test_votes_and_escalations_are_read_back_from_the_log(snapshot: bool):
     events = [*give(run, start(two(CLEO, BOSS), task("a"))).events]
     events += give(run, vote("ada")).events
     events += escalated(run).events
+    events += give(run, delegate("bob", "dan")).events
     copy = fresh()
     if snapshot:
         copy.state.restore(run.state.dump(), run.state.seq, run.state.at)
@@ -253,5 +321,6 @@ def test_votes_and_escalations_are_read_back_from_the_log(snapshot: bool):
         for event in events:
             copy.fold(event, NOW)
     known = copy.state.approvals[TOKEN]
-    assert (known.required, known.level, known.approvers) == (2, 1, ("ada", "bob", "cleo"))
+    assert (known.required, known.level, known.approvers) == (2, 1, ("ada", "dan", "cleo"))
+    assert [(each.by, each.to) for each in known.delegations] == [("bob", "dan")]
     assert [each.by for each in known.votes] == ["ada"]

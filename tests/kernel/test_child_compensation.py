@@ -1,6 +1,8 @@
 """Compensation of children, for every dialect: here the smallest one."""
 
-from typing import Any
+from typing import Any, Literal
+
+import pytest
 
 from plait.kernel import values
 from plait.kernel.decide import Run
@@ -133,6 +135,30 @@ def test_a_child_cancelled_before_its_parent_failed_is_compensated_though_it_say
     assert types(unit.events) == ["child.compensable", "run.reopened", "rollback.started", "rollback.step"]
     assert [target for target, _ in inbox(unit)] == [KID]
     assert give(run, ChildFinished(TaskToken("move:9"), KID, "cancelled")).ended
+    assert run.state.status == "failed"
+
+
+def test_a_child_that_completed_before_its_parent_failed_is_compensated_though_it_says_so_late():
+    """As one does that hears only now of a child of its own."""
+    run = started(task("pay"))
+    advance(run, failed("move:0", text="no"))
+    unit = give(run, ChildFinished(TaskToken("move:9"), KID, "completed", compensable=True))
+    assert types(unit.events) == ["child.compensable", "run.reopened", "rollback.started", "rollback.step"]
+    assert [target for target, _ in inbox(unit)] == [KID]
+    assert give(run, ChildFinished(TaskToken("move:9"), KID, "completed")).ended
+    assert run.state.status == "failed"
+
+
+@pytest.mark.parametrize("status", ["completed", "cancelled"])
+def test_a_parent_that_failed_and_undoes_nothing_leaves_a_late_child_alone(
+    monkeypatch: pytest.MonkeyPatch, status: Literal["completed", "cancelled"]
+):
+    monkeypatch.setattr(ToyMachine, "compensates_failures", False)
+    run = started(task("pay", undo="refund"), task("ship"))
+    advance(run, done("move:0"))
+    advance(run, failed("move:1", text="no"))
+    unit = give(run, ChildFinished(TaskToken("move:9"), KID, status, compensable=True))
+    assert types(unit.events) == ["child.compensable"]
     assert run.state.status == "failed"
 
 

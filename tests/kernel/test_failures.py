@@ -10,6 +10,7 @@ import pytest
 from plait.kernel import values
 from plait.kernel.errors import Conflict, ErrorInfo
 from plait.kernel.failures import describe, rebuild
+from plait.kernel.task import TaskError
 
 
 class Plain(Exception):
@@ -208,3 +209,8 @@ def test_a_chain_of_causes_without_end_is_cut() -> None:
     for _ in range(20):
         info = info.cause if info is not None else None
     assert info is None
+
+
+def test_the_code_of_failed_work_is_kept() -> None:
+    assert describe(TaskError("no such tool", retryable=False, code="tool_not_found")).code == "tool_not_found"
+    assert describe(TaskError("no", retryable=True)).code == "task.failed"

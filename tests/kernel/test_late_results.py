@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from plait.kernel import decide
-from plait.kernel.apply_effects import RETRY
+from plait.kernel.advance import advance as one_round
 from plait.kernel.effects import Decision, Effect, FailTask, Finish, RetryTask, SetTimer
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis, TaskToken
-from plait.kernel.inputs import AttemptFailed, Loaded, Message, Patch, RetryDue, TaskResult, TimerFired
+from plait.kernel.inputs import AttemptFailed, Cancel, Loaded, Message, Patch, RetryDue, TaskResult, TimerFired
+from plait.kernel.open_tasks import RETRY
 from plait.kernel.retry import Retry
 from plait.kernel.run import Run
 from plait.kernel.task import Policy, Task
@@ -54,6 +54,12 @@ def told(*decisions: Sequence[Effect]) -> tuple[Run, Told]:
     run = fresh(machine)
     give(run, start())
     return run, machine
+
+
+class Finishing(Told):
+    """Work of a cancelled run is not stopped."""
+
+    finishes_cancelled_work = True
 
 
 FAIL = Finish("failed", error=ErrorInfo("toy.failed", "no"))
@@ -101,7 +107,7 @@ def test_a_timer_that_is_set_with_the_end_outlives_it():
 def test_other_inputs_are_refused_as_ever():
     run, machine = told([Finish("completed")])
     run.mailbox.append((Patch([]), "p-1"))
-    draft = decide.advance(run, NOW)
+    draft = one_round(run, NOW)
     assert b"RUN_FINISHED" in (draft.write.taken or [])[0].reply  # pyright: ignore[reportOperatorIssue]
     assert len(machine.heard) == 1
 
@@ -271,3 +277,41 @@ def test_an_ended_run_is_not_vigilant():
     patch = give(run, add(1)).write.patch
     assert patch is not None
     assert not patch.awake
+
+
+# -- cancelled runs ----------------------------------------------------------------------------------------------------
+
+
+def test_work_of_a_cancelled_run_goes_on_where_its_machine_says_so():
+    run = fresh(Finishing([work("a")]))
+    give(run, start())
+    draft = give(run, Cancel("enough"))
+    assert run.state.status == "cancelled"
+    assert not draft.revoked
+    assert types(give(run, done("a")).events) == ["counted"]
+
+
+def test_work_of_a_cancelled_run_that_is_compensated_goes_on_too():
+    machine = Finishing([work("a")])
+    machine.undoable = [work("undo")]
+    run = fresh(machine)
+    give(run, start())
+    draft = give(run, Cancel("enough", compensate=True))
+    assert run.state.rolling_back
+    assert not draft.revoked
+
+
+def test_a_machine_may_end_a_cancelled_run_in_its_own_words():
+    run = fresh(Finishing([work("a")], [FAIL]))
+    give(run, start())
+    give(run, Cancel(cause="deadline", error=ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed")))
+    assert run.state.status == "failed"
+    assert run.state.final.error.code == "toy.failed"  # pyright: ignore[reportOptionalMemberAccess, reportAttributeAccessIssue]
+
+
+def test_what_waits_for_a_retry_when_its_run_ends_begins_anew_should_it_be_reopened():
+    run, _ = told([work("a"), work("b", attempts=5)], [], [Finish("completed")])
+    give(run, failed("b"))
+    give(run, done("a"))
+    assert run.state.status == "completed"
+    assert TaskToken("b") not in run.state.tasks

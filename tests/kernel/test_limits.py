@@ -8,7 +8,7 @@ def test_the_defaults_are_what_the_documentation_promises():
     assert Limits() == Limits(
         max_events=1_000_000,
         max_effects=10_000,
-        max_depth=32,
+        max_depth=64,
         max_payload=16 * 1024 * 1024,
         blob_threshold=32 * 1024,
         max_queued_messages=10_000,

@@ -50,7 +50,7 @@ async def test_a_patch_for_another_revision_changes_nothing_and_names_the_one_th
         before = await recorded(on.store, run)
         with pytest.raises(Conflict) as caught:
             await patch(on, run, Patch(moves(9), base=base))
-        assert (caught.value.code, caught.value.status) == ("kernel.stale_revision", 409)
+        assert (caught.value.code, caught.value.status) == ("kernel.revision_stale", 412)
         assert "revision 2" in caught.value.what
         assert f"revision {base}" in caught.value.why
         assert await recorded(on.store, run) == before

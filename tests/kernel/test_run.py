@@ -5,7 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from plait.kernel import decide, values
+from plait.kernel import values
+from plait.kernel.advance import advance as one_round
 from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.decide import DEADLINE
 from plait.kernel.effects import Block, Decision, Finish, SetTimer
@@ -97,8 +98,8 @@ def test_inputs_are_decided_in_the_order_they_came_and_written_as_one():
 def test_a_hundred_inputs_are_decided_at_once_and_the_rest_in_the_next_round():
     run = started(count(10_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(150))
-    assert len(decide.advance(run, NOW).events) == 100
-    assert len(decide.advance(run, NOW).events) == 50
+    assert len(one_round(run, NOW).events) == 100
+    assert len(one_round(run, NOW).events) == 50
 
 
 def test_events_of_a_run_never_go_back_in_time():
@@ -197,6 +198,24 @@ def test_a_retry_timer_that_fires_twice_starts_one_attempt():
     give(run, failed("move:0"))
     fired = TimerFired(TaskToken("~retry:move:0"))
     assert len(give(run, fired, fired, now=NOW + 1_000).tasks) == 1
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_firing_that_was_on_its_way_when_the_retry_was_moved_starts_nothing(at_once: bool):
+    run = started(task("a", attempts=5))
+    give(run, failed("move:0"))
+    fired = TimerFired(TaskToken("~retry:move:0"), Millis(NOW + 1_000))
+    give(run, fired, now=NOW + 1_000)
+    again = failed("move:0", attempt=2)
+    if at_once:
+        draft = give(run, again, fired, now=NOW + 1_000)
+    else:
+        give(run, again, now=NOW + 1_000)
+        draft = give(run, fired, now=NOW + 1_000)
+    assert not draft.tasks
+    assert not draft.write.cleared
+    moved = TimerFired(TaskToken("~retry:move:0"), Millis(NOW + 3_000))
+    assert [opened.attempt for opened in give(run, moved, now=NOW + 3_000).tasks] == [3]
 
 
 def test_a_second_attempt_that_succeeds_tells_the_machine_how_many_it_took():
@@ -463,7 +482,7 @@ def test_a_run_with_too_many_messages_says_that_it_is_full_and_that_it_is_not_an
 def test_a_snapshot_is_taken_when_it_pays():
     run = started(count(100_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
-    draft = decide.advance(run, NOW)
+    draft = one_round(run, NOW)
     assert draft.write.snapshot is not None
     assert draft.write.snapshot.seq == run.state.seq
     assert give(run, add(1, "last")).write.snapshot is None
@@ -477,13 +496,13 @@ def test_a_snapshot_that_would_be_larger_than_what_it_saves_is_not_taken():
     run = fresh(Heavy(fresh().info))
     advance(run, start(count(100_000)))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
-    assert decide.advance(run, NOW).write.snapshot is None
+    assert one_round(run, NOW).write.snapshot is None
 
 
 def test_a_run_that_ends_needs_no_snapshot():
     run = started(count(1_000))
     run.mailbox.extend((add(1, f"m-{number}"), None) for number in range(1_000))
-    draft = decide.advance(run, NOW)
+    draft = one_round(run, NOW)
     assert draft.write.snapshot is not None or draft.more
     assert advance(run, Loaded("wake")).write.snapshot is None
 

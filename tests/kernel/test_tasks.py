@@ -225,3 +225,24 @@ def test_a_run_that_is_only_read_knows_which_retries_are_to_come():
     book.evolve(scheduled(1, NOW + 2_000))
     facts = book.facts()[PAY]
     assert (facts.attempt, facts.running, facts.retry_at) == (2, False, NOW + 2_000)
+
+
+def test_what_others_have_accepted_is_under_way_but_not_here():
+    book = opened()
+    assert book.completes(TaskResult(PAY, 1, later=True))
+    book.await_result(pay(), 1)
+    book.await_result(pay(), 1)
+    assert (PAY in book, book.running) == (True, 0)
+    assert book.completes(done("pay"))
+    assert book.running == 0
+
+
+def test_what_others_report_as_failed_is_tried_again_here():
+    book = TaskBook()
+    book.await_result(pay(), 1)
+    verdict = judge(book, failed("pay"))
+    assert isinstance(verdict, Again)
+    book.evolve(verdict.event)
+    again = book.retry(PAY)
+    assert again is not None
+    assert (again.attempt, again.here, book.running) == (2, True, 1)

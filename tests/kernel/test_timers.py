@@ -121,6 +121,17 @@ async def test_a_timer_whose_run_was_dropped_before_it_decided_fires_again():
     assert on.fired == ["t", "t"]
 
 
+async def test_a_timer_that_is_set_anew_while_it_fires_fires_again_at_its_new_time():
+    on = await bench()
+    await on.set("t", 1)
+    await on.clock.advance(1)
+    await on.set("t", 5)
+    await on.clock.advance(4)
+    assert on.fired == ["t"]
+    await on.clock.advance(1)
+    assert on.fired == ["t", "t"]
+
+
 async def test_thousands_of_timers_of_one_moment_all_fire():
     on = await bench()
     for number in range(1_600):

@@ -166,6 +166,8 @@ def test_every_kind_of_row_that_a_decision_writes_is_tried_here():
     others = {"run_id", "shard", "epoch", "create", "log", "patch", "plain"}
     outside = {
         "copies",
+        "shared",
+        "removal",
         "lines",
         "records",
         "finished",

@@ -42,7 +42,7 @@ from plait.kernel.effects import (
     WithdrawApproval,
 )
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, NotFound, RunBlocked
-from plait.kernel.events import Event, RunFailed, RunStarted
+from plait.kernel.events import Event, Recorded, RunFailed, RunStarted
 from plait.kernel.ids import Millis, RunId, TaskToken, run_key
 from plait.kernel.inputs import (
     Cancel,
@@ -191,7 +191,9 @@ class _State(msgspec.Struct):
 
 
 class ToyMachine:
-    accepts_late_results = keeps_late_messages = gates_retries = reload_on_takeover = compacts = False
+    accepts_late_results = finishes_cancelled_work = keeps_late_messages = gates_retries = reload_on_takeover = (
+        compacts
+    ) = False
     stops_at_failed_compensation = compensates_failures = True
     adds_dead_letters = False
 
@@ -517,6 +519,9 @@ class ToyBundle:
         machine = self.machine(info)
         machine.restore(snapshot)
         return machine
+
+    def inseparable(self, event: Recorded, following: Recorded) -> bool:
+        return False
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         state = cast("ToyMachine", machine).state

@@ -17,7 +17,7 @@ from tests.observe.flows import echo
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-METRIC = re.compile(r"\b(?:plait|process)_[a-z_]+")
+METRIC = re.compile(r"\b(?:plait|process|workflow)_[a-z_]+")
 OF_PROMETHEUS = {"instance", "job", "le"}
 
 
@@ -92,6 +92,9 @@ def test_there_is_an_alert_for_everything_that_needs_one():
         "PlaitLoopLag",
         "PlaitLeaseLost",
         "PlaitHttpErrors",
+        "WorkflowStalled",
+        "DLQSurge",
+        "CounterDivergence",
     }
 
 

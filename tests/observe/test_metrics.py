@@ -5,19 +5,22 @@ import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from plait import Context, Engine, step, workflow
+from plait import Context, Engine, graph, handler, step, workflow
 from plait.errors import Conflict, RunFailed, Unavailable
-from plait.kernel.events import Event, RunStarted
+from plait.kernel.events import Event, RunStarted, TokenRejected
 from plait.kernel.ids import Millis, RunId
 from plait.kernel.machine import RunInfo
 from plait.kernel.store import Verdict, Write
-from plait.observe.counters import HttpMeter, Tally
+from plait.observe.counters import HttpMeter
 from plait.observe.lag import LoopLag
 from plait.observe.metrics import Metrics, render
+from plait.observe.tally import Tally
+from plait.observe.token_flow import TokenFlow
 from plait.stores.memory import MemoryStore
 from tests.engine.places import soon, until
 from tests.observe.flows import asking, chatty, echo, failing
@@ -34,7 +37,10 @@ async def numbers(engine: Engine) -> dict[str, float]:
 
 
 def watched(*definitions: object, store: MemoryStore | None = None) -> Engine:
-    return Engine("memory:", definitions=definitions, observers=[Metrics()], store=store)
+    metrics = Metrics()
+    engine = Engine("memory:", definitions=definitions, observers=[metrics], store=store)
+    metrics.follow(engine)
+    return engine
 
 
 async def test_runs_are_counted_by_definition_dialect_and_end():
@@ -312,6 +318,56 @@ async def test_the_guide_lists_every_metric_and_no_other():
     metrics = Metrics()
     async with Engine("memory:", observers=[metrics]) as engine:
         text = (await metrics.render(engine)).decode()
-    given = set(re.findall(r"^# TYPE (plait_\w+)", text, re.MULTILINE))
+    given = set(re.findall(r"^# TYPE ((?:plait|workflow)_\w+)", text, re.MULTILINE))
     guide = (Path(__file__).parents[2] / "docs/guides/observability.md").read_text()
-    assert set(re.findall(r"`(plait_[a-z_]+)`", guide)) == given
+    assert set(re.findall(r"`((?:plait|workflow)_[a-z_]+)`", guide)) == given
+
+
+# -- tokens ------------------------------------------------------------------------------------------------------------
+
+
+@handler
+async def flaky(payload: Any, ctx: Any) -> Any:
+    if ctx.attempt == 1:
+        raise ConnectionError("not yet")
+    return payload
+
+
+SPLIT: dict[str, Any] = {
+    "name": "split",
+    "nodes": [
+        {"id": "a", "type": "task", "config": {"handler": "flaky"}, "retry": {"max_attempts": 2, "backoff_ms": 1}},
+        {"id": "b", "type": "transform", "config": {"output": 1}, "dependencies": ["a"]},
+        {"id": "c", "type": "transform", "config": {"output": 2}, "dependencies": ["a"]},
+        {"id": "d", "type": "human", "dependencies": ["b", "c"], "human_config": {"approvers": ["ada"]}},
+        {"id": "e", "type": "transform", "config": {"output": 3}, "dependencies": ["d"]},
+    ],
+}
+
+
+async def test_tokens_are_counted_by_workflow_and_node():
+    async with watched(flaky) as engine:
+        run = await engine.start(graph(SPLIT), id="g-1")
+        [asked] = await soon(lambda: engine.approvals.list())
+        during = await numbers(engine)
+        await engine.approvals.decide(asked.id, "approve", by="ada")
+        await run.result()
+        found = await numbers(engine)
+    name = next(key for key in found if key.startswith("workflow_tokens_consumed_total")).split("|")[-1]
+    assert found[f"workflow_tokens_consumed_total|a|{name}"] == 1
+    assert found[f"workflow_tokens_consumed_total|d|{name}"] == 2
+    assert found[f"workflow_tokens_emitted_total|2-5|a|{name}"] == 2
+    assert found[f"workflow_tokens_emitted_total|1|b|{name}"] == 1
+    assert found[f"workflow_retries_total|ConnectionError|a|{name}"] == 1
+    assert found[f"workflow_hop_latency_ms_count|a|b|{name}"] == 1
+    assert during[f"workflow_counter_divergence|{name}"] == 0
+    assert (during[f"workflow_counter_value|{name}"], found["workflow_dlq_size"]) == (0, 0)
+    assert found["workflow_stalled_runs"] == 0
+
+
+def test_nodes_that_are_made_up_do_not_fill_the_memory():
+    flow = TokenFlow()
+    for number in range(3_000):
+        flow.note(RunId("r"), "w", f"n{number}", TokenRejected("forged", node=f"n{number}"), Millis(0))
+    assert len(flow.rejections) == 2_001
+    assert flow.rejections["other", "other"] == 1_000

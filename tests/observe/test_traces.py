@@ -18,7 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
 from opentelemetry.trace import SpanContext, StatusCode
 
-from plait import Context, Engine, step, workflow
+from plait import Context, Engine, graph, handler, step, workflow
 from plait.errors import InvalidInput, PlaitError, RunFailed
 from plait.kernel.ids import RunId
 from plait.observe import traces
@@ -362,3 +362,26 @@ def test_opentelemetry_is_not_imported_unless_it_is_wanted():
         [sys.executable, "-c", program], env={}, capture_output=True, text=True, timeout=50, check=False
     )
     assert ran.stdout == "False\n", ran.stderr
+
+
+@handler
+async def work(payload: Any) -> Any:
+    return payload
+
+
+async def test_the_work_of_a_node_is_inside_the_span_of_the_node_before(collector: Collector):
+    nodes = [
+        {"id": "a", "type": "task", "config": {"handler": "work"}},
+        {"id": "b", "type": "task", "config": {"handler": "work"}, "dependencies": ["a"]},
+        {"id": "c", "type": "task", "config": {"handler": "work"}, "dependencies": ["a"]},
+        {"id": "d", "type": "task", "config": {"handler": "work"}, "dependencies": ["b", "c"]},
+    ]
+    async with collector.engine(work) as engine:
+        await (await engine.start(graph({"nodes": nodes}), id="g-1")).result()
+    spans = {attributes(s)["node_id"]: s for s in collector.exporter.get_finished_spans() if s.name == "node.execute"}
+    assert [parent_of(spans[name]) for name in "bc"] == [where(spans["a"]).span_id] * 2
+    both = {where(spans[name]).span_id for name in "bc"}
+    assert {parent_of(spans["d"]), *(link.context.span_id for link in spans["d"].links)} == both
+    assert parent_of(spans["a"]) == span_id(RunId("g-1"))
+    told = attributes(spans["d"])
+    assert (told["run_id"], told["hop"], told["attempt"]) == ("g-1", 3, 1)

@@ -130,7 +130,7 @@ async def main():
 asyncio.run(main())
 """
     ran = run(late, tmp_path)
-    assert ran.stdout == "{'x': 1}\n['code', 'goals', 'graph']\n", ran.stdout + ran.stderr
+    assert ran.stdout == "{'x': 1}\n['afl', 'code', 'goals', 'graph', 'refs']\n", ran.stdout + ran.stderr
 
 
 def test_an_unknown_name_is_an_attribute_error(tmp_path: Path):

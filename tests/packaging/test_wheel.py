@@ -116,9 +116,12 @@ def uv() -> str:
     return shutil.which("uv") or str(ROOT / ".tools" / "bin" / "uv")
 
 
-def test_the_web_ui_is_in_the_wheel(wheel: Path):
+def test_what_is_built_is_in_the_wheel(wheel: Path):
     with zipfile.ZipFile(wheel) as packed:
         names = packed.namelist()
+    assert "plait/scripts/javascript/static/strip-types.js" in names
+    assert "plait/scripts/javascript/sandbox/prelude.js" in names
+    assert "plait/scripts/javascript/sandbox/seldom.js" in names
     assert "plait/server/static/index.html" in names
     assert any(name.startswith("plait/server/static/assets/") for name in names)
 

@@ -59,6 +59,12 @@ async def board(ctx: Context) -> str:
     return verdict.by
 
 
+@workflow
+async def shown(ctx: Context, order: dict[str, int]) -> str:
+    """Shows what it asks about."""
+    return (await ctx.approve("order", evidence=order)).by
+
+
 @step(max_attempts=1)
 async def refuse() -> None:
     raise ConnectionError("the bank says no")

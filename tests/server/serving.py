@@ -16,6 +16,7 @@ from plait.observe.metrics import Metrics
 from plait.server.app import make_app
 from plait.server.argyll.webhooks import WebhookUrls
 from plait.server.auth import AuthOptions
+from plait.server.callbacks import ResultLinks
 from plait.server.process import Process, listen
 from plait.server.site import Settings, Site, site_of
 
@@ -92,6 +93,7 @@ async def serving(
     ):
         process = Process(site, make_app(site), listen("127.0.0.1", 0))
         engine.executors.callbacks = WebhookUrls(site.auth.secret, process.url)
+        engine.executors.result_urls = ResultLinks(site.auth.links, process.url)
         serving = asyncio.ensure_future(process.serve())
         async with httpx.AsyncClient(base_url=process.url, headers=headers, timeout=20) as client:
             try:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Mapping
 
 import pytest
 
 from plait.client import Client
 from plait.errors import Conflict, PlaitError
+from plait.kernel.bundle import Retell
 from plait.server.site import Settings
 from tests.kernel.toy import ToyBundle
 from tests.server.serving import Served, problem, serving, soon
@@ -48,6 +50,22 @@ async def test_the_command_line_shows_them(db: str):
         assert "count 2" in await plait("why", "tea", "--db", served.url)
         await plait("cancel", "tea", "--db", served.url)
         await served.ended("tea", "cancelled")
+
+
+async def test_its_log_is_told_in_words_of_its_own(db: str):
+    class Telling(ToyBundle):
+        @property
+        def feeds(self) -> Mapping[str, Retell]:
+            return {"ends": lambda event: event if event.type == "run.completed" else None}
+
+    async with serving(db, definitions=(Telling({"boil": lambda: "hot"}),)) as served:
+        program = {"program": [{"kind": "task", "name": "boil"}]}
+        await served.post("/runs", {"dialect": "toy", "definition": program, "id": "tea"})
+        await served.ended("tea")
+        page = (await served.get("/runs/tea/events?feed=ends")).json()
+        assert [event["type"] for event in page["events"]] == ["run.completed"]
+        refused = problem(await served.get("/runs/tea/events?feed=compat"), 404, "runs.no_feed")
+        assert refused["fix"] == "their feeds: ends"
 
 
 async def test_what_it_refuses_is_a_problem(db: str):
@@ -146,7 +164,7 @@ async def test_a_patch_names_its_author_and_the_revision_it_was_made_for(db: str
         await served.post("/runs", {"dialect": "toy", "definition": PROGRAM, "id": "tea"})
         done = await served.post("/runs/tea/patch", PATCH)
         assert (done.status_code, done.json()) == (200, {"id": "tea", "status": "running", "revision": 2})
-        stale = problem(await served.post("/runs/tea/patch", PATCH), 409, "kernel.stale_revision")
+        stale = problem(await served.post("/runs/tea/patch", PATCH), 412, "kernel.revision_stale")
         assert stale["title"] == "run tea is at revision 2"
         asked = json.dumps(PATCH["operations"])
         last = await plait("patch", "tea", asked, "--base", "2", "--db", served.url, "--key", bob, "--json")

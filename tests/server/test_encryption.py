@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from plait import Context, workflow
+import pytest
+
+from plait import Context, Retry, step_log, workflow
 from plait.client import Client
 from plait.codec.key_ring import LocalKeyRing, new_master_key
-from plait.errors import Erased
+from plait.errors import Erased, RunFailed
 from plait.server.auth import AuthOptions
 from plait.server.pii import HIDDEN, hide
-from plait.server.site import Settings
-from tests.server.serving import Served, problem, serving
+from plait.server.site import Argyll, Settings
+from tests.server.argyll.stage import over, register, script, start
+from tests.server.serving import Served, problem, serving, soon
 
 MARKER = "anna@example.org"
 SUBJECT = "customer:42"
@@ -27,10 +30,10 @@ async def mirror(ctx: Context, input: Any) -> Any:
 
 
 @asynccontextmanager
-async def sealed() -> AsyncGenerator[Served]:
+async def sealed(definitions: tuple[object, ...] = (mirror,), argyll: Argyll = "off") -> AsyncGenerator[Served]:
     ring = LocalKeyRing.parse(new_master_key(), "the test")
-    guarded = {"settings": Settings(open=False), "options": AuthOptions(wrong_keys=1_000)}
-    async with serving(definitions=(mirror,), encryption=ring, **guarded) as served:
+    guarded = {"settings": Settings(open=False, argyll=argyll), "options": AuthOptions(wrong_keys=1_000)}
+    async with serving(definitions=definitions, encryption=ring, **guarded) as served:
         yield served
 
 
@@ -115,6 +118,69 @@ async def test_personal_fields_are_shown_to_those_with_the_right_only():
             stream = await served.get("/runs/r-1/events", headers=headers | {"Accept": "text/event-stream"})
             assert (MARKER in stream.text) is sees
             assert ("[hidden" in stream.text) is not sees
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "email=anna@example.com,",
+        'got {"email": "anna@example.com"} from the shop',
+        "{'email': 'anna@example.com', 'sku': 'tea'}",
+        "email: anna@example.com",
+    ],
+)
+def test_a_text_that_names_a_field_does_not_show_its_value(said: str):
+    [line] = hide([{"text": f"{said} tea"}], {"email"})
+    assert "anna" not in line["text"]
+    assert "tea" in line["text"]
+
+
+def test_other_fields_are_no_texts_and_stay():
+    value = {"email": "order-7", "id": "order-7", "message": "order-7 failed", "my_email_x": "email=7"}
+    assert hide(value, {"email"}) == value | {"email": HIDDEN, "message": f"{HIDDEN} failed"}
+
+
+async def say_it(order: dict[str, str]) -> None:
+    step_log(f"writing to {order['email']}")
+    step_log(f"the order is {order}")
+    raise ValueError(f"no such person: {order['email']}")
+
+
+@workflow
+async def loud(ctx: Context, order: dict[str, str]) -> None:
+    await ctx.step("say", say_it, order, retry=Retry(max_attempts=1))
+
+
+async def test_log_lines_and_errors_do_not_repeat_personal_values():
+    order = {"email": MARKER, "sku": "tea"}
+    async with sealed(definitions=(loud,)) as served:
+        run = await served.engine.start(loud, order, id="r-1", pii_fields=["email"])
+        with suppress(RunFailed):
+            await run.result()
+        admin, viewer = bearer(await key(served, "admin")), bearer(await key(served, "viewer"))
+
+        async def lines() -> bool:
+            return len((await served.get("/runs/r-1/logs", headers=admin)).json()["lines"]) == 2
+
+        await soon(lines)
+        for path in ("/runs/r-1", "/runs/r-1/events", "/runs/r-1/logs"):
+            assert MARKER in (await served.get(path, headers=admin)).text
+            assert MARKER not in (await served.get(path, headers=viewer)).text, path
+        shown = (await served.get("/runs/r-1/logs", headers=viewer)).json()["lines"]
+        assert [line["text"] for line in shown] == [
+            f"writing to {HIDDEN}",
+            f"the order is {{'email': {HIDDEN}, 'sku': 'tea'}}",
+        ]
+
+
+async def test_clients_of_the_mount_see_no_personal_values():
+    async with sealed(argyll="local") as served:
+        await served.engine.pii_fields.register("default", ["email"])
+        await register(served, script("greet", ["email"], ["greeting"], '{:greeting (str "Hello, " email)}'))
+        await start(served, "r-1", "greet", init={"email": [MARKER]})
+        found = await over(served, "r-1")
+        assert found["attributes"]["email"] == HIDDEN
+        assert MARKER not in (await served.client.get("/engine/flow/r-1")).text.replace(f"Hello, {MARKER}", "")
 
 
 async def test_a_run_with_personal_fields_has_a_key_of_its_own_that_can_be_destroyed():

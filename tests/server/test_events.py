@@ -223,3 +223,30 @@ async def test_a_store_that_goes_away_ends_the_stream_properly(
         assert "end" not in {frame.event for frame in seen}
         assert "store.unavailable" in caplog.text
         assert (await served.get(f"/runs/{id}")).status_code == 200
+
+
+async def test_a_feed_tells_the_log_in_other_words_by_page_and_live(db: str):
+    code = {"code": "export default function(input) { return input.x }"}
+    steps = [
+        {"name": "each", "action": code, "input": {"x": "@item"}, "forEach": {"ref": "@input"}},
+        {"name": "never", "action": code, "when": {"ref": "@each", "eq": None}},
+    ]
+    async with serving(db) as served:
+        body = {"dialect": "refs", "definition": {"steps": steps}, "input": [7], "id": "run"}
+        assert (await served.post("/runs", body)).status_code == 201
+        await served.ended("run")
+        page = (await served.get("/runs/run/events", params={"feed": "compat"})).json()["events"]
+        assert [(event["type"], event["data"]) for event in page] == [
+            ("workflow.execution.created", {}),
+            ("workflow.step.execute", {"stepName": "each", "iterationIndex": 0}),
+            ("workflow.step.completed", {"stepName": "each", "iterationIndex": 0}),
+            ("workflow.step.completed", {"stepName": "each"}),
+            ("workflow.step.completed", {"stepName": "never"}),
+        ]
+        frames = await to_the_end(served, "run", feed="compat")
+        assert [frame.data for frame in frames[:-1]] == page
+        assert frames[-1].event == "end"
+        last = await to_the_end(served, "run", {"last-event-id": str(page[-2]["seq"])}, feed="compat")
+        assert [frame.data for frame in last[:-1]] == page[-1:]
+        short = (await served.get("/runs/run/events", params={"feed": "compat", "limit": 1})).json()
+        assert (short["events"], short["next"]) == ([], 1)

@@ -131,7 +131,7 @@ async def test_node_types_are_registered_shown_and_used() -> None:
     async with serving() as served:
         assert (await served.post("/node-types", mailer)).json()["type_name"] == "mailer"
         listed = (await served.get("/node-types")).json()["node_types"]
-        assert [each["type_name"] for each in listed][-3:] == ["task", "transform", "wait"]
+        assert [each["type_name"] for each in listed][-3:] == ["tool", "transform", "wait"]
         assert (await served.get("/node-types/mailer@v1")).json()["worker_queue"] == "mail"
         problem(await served.get("/node-types/mailr"), 404, "graph.type_not_found")
         narrower = {**mailer, "config_schema": {"type": "object", "required": ["to", "cc"]}}

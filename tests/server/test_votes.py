@@ -38,9 +38,9 @@ class Desk:
     async def post(self, name: str, path: str, body: Any = None, **params: Any) -> httpx.Response:
         return await self.served.post(path, body or {}, headers=self._headers(name), params=params)
 
-    async def asked(self, id: str, **more: Any) -> str:
+    async def asked(self, id: str, definition: str = "board", *, input: Any = None, **more: Any) -> str:
         """The path of the approval that a new run requests."""
-        await self.post("root", "/runs", {"definition": "board", "id": id, **more})
+        await self.post("root", "/runs", {"definition": definition, "id": id, "input": input, **more})
         params = {"run": id, **more}
 
         async def look() -> Any:
@@ -107,6 +107,45 @@ async def test_nobody_votes_in_the_name_of_another(db: str):
         body = {"decision": "approve", "by": "ada"}
         problem(await desk.post("mallory", f"{path}/decide", body), 403, "auth.votes_by_key")
         assert (await desk.post("ada", f"{path}/decide", body)).status_code == 200
+
+
+async def test_a_vote_is_handed_on_and_the_audit_log_says_so(db: str):
+    async with opened(db) as desk:
+        path = await desk.asked("b-1")
+        given = await desk.post("ada", f"{path}/delegate", {"to": "mallory", "comment": "on leave"})
+        assert given.json()["approvers"] == ["mallory", "bob"]
+        [made] = (await desk.get("bob", path)).json()["delegations"]
+        assert (made["by"], made["to"], made["comment"]) == ("ada", "mallory", "on leave")
+        late = problem(await desk.post("ada", f"{path}/decide", {"decision": "approve"}), 403, "kernel.not_an_approver")
+        assert "handed to mallory" in late["detail"]
+        assert (await desk.post("mallory", f"{path}/decide", {"decision": "approve"})).status_code == 200
+        await desk.post("bob", f"{path}/decide", {"decision": "approve"})
+        assert (await desk.get("ada", path)).json()["decided_by"] == "mallory, bob"
+        log = (await desk.get("root", "/audit")).json()["entries"]
+        assert ("ada", "approvals.delegate") in [(each["who"], each["action"]) for each in log]
+
+
+async def test_only_an_administrator_hands_on_the_vote_of_another(db: str):
+    async with opened(db) as desk:
+        path = await desk.asked("b-1")
+        body = {"by": "ada", "to": "mallory"}
+        problem(await desk.post("mallory", f"{path}/delegate", body), 403, "auth.votes_by_key")
+        problem(await desk.post("mallory", f"{path}/delegate", {"to": "eve"}), 403, "kernel.not_an_approver")
+        assert (await desk.post("root", f"{path}/delegate", body)).json()["approvers"] == ["mallory", "bob"]
+        assert (await desk.post("ada", f"{path}/delegate", {"to": ""})).status_code in (400, 422)
+        problem(await desk.post("bob", f"{path}/delegate", {"to": "mallory"}), 409, "kernel.has_a_vote")
+
+
+async def test_a_decision_about_other_evidence_is_refused(db: str):
+    async with opened(db) as desk:
+        path = await desk.asked("b-2", "shown", input={"sum": 5})
+        shown = (await desk.get("ada", path)).json()
+        assert len(shown["evidence_hash"]) == 64
+        vote = {"decision": "approve", "evidence_hash": "0" * 64}
+        problem(await desk.post("ada", f"{path}/decide", vote), 409, "kernel.other_evidence")
+        await desk.post("ada", f"{path}/decide", {"decision": "approve", "evidence_hash": shown["evidence_hash"]})
+        decided = (await desk.get("ada", path)).json()
+        assert [vote["evidence_hash"] for vote in decided["votes"]] == [shown["evidence_hash"]]
 
 
 async def test_a_decision_on_a_decided_one_says_who_decided(db: str):

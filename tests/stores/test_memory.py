@@ -1,6 +1,7 @@
 """The memory store: outlives engines, and fails when it is told to, before, inside or after a commit."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -142,3 +143,25 @@ class HandClock:
         return self
 
     def cancel(self) -> None: ...
+
+
+async def test_a_store_that_was_disposed_of_leaves_nothing_to_the_next_one():
+    everything = "select name from pragma_table_list where schema = 'main' and type = 'table'"
+
+    async def contents(store: MemoryStore) -> dict[Any, Any]:
+        await store.open()
+        db = store._db  # pyright: ignore[reportPrivateUsage]
+        assert db is not None
+        return {name: db.execute(f"select * from {name}").fetchall() for (name,) in db.execute(everything).fetchall()}
+
+    first = MemoryStore()
+    empty = await contents(first)
+    owner = await own_all(first)
+    await must(first, owner.write("run", create=run_row(), log=log_row(1)))
+    await first.dispose()
+    second = MemoryStore()
+    assert await contents(second) == empty
+    assert await second.run(RUN) is None
+    owner = await own_all(second)
+    await must(second, owner.write("run", create=run_row(), log=log_row(1)))
+    await second.dispose()

@@ -53,7 +53,7 @@ SHARDS = list(range(64))
         ("heads", (["run-7", "run-8"],), "log_place"),
         ("numbers_of", (["run-7", "run-8"],), "runs_pkey"),
         ("claim", ("default", ["q1"], None, None, 10, "c", "w", 1000, 1000), "queued_tasks_free"),
-        ("expired", (SHARDS, 10), "queued_tasks_expires"),
+        ("expired", (SHARDS, 10, 1_000), "queued_tasks_expires"),
         ("beat", ("run-7", "step", "c", None), "queued_tasks_place"),
         ("get_approval", ("run-7:ok",), "approvals_pkey"),
         ("list_approvals", ("default", "open", -1, "", 100), "approvals_status"),
@@ -103,7 +103,7 @@ analyze;
     ("index", "key", "used"),
     [
         ("of_status", ("default", "code", "completed"), "runs_status"),
-        ("of_definition", ("default", "order", ""), "runs_definition"),
+        ("of_definition", ("default", "order", "completed"), "runs_definition_status"),
         ("of_label", ("default", "n", "7"), "run_labels_place"),
         ("of_parent", ("run-7", "", ""), "runs_parent"),
         ("of_prefix", ("run-77", "run-78", ""), "runs_pkey"),

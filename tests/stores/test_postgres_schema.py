@@ -1,6 +1,7 @@
 """The PostgreSQL schema: made once, in a room of its own, and refused when it is not ours or too new."""
 
 from contextlib import ExitStack
+from typing import Any
 
 import pytest
 from msgspec import Raw
@@ -70,6 +71,30 @@ async def test_later_migrations_are_made_on_top_of_earlier_ones(postgres_url: st
     monkeypatch.setattr("plait.stores.postgres.database._MIGRATIONS", more)
     async with opened_at(postgres_url) as store:
         assert int((await store.facts())["schema"]) == int(before) + 1
+
+
+async def test_runs_can_be_read_while_the_indexes_of_lists_are_made(postgres_url: str, monkeypatch: pytest.MonkeyPatch):
+    from plait.stores.postgres.database import _MIGRATIONS
+
+    locked: list[str] = []
+
+    async def look(connection: Any) -> None:
+        rows = await connection.fetch(
+            "select relation::regclass::text from pg_locks "
+            "where pid = pg_backend_pid() and mode = 'AccessExclusiveLock'"
+        )
+        locked.extend(row[0] for row in rows)
+
+    monkeypatch.setattr("plait.stores.postgres.database._MIGRATIONS", _MIGRATIONS[:6])
+    async with opened_at(postgres_url):
+        pass
+    monkeypatch.setattr("plait.stores.postgres.database._MIGRATIONS", _MIGRATIONS)
+    monkeypatch.setattr("plait.stores.postgres.store.fill_run_texts", look)
+    async with opened_at(postgres_url), looking_in(postgres_url) as db:
+        indexes = await db.fetch("select indexname from pg_indexes where schemaname = 'plait' and tablename = 'runs'")
+    assert "plait.runs" not in locked
+    assert {"runs_definition", "runs_newest", "runs_labels", "runs_parent_before"}.isdisjoint(row[0] for row in indexes)
+    assert "runs_definition_status" in {row[0] for row in indexes}
 
 
 async def test_open_questions_of_schema_2_are_open_approvals(postgres_url: str, monkeypatch: pytest.MonkeyPatch):

@@ -62,6 +62,44 @@ async def test_a_hot_query_uses_its_index(tmp_path: Path, query: str, index: str
     assert not any(step.startswith("USE TEMP B-TREE") for step in plan) or query == "awake_runs", plan
 
 
+@pytest.mark.parametrize("query", ["read_log", "waiting_inbox", "due_timers", "awake_runs", "get_run", "list_stalled"])
+async def test_a_hot_query_is_compiled_once_whatever_it_is_asked_for(tmp_path: Path, query: str):
+    path = str(tmp_path / "plait.db")
+    store = SqliteStore(path)
+    await store.open()
+    await store.close()
+    db = connect(path, "FULL", 0)
+    looked_at: list[str | None] = []
+
+    def authorize(action: int, table: str | None, *parts: object) -> int:
+        looked_at.append(table)  # asked of all that a statement touches, while it is compiled
+        return 0
+
+    db.authorizer = authorize
+    compiled: list[int] = []
+    for value in (1, 2, 3):
+        db.execute(SQL[query], [value] * len(set(re.findall(r"\?\d+", SQL[query])))).fetchall()
+        compiled.append(len(looked_at))
+    db.close()
+    assert compiled[0] > 0
+    assert compiled[1:] == compiled[:1] * 2
+
+
+@pytest.mark.parametrize("statement", ["insert_run", "patch_run", "insert_log"])
+async def test_what_every_run_writes_needs_no_table_of_its_own(tmp_path: Path, statement: str):
+    """As SQLite makes for `in` with more than two words, in a check constraint too: it costs as much as the row."""
+    path = str(tmp_path / "plait.db")
+    store = SqliteStore(path)
+    await store.open()
+    await store.close()
+    db = connect(path, "FULL", 0)
+    bindings = [None] * len(set(re.findall(r"\?\d+", SQL[statement])))
+    steps = [step[1] for step in db.execute(f"explain {SQL[statement]}", bindings)]
+    db.close()
+    assert "Insert" in steps
+    assert "OpenEphemeral" not in steps
+
+
 BOUNDS = "created_at>? AND (created_at,id)<(?,?))"
 
 

@@ -9,7 +9,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
@@ -18,7 +20,7 @@ import pytest
 from tests.support import effort
 
 REAL_FOLDERS = (
-    *("cli", "client", "contract", "e2e", "faults", "scripts/lua", "scripts/python"),
+    *("cli", "client", "contract", "e2e", "faults", "scripts/javascript", "scripts/lua", "scripts/python"),
     *("server", "sim", "stores", "support", "testing"),
 )
 """Below `tests`: what is here starts processes, listens on sockets, writes databases, or tries every crash."""
@@ -49,6 +51,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """A folder of real tests is not even imported when pure ones are wanted."""
     is_real = any(collection_path == _TESTS / folder for folder in REAL_FOLDERS)
     return True if is_real and config.getoption("pure") else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Modules and tests stay to the end: the garbage collector need not look through them, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -129,3 +129,19 @@ def book_room(text: str) -> Room:
 def pay_room(room: int) -> Receipt:
     """Pays for the room, which never works."""
     raise Refused("no money")
+
+
+looked_up: list[str] = []
+
+
+class Rate(TypedDict):
+    rate: int
+
+
+@python_step(queue="gpu", configure=lambda made: made.memoizable().no_retries())
+def look_up(country: str) -> Rate:
+    """Looks up a rate, which stays the same; not that of nowhere."""
+    looked_up.append(country)
+    if country == "nowhere":
+        raise Refused("no such country")
+    return {"rate": len(country)}

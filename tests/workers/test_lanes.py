@@ -27,13 +27,17 @@ async def rounds() -> None:
         await asyncio.sleep(0)
 
 
+def unwatched(attempt: Attempt) -> None:
+    """It may wait for as long as it likes."""
+
+
 async def test_attempts_that_wait_for_nothing_share_a_task():
     seen: list[Any] = []
 
     async def run(attempt: Attempt) -> None:
         seen.append(asyncio.current_task())
 
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     for number in range(5):
         lanes.add(attempt(number))
     await lanes.close()
@@ -50,7 +54,7 @@ async def test_attempts_that_wait_have_tasks_of_their_own_and_begin_together():
         await gate.wait()
         assert asyncio.current_task() is seen[attempt.number] is attempt.lane
 
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     for number in range(5):
         lanes.add(attempt(number))
     await asyncio.sleep(0)
@@ -70,7 +74,7 @@ async def test_what_one_attempt_sets_no_other_one_sees():
             await asyncio.sleep(0)
         assert color.get() == f"of {attempt.number}"
 
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     for number in range(6):
         lanes.add(attempt(number))
     await asyncio.sleep(0)
@@ -88,7 +92,7 @@ async def test_one_that_is_not_wanted_any_more_before_it_began_never_begins():
     async def run(attempt: Attempt) -> None:
         begun.append(attempt.number)
 
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     kept, dropped = attempt(1), attempt(2)
     lanes.add(dropped)
     lanes.add(kept)
@@ -107,7 +111,7 @@ async def test_an_attempt_that_cancels_its_own_task_harms_no_other():
         await asyncio.sleep(0)
         ended.append(attempt.number)
 
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     for number in range(4):
         lanes.add(attempt(number))
     await rounds()
@@ -128,7 +132,7 @@ async def test_timeouts_and_cancelling_reach_the_attempt_that_waits():
             await asyncio.sleep(0)  # it may clean up
             stopped.append(attempt.number)
 
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     one, two = attempt(1), attempt(2)
     lanes.add(two)
     lanes.add(one)
@@ -148,7 +152,7 @@ async def test_what_an_attempt_raises_leaves_no_other_behind():
         if attempt.number == 0:
             raise ValueError("a bug of the worker's own")
 
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     for number in range(3):
         lanes.add(attempt(number))
     await rounds()
@@ -170,7 +174,7 @@ async def test_those_that_come_later_are_taken_too(waits: bool):
             lanes.add(following[attempt.number + 1])
 
     following = [attempt(number) for number in range(6)]
-    lanes = Lanes(run)
+    lanes = Lanes(run, unwatched)
     lanes.add(following[0])
     await rounds()
     await lanes.close()

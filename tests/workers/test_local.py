@@ -228,6 +228,23 @@ async def test_a_step_that_takes_too_long_is_stopped_and_fails():
         assert len(on.results) == 1
 
 
+async def test_only_a_step_that_waits_for_something_is_watched():
+    seen: list[Attempt] = []
+
+    async def at_once(attempt: Attempt) -> None:
+        seen.append(attempt)
+
+    async def waiting(attempt: Attempt) -> None:
+        seen.append(attempt)
+        await asyncio.sleep(0)
+
+    async with bench() as b:
+        b.start(at_once, token="quick", timeout=5.0, heartbeat=1.0)
+        b.start(waiting, token="slow", timeout=5.0, heartbeat=1.0)
+        await until(lambda: len(b.results) == 2)
+    assert [(attempt.task.token, attempt.limited) for attempt in seen] == [("quick", False), ("slow", True)]
+
+
 async def test_a_timeout_may_be_retried_if_the_step_says_so():
     async with bench() as on:
         on.start(hang, timeout=5.0, retry_on_timeout=True)
@@ -353,6 +370,26 @@ async def test_a_step_that_is_revoked_before_it_began_never_begins():
         on.worker.cancel(RUN, TaskToken("t"))
         await asyncio.sleep(0)
         assert (began, on.results) == ([], [])
+
+
+async def test_a_step_that_is_started_again_while_it_runs_is_stopped_first():
+    stopped: list[int] = []
+
+    async def step(attempt: Attempt) -> str:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append(attempt.number)
+        return "never"
+
+    async with bench() as on:
+        on.start(step)
+        await asyncio.sleep(0)
+        on.start(lambda attempt: "again", attempt=2)
+        await on.came.wait()
+        await until(lambda: stopped == [1])
+        assert [output(result) for result in on.results] == ["again"]
+        assert not on.worker.running
 
 
 async def test_revoking_what_is_not_there_does_nothing():

@@ -100,6 +100,31 @@ async def test_a_compensation_of_goals_is_done_on_the_queue_of_its_step():
         assert queued_flows.undone == ["suite"]
 
 
+async def test_a_memoizable_step_of_goals_is_done_once_by_a_worker_for_equal_inputs():
+    queued_flows.looked_up.clear()
+    async with engine_only() as engine, working(engine):
+        found = [await looking_up(engine, country) for country in ("norway", "norway", "chad")]
+    assert found == [({"rate": 6}, False), ({"rate": 6}, True), ({"rate": 4}, False)]
+    assert queued_flows.looked_up == ["norway", "chad"]
+
+
+async def test_what_failed_is_not_remembered_by_a_worker():
+    queued_flows.looked_up.clear()
+    async with engine_only() as engine, working(engine):
+        for _ in range(2):
+            with pytest.raises(RunFailed):
+                await looking_up(engine, "nowhere")
+    assert queued_flows.looked_up == ["nowhere", "nowhere"]
+
+
+async def looking_up(engine: Engine, country: str) -> tuple[Any, bool]:
+    """The outputs, and whether they were known."""
+    run = await engine.start(goals("look-up"), {"country": country})
+    found = await run.result()
+    [worked] = [event.data for event in await run.events() if event.type == "work_succeeded"]
+    return found, worked.get("memo", False)
+
+
 async def test_an_error_that_is_never_retried_is_final():
     async with engine_only() as engine, working(engine):
         run = await engine.start(calls, "refused")

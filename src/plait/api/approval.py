@@ -22,6 +22,17 @@ class Vote(Shape, frozen=True, kw_only=True):
     at: Millis
     comment: str = ""
     data: Any = None
+    evidence_hash: str = ""
+    """Of the evidence that was shown: SHA-256, in hex."""
+
+
+class Delegation(Shape, frozen=True, kw_only=True):
+    """`to` votes in the place of `by`, who does not any more."""
+
+    by: str
+    to: str
+    at: Millis
+    comment: str = ""
 
 
 class Escalation(Shape, frozen=True, kw_only=True):
@@ -61,6 +72,10 @@ class Approval(Shape, frozen=True, kw_only=True):
     decided_by: str = ""
     answer: Any = None
     """The data that came with the decision."""
+    delegations: list[Delegation] = []
+    """Votes that were handed to others, oldest first."""
+    evidence_hash: str = ""
+    """SHA-256 of the evidence's JSON, in hex; send it with a decision to be sure that it is about this evidence."""
 
 
 class ApprovalPage(Shape, frozen=True, kw_only=True):
@@ -74,6 +89,10 @@ class Decided(Shape, frozen=True, kw_only=True):
     decision: Decision
     remaining: int = 0
     """How many more people must approve."""
+    approval_id: str | None = None
+    """The same as `id`; with it come `status` and `next_nodes`, of a run whose dialect says where it goes on."""
+    status: Literal["resumed"] | None = None
+    next_nodes: list[str] | None = None
 
 
 class Decide(Body, frozen=True, kw_only=True):
@@ -83,6 +102,20 @@ class Decide(Body, frozen=True, kw_only=True):
     """What the form asks for."""
     by: VoterName = ""
     """Who decides, on a server without keys; else the name of the key counts."""
+    comments: Comment = ""
+    """Another name of `comment`."""
+    decided_by: VoterName = ""
+    """Another name of `by`."""
+    evidence_hash: Annotated[str, Meta(max_length=64)] = ""
+    """Of the evidence that the decision is about; another is refused. Empty: whatever the approval has."""
+
+
+class Delegate(Body, frozen=True, kw_only=True):
+    to: Annotated[str, Meta(min_length=1, max_length=200)]
+    """Who votes instead."""
+    by: VoterName = ""
+    """Whose vote it is; by default the caller's. Only administrators may hand on the votes of others."""
+    comment: Comment = ""
 
 
 class ListApprovals(Scoped, frozen=True, kw_only=True):

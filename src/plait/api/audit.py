@@ -11,6 +11,8 @@ from plait.kernel.ids import Millis
 from .caller import Role
 from .shape import Query, Shape
 
+AUDIT = "auth.audit"
+"""The kind of its records. Their ids begin with the time."""
 AuditOutcome = Literal["ok", "refused"]
 
 

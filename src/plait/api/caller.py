@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Literal, get_args
 
 import msgspec
 
-Role = Literal["viewer", "operator", "editor", "approver", "worker", "admin"]
+Role = Literal["viewer", "operator", "editor", "approver", "worker", "agent", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 RequiredRole = Role | Literal["any", "public"]
 """What a route asks for. `any`: every authenticated caller; `public`: no authentication."""
@@ -22,7 +23,8 @@ _GRANTS: dict[Role, frozenset[Role]] = {
     "editor": frozenset({"viewer", "operator", "editor"}),
     "approver": frozenset({"viewer", "approver"}),
     "worker": frozenset({"worker"}),
-    "admin": frozenset({"viewer", "operator", "editor", "approver", "worker", "admin"}),
+    "agent": frozenset({"agent"}),
+    "admin": frozenset({"viewer", "operator", "editor", "approver", "worker", "agent", "admin"}),
 }
 
 
@@ -43,6 +45,9 @@ class Caller(msgspec.Struct, frozen=True, gc=False):
     pii: bool = False
     """Has the right `pii:read`."""
 
+    facets: tuple[str, ...] | None = None
+    """Patterns of what an agent may do, such as `geo.*`; None: all of its namespace."""
+
     @property
     def reads_pii(self) -> bool:
         return self.pii or self.role == "admin"
@@ -50,7 +55,13 @@ class Caller(msgspec.Struct, frozen=True, gc=False):
     def may_serve(self, queue: str) -> bool:
         return self.queues is None or queue in self.queues
 
+    def may_do(self, facet: str) -> bool:
+        return self.facets is None or any(fnmatchcase(facet, pattern) for pattern in self.facets)
+
     def may(self, needed: RequiredRole) -> bool:
+        """An agent reaches the routes that are for agents, and no other."""
+        if self.role == "agent":
+            return needed in ("agent", "public")
         return needed in ("any", "public") or needed in _GRANTS[self.role]
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+from typing import Final
 
 import msgspec
 
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, TaskToken
 from plait.kernel.queued import Claim, QueuedTask
+
+from .noun import Noun
 
 
 class ClaimId(msgspec.Struct, frozen=True, array_like=True):
@@ -35,6 +38,14 @@ class ClaimId(msgspec.Struct, frozen=True, array_like=True):
         return self.run_id.rpartition("/")[0] or DEFAULT_NAMESPACE
 
 
+TASK: Final = Noun(
+    "task",
+    "task.unknown",
+    "there is no such task",
+    why="its id is malformed, or belongs to another namespace or queue",
+    fix="send the id that the claim gave, unchanged",
+)
+
 _claim_id = msgspec.json.Decoder(ClaimId)
 
 
@@ -50,9 +61,4 @@ def read(text: str, namespace: str) -> ClaimId:
 
 
 def unknown_task() -> NotFound:
-    return NotFound(
-        "task.unknown",
-        "there is no such task",
-        why="its id is malformed, or belongs to another namespace or queue",
-        fix="send the id that the claim gave, unchanged",
-    )
+    return TASK.missing("")

@@ -8,7 +8,7 @@ import msgspec
 
 from plait.kernel.ids import Millis
 
-from .shape import Body, DialectName, Name, Scoped, Shape, Text
+from .shape import Body, DialectName, Name, RunIdText, Scoped, Shape, Text
 
 SaveMode = Literal["register", "update", "upsert"]
 
@@ -88,12 +88,25 @@ class ListDefinitions(Scoped, frozen=True, kw_only=True):
     dialect: DialectName | None = None
 
 
+class DeleteDefinition(Scoped, frozen=True, kw_only=True):
+    expected: Name | None = None
+    """The version that the name must mean now; refused with 412 if it does not."""
+
+
+class DeletedDefinition(Shape, frozen=True, kw_only=True):
+    name: str
+
+
 class NewDefinition(Body, frozen=True, kw_only=True):
     dialect: DialectName
     name: Name | None = None
     """Under which it is saved as a version, and started. Without one it is saved as its dialect does that."""
-    definition: Any
+    definition: Any = msgspec.UNSET
     """Of the form that its dialect reads; text is source."""
+    from_run: RunIdText | None = None
+    """Instead of a definition: a run to make one of, where its dialect can."""
+    options: dict[str, Any] = {}
+    """What is to become of that run's steps; see `POST /plan`."""
     mode: SaveMode = "register"
     """`register`: must be new, or the same as before; `update`: must exist; `upsert`: either."""
     breaking: bool = False

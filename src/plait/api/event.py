@@ -27,3 +27,5 @@ class StreamEnd(Shape, frozen=True, kw_only=True):
 class ListEvents(Scoped, frozen=True, kw_only=True):
     after: Count = 0
     limit: Annotated[int, Meta(ge=1, le=5000)] = 500
+    feed: Annotated[str, Meta(max_length=64)] = ""
+    """The log in other words, if the run's dialect has a feed of that name. Its pages may be shorter than `limit`."""

@@ -12,6 +12,9 @@ from .caller import Role
 from .shape import Body, Shape
 from .task import QueueName
 
+FACET_PATTERN = r"[A-Za-z_*][A-Za-z0-9_.*]{0,199}"
+FacetPattern = Annotated[str, Meta(pattern=rf"^{FACET_PATTERN}\Z")]
+
 _TEN_YEARS = 10 * 365 * 86_400
 
 
@@ -28,6 +31,8 @@ class Key(Shape, frozen=True, kw_only=True):
     last_used_at: Millis | None = None
     queues: list[str] | None = None
     """Those that a worker may serve; left out: all of its namespace."""
+    facets: list[str] | None = None
+    """Patterns of what an agent may do, such as `geo.*`; left out: all of its namespace."""
     pii: bool = False
     """Has the right `pii:read`: it sees the values of fields that hold personal ones. Administrators always do."""
 
@@ -50,5 +55,7 @@ class NewKey(Body, frozen=True, kw_only=True):
     """Seconds."""
     queues: Annotated[list[QueueName], Meta(min_length=1, max_length=100)] | None = None
     """Of a worker: the queues it may serve; all of its namespace if left out."""
+    facets: Annotated[list[FacetPattern], Meta(min_length=1, max_length=100)] | None = None
+    """Of an agent: what it may do, such as `geo.*`; all of its namespace if left out."""
     pii: bool = False
     """Gives the right `pii:read`."""

@@ -31,3 +31,13 @@ class Noun:
 
     def missing(self, id: str) -> NotFound:
         return NotFound(self.code, self.what.format(id[:200]), why=self.why, fix=self.fix)
+
+
+RUN = Noun(
+    "run",
+    "kernel.no_run",
+    "there is no run {}",
+    fix="`plait runs` lists them",
+    character=r"[^/\x00-\x1f\x7f]",
+    max_length=200,
+)

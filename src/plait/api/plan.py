@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .shape import Body, DialectName, Name, Shape
+import msgspec
+
+from .shape import Body, DialectName, Name, RunIdText, Shape
 
 
 class RunPlan(Shape, frozen=True, kw_only=True):
@@ -22,7 +24,11 @@ class RunPlan(Shape, frozen=True, kw_only=True):
 
 
 class PlanRun(Body, frozen=True, kw_only=True):
-    definition: Name | dict[str, Any]
+    definition: Name | dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     dialect: DialectName | None = None
     """The server's default dialect if left out."""
     input: Any = None
+    from_run: RunIdText | None = None
+    """Instead of a definition: a run to make one of, where its dialect can. The plan is then a draft of it."""
+    options: dict[str, Any] = {}
+    """Of that draft."""

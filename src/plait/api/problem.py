@@ -23,5 +23,7 @@ class Problem(Shape, frozen=True, kw_only=True):
     why: str = ""
     fix: str = ""
     errors: Sequence[Flaw] = ()
+    retry_after_seconds: int | None = None
+    """When to try again, where that is known."""
     request_id: str = ""
     """Finds the request in the server's log."""

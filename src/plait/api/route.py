@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # an extra that clients don't need
 
 API = "/api/v1"
 
-Method = Literal["GET", "POST", "PUT", "DELETE"]
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 H = TypeVar("H")
 Q = TypeVar("Q", bound=Query)

@@ -29,7 +29,7 @@ from .shape import (
 Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind"]
 
 _STATUS = "(running|waiting|working|blocked|completed|failed|cancelled)"
-_MAX_DEADLINE_MS = 100 * 366 * 86_400_000
+MAX_DEADLINE_MS = 100 * 366 * 86_400_000
 
 
 class Run(Shape, frozen=True, kw_only=True):
@@ -64,6 +64,8 @@ class Run(Shape, frozen=True, kw_only=True):
     """How often it was tried again after it had ended."""
     idle_ms: int = 0
     """How long it was ended in between: not part of its duration."""
+    partial: bool = False
+    """It completed, although some of its steps failed."""
     erased_at: Millis | None = None
     """When its values were erased: they can't be read any more."""
 
@@ -108,15 +110,18 @@ class RunChanges(Shape, frozen=True, kw_only=True):
 class StartRun(Body, frozen=True, kw_only=True):
     """What to start. The same id, definition and input again return the same run."""
 
-    definition: Name | dict[str, Any]
+    definition: Name | dict[str, Any] | None = None
     """`name`, `name@version` or `name@tag`; or the definition itself, where its dialect can be written as JSON."""
     dialect: DialectName | None = None
     """The server's default dialect if left out."""
     input: Any = None
+    tag: Name | None = None
+    """`name@tag`, instead of `definition`; then `inputs` is the input."""
+    inputs: Any = None
     id: RunIdText | None = None
     """Generated if left out."""
     namespace: NamespaceName | None = None
-    deadline_ms: Annotated[int, Meta(ge=1, le=_MAX_DEADLINE_MS)] | None = None
+    deadline_ms: Annotated[int, Meta(ge=1, le=MAX_DEADLINE_MS)] | None = None
     """Milliseconds from now after which the run fails."""
     labels: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=200)], Text], Meta(max_length=64)] = (
         msgspec.field(default_factory=dict[str, str])
@@ -137,6 +142,8 @@ class ListRuns(Scoped, frozen=True, kw_only=True):
     parent: RunIdText | None = None
     since: Count | None = None
     until: Count | None = None
+    stalled: bool = False
+    """Only runs that nothing will move; no other filter counts then."""
     cursor: Text | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
 

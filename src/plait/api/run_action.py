@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from plait.kernel.view import RunStatus
 
+from .run import MAX_DEADLINE_MS
 from .shape import Accepted, Body, NodeId, Position, RunIdText, Shape
 
 MAX_WAIT_MS = 30_000
@@ -31,6 +32,10 @@ class CancelRun(Body, frozen=True, kw_only=True):
 class RetryRun(Body, frozen=True, kw_only=True):
     from_: NodeId | None = msgspec.field(name="from", default=None)
     """The node to go back to. Without it, the run continues where it failed."""
+    scope: Literal["failed", "downstream"] | None = None
+    """For dialects that have a choice: `downstream` also runs again what read values that may have changed."""
+    deadline_ms: Annotated[int, Meta(ge=1, le=MAX_DEADLINE_MS)] | None = None
+    """The time that the run has from now on, if it has a deadline."""
 
 
 class PatchRun(Body, frozen=True, kw_only=True):

@@ -29,8 +29,8 @@ class Save:
     """A request body that works."""
 
 
-def surface_module(dialect: str, surface: str, part: Literal["routes", "commands"]) -> ModuleType | None:
-    """The module of a dialect's surface with its routes or commands; None if it has none of them."""
+def surface_module(dialect: str, surface: str, part: Literal["routes", "commands", "mcp_tools"]) -> ModuleType | None:
+    """The module of a dialect's surface with its routes, commands or MCP tools; None if it has none of them."""
     name = f"{surface}.{part}"
     try:
         return import_module(name) if find_spec(name) is not None else None

@@ -102,6 +102,8 @@ class TaskBeat(Shape, frozen=True, kw_only=True):
 class CompleteTask(Body, frozen=True, kw_only=True):
     id: TaskId
     output: Any = None
+    memo: bool = False
+    """The worker had it from before, of a task with the same `memo` and equal arguments."""
 
 
 class TaskFailure(Body, frozen=True, kw_only=True):
@@ -148,6 +150,7 @@ class TaskReport(Body, frozen=True, kw_only=True):
     error: TaskFailure | None = None
     retryable: bool = True
     progress: Any | UnsetType = UNSET
+    memo: bool = False
 
 
 class ReportTasks(Body, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import typer
 from msgspec import Raw
 
-from plait.kernel.approval import Approval, ApprovalStatus, Vote
+from plait.kernel.approval import Approval, ApprovalStatus, Delegation, Vote
 from plait.kernel.ids import caller_id
 
 from . import words
@@ -102,7 +102,9 @@ def _show(approval: Approval, *, json: bool) -> None:
             ("escalated", f"{approval.level} of {len(approval.escalations)}" if approval.escalations else None),
             ("decided", words.clock(approval.decided_at) or None),
             ("decided by", approval.decided_by or None),
+            *(("delegated", _delegation(each)) for each in approval.delegations),
             *(("vote", _vote(vote)) for vote in approval.votes),
+            ("evidence", approval.evidence_hash and f"sha256 {approval.evidence_hash}"),
         ]
     )
 
@@ -114,6 +116,11 @@ def _approvals(approval: Approval) -> int:
 def _vote(vote: Vote) -> str:
     comment = f": {words.one_line(vote.comment)}" if vote.comment else ""
     return f"{vote.by or 'someone'} {vote.decision} {words.clock(vote.at)}{comment}"
+
+
+def _delegation(made: Delegation) -> str:
+    comment = f": {words.one_line(made.comment)}" if made.comment else ""
+    return f"{made.by} to {made.to} {words.clock(made.at)}{comment}"
 
 
 def _document(approval: Approval) -> dict[str, Any]:
@@ -135,6 +142,8 @@ def _document(approval: Approval) -> dict[str, Any]:
         decided_at=approval.decided_at,
         decided_by=approval.decided_by or None,
         answer=_given(approval.answer),
+        delegations=approval.delegations or None,
+        evidence_hash=approval.evidence_hash or None,
     )
 
 

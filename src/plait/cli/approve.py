@@ -24,6 +24,10 @@ def approve(
         str | None, typer.Argument(metavar="[ID]", help="The run, or one of its approvals.", show_default=False)
     ] = None,
     reject: Annotated[bool, typer.Option("--reject", help="Reject instead.")] = False,
+    delegate_to: Annotated[
+        str | None,
+        typer.Option("--delegate-to", metavar="NAME", help="Hand your vote to NAME instead.", show_default=False),
+    ] = None,
     comment: Annotated[str, typer.Option(metavar="TEXT", help="Kept with the decision.", show_default=False)] = "",
     data: Annotated[
         str | None, typer.Option(metavar="JSON|@FILE", help="What the form asks for.", show_default=False)
@@ -40,6 +44,9 @@ def approve(
     where = Where(db, key, namespace)
     if approval is None:
         show_list(do(_pending(where)), "open", json=json)
+        return
+    if delegate_to is not None:
+        do(_delegate(approval, delegate_to, by, comment, where, json))
         return
     answer = {
         "decision": "reject" if reject else "approve",
@@ -65,6 +72,17 @@ async def _decide(id: str, answer: dict[str, Any], by: str, where: Where, json: 
         verb = "approved" if answer["decision"] == "approve" else "rejected"
         votes = "" if taken is False else await _votes(session, asked.id)
         await report(run, f"run {run.id}: `{asked.title}` {verb}{votes}", taken, json=json, approval=asked.id)
+
+
+async def _delegate(id: str, to: str, by: str, comment: str, where: Where, json: bool) -> None:
+    async with connect(where) as session:
+        asked = await _find(session, id)
+        run = await session.engine.get(caller_id(asked.run_id), session.namespace)
+        delegating = session.engine.approvals.delegate(
+            asked.id, to, by=by or session.me, comment=comment, namespace=session.namespace
+        )
+        taken = await session.told(run, delegating)
+        await report(run, f"run {run.id}: `{asked.title}` delegated to {to}", taken, json=json, approval=asked.id)
 
 
 async def _votes(session: Session, id: str) -> str:

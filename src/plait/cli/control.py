@@ -53,6 +53,12 @@ def retry(
     at: Annotated[
         str | None, typer.Option("--from", metavar="PATH", help="Re-run this operation and all after it.")
     ] = None,
+    downstream: Annotated[
+        bool, typer.Option("--downstream", help="Also re-run what read values that may have changed.")
+    ] = False,
+    deadline: Annotated[
+        float | None, typer.Option("--deadline", metavar="SECONDS", help="The time that the run has from now on.")
+    ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
@@ -60,9 +66,19 @@ def retry(
 ) -> None:
     """Retry a failed or blocked run: what failed is tried again, what succeeded is not. With --from, the run is
     rewound to before that operation; nothing outside is compensated."""
+    scope = "downstream" if downstream else ""
     what = "retry" if at is None else f"retry from {at}"
     check = _must_have_failed if at is None else None
-    do(_tell(run, what, lambda handle: handle.retry(at), Where(db, key, namespace), json, check=check))
+    do(
+        _tell(
+            run,
+            what,
+            lambda handle: handle.retry(at, scope=scope, deadline=deadline),
+            Where(db, key, namespace),
+            json,
+            check=check,
+        )
+    )
 
 
 def fork(
@@ -175,7 +191,7 @@ def _must_run(row: RunRow) -> None:
 
 
 def _must_have_failed(row: RunRow) -> None:
-    if row.status in ("completed", "cancelled"):
+    if row.status in ("completed", "cancelled") and not extension_of(row.dialect).resumes_ended:
         id = caller_id(row.id)
         raise Conflict(
             "cli.nothing_to_retry",

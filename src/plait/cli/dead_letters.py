@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +22,24 @@ from .session import do
 dlq = group()
 
 LetterArgument = Annotated[str, typer.Argument(metavar="ID", help="The dead letter.", show_default=False)]
+LetterOrMany = Annotated[
+    str | None, typer.Argument(metavar="[ID]", help="The dead letter; without it, those of --run.", show_default=False)
+]
+OfRun = Annotated[str | None, typer.Option("--run", metavar="RUN", help="Of this run only.", show_default=False)]
+OfNode = Annotated[str | None, typer.Option("--node", metavar="NODE", help="Of this node only.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="Include those that are settled.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    run: str | None = None
+    node: str | None = None
+    all: bool = False
+
+    def has(self, letter: DeadLetter) -> bool:
+        """A node is named by its letter's token, or in words by its label."""
+        named = (letter.token, letter.label, letter.label.partition("`")[2].partition("`")[0])
+        return self.node is None or self.node in named
 
 
 @dlq.callback(invoke_without_command=True)
@@ -34,19 +52,25 @@ def default(
 ) -> None:
     """Dead letters: tasks that used up their attempts. Without a command: list."""
     if ctx.invoked_subcommand is None:
-        _list(Where(db, key, namespace), all=False, json=json)
+        _list(Where(db, key, namespace), Which(), json=json)
 
 
 @dlq.command("list")
 def list_(
-    all: All = False, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
+    all: All = False,
+    run: OfRun = None,
+    node: OfNode = None,
+    namespace: Namespace = None,
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    json: Json = False,
 ) -> None:
     """List them, oldest first."""
-    _list(Where(db, key, namespace), all=all, json=json)
+    _list(Where(db, key, namespace), Which(run, node, all), json=json)
 
 
-def _list(where: Where, *, all: bool, json: bool) -> None:
-    found = do(_letters(where, all))
+def _list(where: Where, which: Which, *, json: bool) -> None:
+    found, all = do(_letters(where, which)), which.all
     if json:
         emit([_document(letter) for letter in found])
     elif found:
@@ -74,7 +98,8 @@ def show(
     json: Json = False,
 ) -> None:
     """Show one, with its error."""
-    found = next((known for known in do(_letters(Where(db, key, namespace), True)) if known.id == letter), None)
+    known = do(_letters(Where(db, key, namespace), Which(all=True)))
+    found = next((each for each in known if each.id == letter), None)
     if found is None:
         raise _unknown(letter)
     if json:
@@ -99,31 +124,43 @@ def show(
 
 @dlq.command()
 def retry(
-    letter: LetterArgument,
+    letter: LetterOrMany = None,
+    run: OfRun = None,
+    node: OfNode = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Try the task again, with fresh attempts; a run that failed with it continues."""
-    do(_settle(letter, "retry", Where(db, key, namespace), json))
+    """Try the task again, with fresh attempts; a run that failed with it continues. With --run: all of that run."""
+    do(_settle_all(letter, Which(run, node), "retry", Where(db, key, namespace), json))
 
 
 @dlq.command()
 def discard(
-    letter: LetterArgument,
+    letter: LetterOrMany = None,
+    run: OfRun = None,
+    node: OfNode = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     json: Json = False,
 ) -> None:
-    """Discard the task; a rollback that stopped at it continues without it."""
-    do(_settle(letter, "discard", Where(db, key, namespace), json))
+    """Discard the task; a rollback that stopped at it continues without it. With --run: all of that run."""
+    do(_settle_all(letter, Which(run, node), "discard", Where(db, key, namespace), json))
 
 
-async def _letters(where: Where, all: bool) -> list[DeadLetter]:
+async def _letters(where: Where, which: Which) -> list[DeadLetter]:
     async with connect(where) as session:
-        return await session.engine.dlq.list(session.namespace, all=all)
+        found = await session.engine.dlq.list(session.namespace, all=which.all, run_id=which.run)
+        return [letter for letter in found if which.has(letter)]
+
+
+async def _settle_all(id: str | None, which: Which, verdict: str, where: Where, json: bool) -> None:
+    if (id is None) == (which.run is None):
+        raise typer.BadParameter("name one dead letter, or those of a run with --run", param_hint="ID")
+    for each in [id] if id is not None else [letter.id for letter in await _letters(where, which)]:
+        await _settle(each, verdict, where, json)
 
 
 async def _settle(id: str, verdict: str, where: Where, json: bool) -> None:

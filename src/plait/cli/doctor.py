@@ -13,17 +13,18 @@ from rich.text import Text
 
 from plait import __version__
 from plait.engine.deep_check import DeepCheck
+from plait.engine.run_check import check_run, repair_run
 from plait.kernel.errors import PlaitError
-from plait.kernel.ids import SHARDS, Millis, Shard
-from plait.kernel.store import Owner, RunFilter
+from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Millis, Shard
+from plait.kernel.store import Owner, RunFilter, RunRow
 from plait.registry.engine import Engine
 
 from . import exits, words
 from .findings import MANY, Report, examine_letters, examine_runs
 from .leases import alive, owners
-from .options import DEFAULT_DB, Json, Key, Place, Where
+from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where
 from .output import emit, facts, say
-from .session import do, is_server, looking, sqlite_file
+from .session import do, is_server, looking, refuse_server, sqlite_file
 from .versions import parts
 
 LOW_SPACE = 200_000_000
@@ -38,11 +39,26 @@ _OLDEST_SANE = 1_735_689_600_000  # 2025-01-01: before Plait
 Deep = Annotated[bool, typer.Option("--deep", help="Read every run and its whole log as well; takes long.")]
 
 
-def doctor(db: Place = DEFAULT_DB, key: Key = None, deep: Deep = False, json: Json = False) -> None:
-    """Examine the database and what works on it, or a server. Exit code 1 if something is wrong."""
+OneRun = Annotated[
+    str | None, typer.Option("--run", metavar="ID", help="Examine this run: why it does not move.", show_default=False)
+]
+Repair = Annotated[bool, typer.Option("--repair", help="With --run: put lost tasks back on their queues.")]
+
+
+def doctor(
+    db: Place = DEFAULT_DB,
+    key: Key = None,
+    deep: Deep = False,
+    run: OneRun = None,
+    repair: Repair = False,
+    namespace: Namespace = None,
+    json: Json = False,
+) -> None:
+    """Examine the database and what works on it, a server, or one run. Exit code 1 if something is wrong."""
     report = Report(facts={"plait": __version__, **parts()})
+    where = Where(db, key, namespace)
     try:
-        do(_examine(Where(db, key), report, deep=deep))
+        do(_examine(where, report, deep=deep) if run is None else _examine_run(where, run, report, repair=repair))
     except PlaitError as error:
         report.problems.insert(0, error)
     if json:
@@ -75,6 +91,28 @@ async def _examine(where: Where, report: Report, *, deep: bool) -> None:
         if deep:
             await _examine_deeply(where.url, report)
         await _examine_database(where.url, report)
+
+
+async def _examine_run(where: Where, id: str, report: Report, *, repair: bool) -> None:
+    refuse_server(where.url)
+    async with looking(where.url) as engine:
+        kernel, namespace = engine.kernel, where.namespace or DEFAULT_NAMESPACE
+        row = await (await engine.get(id, namespace)).row()
+        check = await check_run(kernel, row)
+        if repair:
+            report.facts["requeued"] = words.counted(await repair_run(kernel, row, check), "task")
+            await _repair_mirror(engine, row, os.environ.get("PLAIT_REDIS"), report)
+            check = await check_run(kernel, row)
+    report.facts |= check.facts
+    report.problems += check.problems
+
+
+async def _repair_mirror(engine: Engine, row: RunRow, redis: str | None, report: Report) -> None:
+    """What observers see on Redis. Of an encrypted database nothing is there for them."""
+    if redis and not engine.encryption.on:
+        from plait.engine.mirror_repair import rebuild_mirror  # Redis is an extra
+
+        report.facts["mirror"] = f"{words.counted(await rebuild_mirror(engine.kernel, row, redis), 'key')} rebuilt"
 
 
 async def _examine_deeply(db: str, report: Report) -> None:

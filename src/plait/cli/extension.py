@@ -6,7 +6,7 @@ A surface may use what is public in `options`, `output`, `words`, `connect`, `se
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol
@@ -58,12 +58,18 @@ class Extension:
     """Of files that hold definitions."""
     named_inputs = False
     """Whether the input is a set of names with values, so that `--input NAME=VALUE` can be given for each."""
+    resumes_ended = False
+    """Whether a run that completed or was cancelled may have something left to retry."""
     replays = False
     """Whether its runs depend on the code that this process has loaded."""
 
     def declared(self, module: ModuleType) -> Mapping[str, object]:
         """What a module holds for this dialect, by the names that it has there."""
         return {}
+
+    def functions(self, module: ModuleType) -> Iterable[object]:
+        """What else an engine wants of a module: functions that definitions of any dialect may call by name."""
+        return ()
 
     def startable(self, found: Sequence[object]) -> Startable | None:
         """What to start for objects of a module; None if they are not this dialect's."""

@@ -31,6 +31,7 @@ def runs(
     status: Annotated[Status | None, typer.Option(help="Filter by status.", show_default=False)] = None,
     definition: Annotated[str | None, typer.Option(metavar="NAME", help="Filter by definition.")] = None,
     label: Annotated[str | None, typer.Option(metavar="KEY=VALUE", help="Filter by label.")] = None,
+    stalled: Annotated[bool, typer.Option("--stalled", help="Only runs that nothing will move.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 20,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
@@ -39,7 +40,7 @@ def runs(
 ) -> None:
     """List runs, newest first."""
     labels = read_pairs([label], "--label") if label is not None else None
-    query = RunFilter(status=status, definition=definition, labels=labels, limit=limit + 1)
+    query = RunFilter(status=status, definition=definition, labels=labels, limit=limit + 1, stalled=stalled)
     found = do(_runs(Where(db, key, namespace), query))
     shown = found[:limit]
     if json:

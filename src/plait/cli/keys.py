@@ -46,12 +46,16 @@ def default(ctx: typer.Context, db: Db = DEFAULT_DB, json: Json = False) -> None
 def create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Who or what will use it.", show_default=False)],
     role: Annotated[
-        str, typer.Option(metavar="ROLE", help="viewer, operator, editor, approver, worker or admin.")
+        str, typer.Option(metavar="ROLE", help="viewer, operator, editor, approver, worker, agent or admin.")
     ] = "viewer",
     namespace: Owned = DEFAULT_NAMESPACE,
     queue: Annotated[
         list[str] | None,
         typer.Option(metavar="QUEUE", help="Of a worker: a queue it may serve; without, all.", show_default=False),
+    ] = None,
+    facet: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Of an agent: what it may do (geo.*); without, all.", show_default=False),
     ] = None,
     pii: Annotated[bool, typer.Option("--pii", help="With the right pii:read: to see personal values.")] = False,
     days: Annotated[
@@ -61,13 +65,14 @@ def create(
     json: Json = False,
 ) -> None:
     """Make a key. It is printed this once, and can't be shown again."""
-    key, text = do(_create(db, name, role, namespace, days, queue or None, pii=pii))
+    key, text = do(_create(db, name, role, namespace, days, queue or None, facet or None, pii=pii))
     if json:
         emit(msgspec.to_builtins(key) | {"key": text})
         return
     say(text)
     until = f"until {words.clock(key.expires_at)}" if key.expires_at is not None else "until it is revoked"
-    serves = f" on {', '.join(key.queues)}" if key.queues else ""
+    limits = key.queues or key.facets
+    serves = f" on {', '.join(limits)}" if limits else ""
     note(f"key {key.id} for {key.name}: {key.role} in {_where(key)}{serves}, {until}")
     note("keep it now: it can't be shown again", "yellow")
 
@@ -149,7 +154,15 @@ def _used(key: Key, now: Millis) -> str:
 
 
 async def _create(
-    db: str, name: str, role: str, namespace: str, days: float | None, queues: list[str] | None, *, pii: bool
+    db: str,
+    name: str,
+    role: str,
+    namespace: str,
+    days: float | None,
+    queues: list[str] | None,
+    facets: list[str] | None,
+    *,
+    pii: bool,
 ) -> tuple[Key, str]:
     refuse_server(db)
     if db == "memory:":
@@ -158,7 +171,7 @@ async def _create(
     fresh = path is not None and not path.exists()
     async with Engine(db, work=False) as engine:  # makes the database if need be: a key may come before anything else
         made = await Keys(engine.records, engine.kernel.clock).create(
-            name, role, namespace, None if days is None else days * _DAY, queues, pii=pii
+            name, role, namespace, None if days is None else days * _DAY, queues, facets=facets, pii=pii
         )
         await note_change(engine, "keys.create", made[0].id, made[0].namespace)
     if fresh:

@@ -26,7 +26,7 @@ def load_definitions(names: Iterable[str]) -> list[object]:
 
 def definitions_of(module: ModuleType) -> list[object]:
     """All that a module declares, as an engine wants it."""
-    return [found for each in extensions() for found in each.declared(module).values()]
+    return [found for each in extensions() for found in (*each.declared(module).values(), *each.functions(module))]
 
 
 def load_module(name: str) -> ModuleType:

@@ -25,7 +25,9 @@ _OWN = (
     Command("Run", "run", "Run a definition to its end, with live progress.", "plait.cli.run:run"),
     Command("Run", "dev", "Engine, API and web UI on this machine, with a demo.", "plait.cli.serve:dev"),
     Command("Run", "serve", "Engine, API and web UI in one process.", "plait.cli.serve:serve"),
+    Command("Run", "mcp", "Speak MCP, for clients that start it as a command.", "plait.cli.mcp:mcp"),
     Command("Run", "worker", "Do the tasks of queues, for a server or a database.", "plait.cli.worker:worker"),
+    Command("Run", "pipeline", "Run a data pipeline on tables, without a run.", "plait.cli.pipeline:pipeline"),
     Command("Run", "demo", "Watch a few runs, a crash and a recovery.", "plait.cli.demo.command:demo"),
     Command("Run", "check", "Check code and steps, also against the live runs.", "plait.cli.check:check"),
     Command("Inspect", "runs", "List runs, newest first.", "plait.cli.inspect:runs"),
@@ -49,6 +51,7 @@ _OWN = (
     Command("Maintain", "dlq", "Dead letters: list, show, retry, discard.", "plait.cli.dead_letters:dlq"),
     Command("Maintain", "keys", "API keys of the server, and encryption keys.", "plait.cli.keys:keys"),
     Command("Maintain", "erase", "Make the values of one subject unreadable.", "plait.cli.erase:erase"),
+    Command("Maintain", "retention", "How long ended runs are kept.", "plait.cli.retention:retention"),
     Command("Maintain", "doctor", "Examine a database and its engines, or a server.", "plait.cli.doctor:doctor"),
     Command("Maintain", "version", "Print the versions of Plait and its parts.", "plait.cli.versions:version"),
 )

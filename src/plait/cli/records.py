@@ -30,6 +30,8 @@ def note_of(row: RunRow) -> str:
         return words.wait(row.waiting)
     if row.blocked is not None:
         return row.blocked.message
+    if row.past is not None and row.past.partial:
+        return "partial success: some steps failed"
     return cause_words(row) or ""
 
 
@@ -59,6 +61,7 @@ def run_document(row: RunRow, **more: Any) -> dict[str, Any]:
         cause=cause_of(row.error) if row.status == "failed" and row.error is not None else None,
         forked_from=caller_id(row.past.source) if row.past is not None and row.past.source is not None else None,
         reopened=row.past.reopened or None if row.past is not None else None,
+        partial=row.past.partial or None if row.past is not None else None,
         **more,
     )
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 from plait.definitions.nearest import DID_YOU_MEAN
 from plait.engine import Handle
-from plait.kernel.errors import NotFound
+from plait.kernel.errors import Conflict, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard_of
 from plait.kernel.store import RunRow
 from plait.registry.engine import Engine
@@ -78,4 +79,5 @@ async def _take_up(engine: Engine, handle: Handle[Any], run: RunId) -> None:
         await asyncio.sleep(0.01)
     reasons = {reason.kind for reason in await handle.waiting()}
     if reasons and reasons <= _PARKED and engine.kernel.owns(run):
-        await handle.retry()  # does nothing to a run that is well; one that is not parked has been played already
+        with suppress(Conflict):  # it is well; one that is not parked has been played already
+            await handle.retry()

@@ -91,6 +91,8 @@ def _name(node: Node, *, whole: bool) -> str:
         return node.label  # its id is a token
     if whole or node.parent is None:
         return node.path or node.id
+    if not node.path and not node.id.startswith(f"{node.parent}/"):
+        return node.label or node.id  # ids that say nothing to people
     within = node.id.removeprefix(f"{node.parent}/")
     return " / ".join(node.path.split(" / ")[-1 - within.count("/") :]) if node.path else within
 

@@ -35,9 +35,9 @@ def save(
     same again changes nothing."""
     found = must_be_definition(file)
     saved = do(_save(found, name, Where(db, key, namespace), breaking=breaking, expected=expected))
-    version, warnings = (saved.version.version, saved.warnings) if isinstance(saved, Saved) else _facts(saved)
+    version, warnings = saved_facts(saved)
     if json:
-        emit(document(name=name, version=version, warnings=[*warnings]))
+        emit(document(name=name, version=version, warnings=warnings))
         return
     for warning in warnings:
         note(f"warning: {warning}")
@@ -53,5 +53,8 @@ async def _save(
         )
 
 
-def _facts(saved: SavedVersion) -> tuple[str, list[str]]:
+def saved_facts(saved: Saved | SavedVersion) -> tuple[str, list[str]]:
+    """The version, and what its dialect found that is probably not meant."""
+    if isinstance(saved, Saved):
+        return saved.version.version, [*saved.warnings]
     return saved.version, saved.warnings

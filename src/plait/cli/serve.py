@@ -6,9 +6,9 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import typer
@@ -22,8 +22,10 @@ from plait.registry.engine import Engine
 from plait.server.app import make_app
 from plait.server.argyll.cors import ANY
 from plait.server.argyll.webhooks import WebhookUrls
-from plait.server.auth import AuthOptions, refuse_open, refuse_open_mount, secret_of
+from plait.server.auth import AuthOptions, LinkMaker, refuse_open, refuse_open_mount, secret_of
 from plait.server.auth.origins import origin_of
+from plait.server.callbacks import ResultLinks
+from plait.server.links import ApprovalUrls
 from plait.server.process import Process, Signals, listen, local_url
 from plait.server.site import Argyll, Settings, site_of
 
@@ -31,6 +33,7 @@ from . import own_dialects
 from .egress import egress_of
 from .extensions import load
 from .loading import load_definitions
+from .mcp_servers import McpFile, servers_in
 from .options import DEFAULT_DB, Db, Json
 from .output import emit_line, note
 from .session import refuse_server
@@ -38,7 +41,8 @@ from .session import refuse_server
 DEMO_DB = "sqlite:///plait-dev.db"
 HOST, PORT = "127.0.0.1", 8080
 
-_DEMO, _SEED = ("plait.demo.shop", "plait.demo.steps"), "plait.demo.seed:seed"
+_DEMO = ("plait.demo.shop", "plait.demo.steps", "plait.demo.returns", "plait.demo.newsletter")
+_SEED = "plait.demo.seed:seed"
 
 Level = Literal["debug", "info", "warning", "error"]
 Modules = Annotated[
@@ -72,6 +76,7 @@ class Plan:
     options: AuthOptions
     egress: EgressSettings
     redis: str | None = None
+    mcp_servers: Mapping[str, Any]
     work: bool = True
     seed: Seed | None = None
     log_level: Level
@@ -104,6 +109,7 @@ def serve(
         str | None,
         typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Where workers get tasks, too.", show_default=False),
     ] = None,
+    mcp: McpFile = None,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
     log_level: LogLevel = "info",
@@ -134,6 +140,7 @@ def serve(
             options=AuthOptions.from_environment(os.environ, settings.public_url),
             egress=egress_of(os.environ),
             redis=redis,
+            mcp_servers=servers_in(mcp),
             work=not no_work,
             log_level=log_level,
             json=json,
@@ -155,6 +162,7 @@ def dev(
     ] = None,
     port: Port = PORT,
     argyll_origins: ArgyllOrigins = "",
+    mcp: McpFile = None,
     log_level: LogLevel = "warning",
     json: Json = False,
 ) -> None:
@@ -179,6 +187,7 @@ def dev(
             ),
             options=AuthOptions.from_environment(os.environ),
             egress=egress_of(os.environ, private=True),
+            mcp_servers=servers_in(mcp),
             seed=seed,
             log_level=log_level,
             json=json,
@@ -234,8 +243,12 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
         observers=watch.observers,
         egress=plan.egress,
         redis=plan.redis,
+        mcp_servers=plan.mcp_servers,
     )
-    engine.executors.callbacks = WebhookUrls(secret, plan.settings.public_url or local_url(sock))
+    address = plan.settings.public_url or local_url(sock)
+    engine.executors.callbacks = WebhookUrls(secret, address)
+    engine.executors.result_urls = ResultLinks(LinkMaker(engine.kernel.clock, secret), address)
+    engine.notices.links = ApprovalUrls(LinkMaker(engine.kernel.clock, secret), engine.kernel.clock, address)
     with Signals() as signals:
         async with (
             watch.on(engine),

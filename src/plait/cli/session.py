@@ -16,6 +16,7 @@ from plait.kernel.ids import Ids
 from plait.registry.engine import Engine
 
 from . import own_dialects
+from .mcp_servers import servers_of_environment
 
 T = TypeVar("T")
 
@@ -46,7 +47,8 @@ async def looking(
 @asynccontextmanager
 async def working(db: str, definitions: Iterable[object]) -> AsyncGenerator[Engine]:
     refuse_server(db)
-    async with Engine(db, definitions=[*own_dialects.bundles(), *definitions]) as engine:
+    servers = servers_of_environment()
+    async with Engine(db, definitions=[*own_dialects.bundles(), *definitions], mcp_servers=servers) as engine:
         yield engine
 
 

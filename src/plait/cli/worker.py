@@ -9,8 +9,8 @@ import socket
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from typing import Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import msgspec
 import typer
@@ -30,6 +30,7 @@ from plait.workers.task_source import TaskSource
 
 from .egress import egress_of
 from .loading import load_module
+from .mcp_servers import McpFile, servers_in
 from .options import DEFAULT_DB, Json, Key, Namespace, Where
 from .output import emit_line, note
 from .serve import LogLevel
@@ -57,6 +58,7 @@ def worker(
         float, typer.Option(metavar="SECONDS", min=1, max=3_600, help="Silence after which others get its tasks.")
     ] = 30.0,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 30.0,
+    mcp: McpFile = None,
     log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
@@ -79,14 +81,25 @@ def worker(
     logs.configure(level=log_level)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it says each request
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_work(where, settings, definitions, egress_of(os.environ), json=json))
+        runner.run(_work(where, settings, _Brought(definitions, egress_of(os.environ), servers_in(mcp)), json=json))
 
 
-async def _work(
-    where: Where, settings: WorkerSettings, definitions: list[object], egress: EgressSettings, *, json: bool
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Brought:
+    """What this process has, to do tasks with."""
+
+    definitions: list[object]
+    egress: EgressSettings
+    mcp_servers: dict[str, Any]
+
+    def engine(self, url: str) -> Engine:
+        """One that takes up no run."""
+        return Engine(url, definitions=self.definitions, work=False, egress=self.egress, mcp_servers=self.mcp_servers)
+
+
+async def _work(where: Where, settings: WorkerSettings, brought: _Brought, *, json: bool) -> None:
     with Signals() as signals:
-        async with _opened(where, settings, definitions, egress) as (source, executors, namespace):
+        async with _opened(where, settings, brought) as (source, executors, namespace):
             settings = replace(settings, namespace=namespace)
             found = QueueWorker(source, executors, SystemClock(), settings)
             _must_have_handlers(found)
@@ -98,18 +111,18 @@ async def _work(
 
 @asynccontextmanager
 async def _opened(
-    where: Where, settings: WorkerSettings, definitions: list[object], egress: EgressSettings
+    where: Where, settings: WorkerSettings, brought: _Brought
 ) -> AsyncGenerator[tuple[TaskSource, list[Executor], str]]:
     """Where tasks come from, what can do them, and the namespace."""
     if not is_server(where.url):
         must_exist(where.url)
-        async with Engine(where.url, definitions=definitions, work=False, egress=egress) as engine:
+        async with brought.engine(where.url) as engine:
             yield engine.queues, _executors(engine), settings.namespace
         return
     from .server import served  # what speaks HTTP is loaded where it is needed
 
     # Only for what the modules declare: this engine is never opened
-    engine = Engine("memory:", definitions=definitions, work=False, egress=egress)
+    engine = brought.engine("memory:")
     async with served(where) as session:
         yield session.engine.queues, _executors(engine), session.namespace
     await engine.executors.close()

@@ -59,6 +59,7 @@ class RemoteApprovals:
         by: str = "",
         comment: str = "",
         data: Any = None,
+        evidence_hash: str = "",
         namespace: str = DEFAULT_NAMESPACE,
     ) -> Approval:
         """Votes on an approval; durable when this returns. The server records the name of the key with it."""
@@ -71,5 +72,15 @@ class RemoteApprovals:
             )
         path = self._transport.path("approvals", id, "decide")
         body = {"decision": decision, "comment": comment, "data": data, "by": by or None}
+        body["evidence_hash"] = evidence_hash or None
         await self._transport.post(path, Decided, body, {"namespace": namespace})
         return await self.get(id, namespace)
+
+    async def delegate(
+        self, id: str, to: str, *, by: str = "", comment: str = "", namespace: str = DEFAULT_NAMESPACE
+    ) -> Approval:
+        """Hands a vote to someone else, who then decides instead: that of the key, or of `by` with an administrator's
+        key."""
+        path = self._transport.path("approvals", id, "delegate")
+        body = {"to": to, "by": by or None, "comment": comment}
+        return approval_of(await self._transport.post(path, ApprovalShape, body, {"namespace": namespace}))

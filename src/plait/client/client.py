@@ -25,6 +25,7 @@ from plait.kernel.store import RunFilter, RunRow
 from .approvals import RemoteApprovals
 from .dead_letters import RemoteDeadLetters
 from .definitions import RemoteDefinitions
+from .drafts import RemoteDrafts
 from .event_stream import PATIENCE
 from .queues import RemoteQueues
 from .records import diff_of, plan_of, row_of
@@ -60,6 +61,7 @@ class Client:
         self.dlq = RemoteDeadLetters(self.transport)
         self.queues = RemoteQueues(self.transport)
         self.definitions = RemoteDefinitions(self.transport)
+        self.drafts = RemoteDrafts(self.transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -183,4 +185,5 @@ def _filter(query: RunFilter) -> Parameters:
         "q": query.text,
         "since": query.since,
         "until": query.until,
+        "stalled": query.stalled or None,
     }

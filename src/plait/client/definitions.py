@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plait.api.definition import Definition, DefinitionDiff, DefinitionList, DefinitionVersion, SavedVersion
+from plait.api.definition import (
+    Definition,
+    DefinitionDiff,
+    DefinitionList,
+    DefinitionVersion,
+    DeletedDefinition,
+    SavedVersion,
+)
 from plait.api.transport import Transport
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
@@ -78,6 +85,12 @@ class RemoteDefinitions:
         """The operations that make one version into another."""
         query = {"from": old, "to": new, "namespace": namespace}
         return (await self._transport.get(self._path(name, "diff"), DefinitionDiff, query)).operations
+
+    async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None) -> None:
+        """Nobody sees or starts what is saved as `name` any more. Runs that exist go on. To save it again brings it
+        back. With `expected`, only if that is the version that the plain name means."""
+        query = {"namespace": namespace, "expected": expected}
+        await self._transport.delete(self._path(name), DeletedDefinition, query)
 
     # -- tags ----------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,8 @@ from plait.kernel.errors import (
 )
 from plait.kernel.version import __version__
 
+from .connections import Answer
+
 _GATEWAY = (502, 503, 504)
 _LATER = (429, 503)
 
@@ -71,7 +73,7 @@ def is_transient(error: PlaitError) -> bool:
     return error.status in _LATER and not error.code.startswith("auth.")
 
 
-def error_of(answer: httpx.Response, url: str) -> PlaitError:
+def error_of(answer: Answer, url: str) -> PlaitError:
     """The error in a response that is not a success; its body must have been read."""
     if answer.headers.get("content-type", "").startswith(MEDIA_TYPE):
         try:
@@ -97,7 +99,7 @@ def _error(problem: Problem) -> PlaitError:
     return cls(problem.code, problem.title, why=problem.why, fix=fix, flaws=problem.errors)
 
 
-def _summary(answer: httpx.Response) -> str:
+def _summary(answer: Answer) -> str:
     if answer.is_redirect:
         return f"it redirects to {answer.headers.get('location', 'another address')[:200]}"
     kind = answer.headers.get("content-type", "").partition(";")[0]

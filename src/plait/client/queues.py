@@ -72,9 +72,11 @@ class RemoteQueues:
         found = await self._post("heartbeat", TaskBeat, body, namespace)
         return not found.cancelled
 
-    async def complete(self, id: str, output: object, *, namespace: str = DEFAULT_NAMESPACE) -> None:
-        """The task succeeded; durable when this returns."""
-        await self._post("complete", TaskState, {"id": id, "output": output}, namespace)
+    async def complete(
+        self, id: str, output: object, *, memo: bool = False, namespace: str = DEFAULT_NAMESPACE
+    ) -> None:
+        """The task succeeded; durable when this returns. `memo`: the worker had the output from before."""
+        await self._post("complete", TaskState, {"id": id, "output": output, "memo": memo}, namespace)
 
     async def fail(
         self,

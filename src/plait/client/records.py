@@ -49,10 +49,10 @@ def row_of(run: Run, output: Raw | None = None) -> RunRow:
 
 
 def _past_of(run: Run) -> store.Past | None:
-    if run.forked_from is None and not run.reopened:
+    if run.forked_from is None and not run.reopened and not run.partial:
         return None
     source = None if run.forked_from is None else run_key(run.namespace, run.forked_from)
-    return store.Past(source, run.forked_at or 0, run.reopened, Millis(run.idle_ms))
+    return store.Past(source, run.forked_at or 0, run.reopened, Millis(run.idle_ms), run.partial)
 
 
 def detail_row(detail: RunDetail) -> RunRow:
@@ -103,11 +103,14 @@ def approval_of(approval: Approval) -> approvals.Approval:
         decided_at=approval.decided_at,
         decided_by=approval.decided_by,
         answer=_raw(approval.answer),
+        delegations=tuple(approvals.Delegation(d.by, d.to, d.at, d.comment) for d in approval.delegations),
+        evidence_hash=approval.evidence_hash,
     )
 
 
 def _vote_of(vote: Vote) -> approvals.Vote:
-    return approvals.Vote(vote.by, vote.decision, vote.at, vote.comment, values.encode(vote.data))
+    data = values.encode(vote.data)
+    return approvals.Vote(vote.by, vote.decision, vote.at, vote.comment, data, vote.evidence_hash)
 
 
 def dead_letter_of(letter: DeadLetter) -> store.DeadLetter:

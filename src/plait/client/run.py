@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
 from plait.api.event import EventPage
@@ -177,9 +178,12 @@ class RemoteRun:
         """Ends the run. With `compensate`, the compensations of its steps run first. No effect on an ended run."""
         await self._post("cancel", {"reason": reason, "compensate": compensate}, idempotent=True)
 
-    async def retry(self, at: str | None = None) -> None:
-        """Retries a failed or blocked run; with `at`, from that operation on."""
-        await self._post("retry", {"from": at})
+    async def retry(self, at: str | None = None, *, scope: str = "", deadline: float | timedelta | None = None) -> None:
+        """Retries a failed or blocked run; with `at`, from that operation on. Where its dialect has a choice, `scope`
+        says how much runs again; `deadline` is the time that the run has from now on."""
+        seconds = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
+        limit = None if seconds is None else round(seconds * 1000)
+        await self._post("retry", {"from": at, "scope": scope or None, "deadline_ms": limit})
 
     async def compensate(self) -> None:
         """Runs the compensations of an ended run, newest first."""

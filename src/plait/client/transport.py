@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, TypeVar
+from urllib.parse import urlencode, urlsplit
+from urllib.request import getproxies
 
 import httpx
 import msgspec
@@ -16,6 +18,7 @@ from plait.kernel.errors import InvalidInput, PlaitError
 from plait.kernel.version import __version__
 
 from .address import Address
+from .connections import Answer, Connections
 from .errors import error_of, is_transient, not_plait, unreachable, unreadable
 from .sse import Frame, Frames
 
@@ -34,14 +37,26 @@ class HttpTransport:
     def __init__(self, url: str, key: str | None = None, timeout: float = TIMEOUT) -> None:
         self.timeout = timeout
         self.address = Address.of(url)
+        headers, local = _headers(key), self.address.local
+        tls = httpx.create_ssl_context(trust_env=not local) if self.address.needs_certificate else False
         self._http = httpx.AsyncClient(
-            headers=_headers(key),
+            headers=headers,
             timeout=httpx.Timeout(timeout, connect=_CONNECT_TIMEOUT),
-            trust_env=not self.address.local,
-            verify=self.address.needs_certificate,
+            trust_env=not local,
+            verify=tls,
         )
+        origin = urlsplit(self.address.url)
+        self._origin = f"{origin.scheme}://{origin.netloc}"
+        self._direct = None
+        if _is_plain(self._origin) and (local or not getproxies()):
+            context = tls if tls and origin.scheme == "https" else None
+            self._direct = Connections(
+                self._origin, headers, connect_timeout=_CONNECT_TIMEOUT, timeout=timeout, tls=context
+            )
 
     async def close(self) -> None:
+        if self._direct is not None:
+            await self._direct.close()
         await self._http.aclose()
 
     def path(self, *parts: str) -> str:
@@ -75,19 +90,19 @@ class HttpTransport:
             response = self._http.stream("GET", path, params=_given(query), headers=headers, timeout=timeout)
             async with response as answer:
                 if not answer.is_success:
-                    await answer.aread()
-                    raise error_of(answer, self.address.url)
+                    content = await answer.aread()
+                    raise error_of(Answer(answer.status_code, answer.headers, content), self.address.url)
                 yield _chunks(answer)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise unreachable(error, self.address.url) from None
 
     async def _send(
         self, method: str, path: str, query: Parameters | None, body: object = None, *, idempotent: bool
-    ) -> httpx.Response:
+    ) -> Answer:
         attempts = ATTEMPTS if idempotent else 1
         for number in range(1, attempts + 1):
             found = await self._send_once(method, path, query, body)
-            if isinstance(found, httpx.Response) and found.is_success:
+            if isinstance(found, Answer) and found.is_success:
                 return found
             error = found if isinstance(found, PlaitError) else error_of(found, self.address.url)
             if number == attempts or not is_transient(error):
@@ -95,17 +110,25 @@ class HttpTransport:
             await asyncio.sleep(_pause(found, number))
         raise AssertionError("unreachable")
 
-    async def _send_once(
-        self, method: str, path: str, query: Parameters | None, body: object
-    ) -> httpx.Response | PlaitError:
+    async def _send_once(self, method: str, path: str, query: Parameters | None, body: object) -> Answer | PlaitError:
         content = None if body is None else msgspec.json.encode(body)
-        headers = {} if content is None else {"content-type": "application/json"}
         try:
-            return await self._http.request(method, path, params=_given(query), content=content, headers=headers)
+            if self._direct is not None:
+                return await self._direct.request(method, self._target(path, query), content)
+            return await self._by_httpx(method, path, query, content)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return unreachable(error, self.address.url)
 
-    def _read(self, answer: httpx.Response, shape: type[T]) -> T:
+    def _target(self, path: str, query: Parameters | None) -> str:
+        target, given = path.removeprefix(self._origin), _given(query)
+        return f"{target}?{urlencode(given, doseq=True)}" if given else target
+
+    async def _by_httpx(self, method: str, path: str, query: Parameters | None, content: bytes | None) -> Answer:
+        headers = {} if content is None else {"content-type": "application/json"}
+        found = await self._http.request(method, path, params=_given(query), content=content, headers=headers)
+        return Answer(found.status_code, found.headers, found.content)
+
+    def _read(self, answer: Answer, shape: type[T]) -> T:
         try:
             return _decoder(shape).decode(answer.content)
         except msgspec.ValidationError as error:
@@ -137,6 +160,11 @@ def _headers(key: str | None) -> dict[str, str]:
     return found
 
 
+def _is_plain(origin: str) -> bool:
+    """It needs no encoding to stand in a request."""
+    return origin.isascii() and origin.isprintable() and " " not in origin
+
+
 def _given(query: Parameters | None) -> dict[str, Any]:
     return {name: value for name, value in (query or {}).items() if value is not None}
 
@@ -147,6 +175,6 @@ async def _chunks(answer: httpx.Response) -> AsyncIterator[list[Frame]]:
         yield frames.feed(chunk)
 
 
-def _pause(found: httpx.Response | PlaitError, number: int) -> float:
-    later = found.headers.get("retry-after", "") if isinstance(found, httpx.Response) else ""
+def _pause(found: Answer | PlaitError, number: int) -> float:
+    later = found.headers.get("retry-after", "") if isinstance(found, Answer) else ""
     return min(float(later), _MAX_PAUSE) if later.isdigit() else _PAUSE * number

@@ -29,6 +29,10 @@ class RunKeys:
         if len(self._scopes) > _REMEMBERED:
             self._scopes.popitem(last=False)
 
+    def forget(self, run_id: RunId) -> None:
+        """It was removed: another run may get its id."""
+        self._scopes.pop(run_id, None)
+
     async def of_row(self, row: RunRow) -> DataKey:
         return await self.of_scope(scope_of(row))
 

@@ -12,7 +12,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from plait.kernel import values
-from plait.kernel.approval import Approval, ApprovalChange, Vote
+from plait.kernel.approval import Approval, ApprovalChange, Delegation, Vote
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.queued import QueuedTask
@@ -91,12 +91,15 @@ class Seal:
             evidence=self._given(f"{place}:evidence", approval.evidence),
             answer=self._given(f"{place}:answer", approval.answer),
             votes=self._votes(place, approval.votes),
+            delegations=self._delegations(place, approval.delegations),
         )
 
     def approval_change(self, change: ApprovalChange) -> ApprovalChange:
         place = places.approval(change.token)
         votes = None if change.votes is None else self._votes(place, change.votes)
-        return replace(change, answer=self._given(f"{place}:answer", change.answer), votes=votes)
+        made = None if change.delegations is None else self._delegations(place, change.delegations)
+        answer = self._given(f"{place}:answer", change.answer)
+        return replace(change, answer=answer, votes=votes, delegations=made)
 
     def task(self, task: QueuedTask, names: Names) -> QueuedTask:
         place = places.task(task.token)
@@ -127,11 +130,15 @@ class Seal:
         return tuple(
             replace(
                 vote,
-                comment=self._text(f"{place}:vote", values.plain([vote.comment, vote.data])),
+                comment=self._text(f"{place}:vote", values.plain([vote.comment, vote.data, vote.evidence_hash])),
                 data=values.NULL,
+                evidence_hash="",
             )
             for vote in votes
         )
+
+    def _delegations(self, place: str, made: tuple[Delegation, ...]) -> tuple[Delegation, ...]:
+        return tuple(replace(d, comment=self._text(f"{place}:delegation", d.comment.encode())) for d in made)
 
     def _refs(self, place: str, refs: str | None, names: Names) -> str | None:
         if refs is None:

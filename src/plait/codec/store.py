@@ -53,6 +53,7 @@ class EncryptedStore:
         self._run_keys = RunKeys(self.keys, store)
         self._seal = SealWrite(self._run_keys)
         self._unseal = Unseal(self.keys)
+        self.removals = store.removals  # nothing to encrypt
         self.queues = EncryptedTaskQueues(store.queues, self._run_keys, self._unseal)
         self.keys_changed: Callable[[], None] = _nothing
         """Called when subjects may have been erased: here or in another process."""
@@ -90,6 +91,8 @@ class EncryptedStore:
         for write, verdict in zip(writes, verdicts, strict=True):
             if write.create is not None and verdict == "ok":
                 self._run_keys.remember(write.create)
+            if write.removal is not None:
+                self._run_keys.forget(write.run_id)
         return verdicts
 
     # -- ownership and timers: nothing to encrypt --------------------------------------------------------------------
@@ -117,6 +120,9 @@ class EncryptedStore:
 
     async def census(self) -> Census:
         return await self.inner.census()
+
+    async def stalled(self, before: Millis, namespace: str | None, limit: int) -> list[RunId]:
+        return await self.inner.stalled(before, namespace, limit)
 
     async def namespaces(self) -> list[str]:
         return await self.inner.namespaces()

@@ -14,7 +14,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from plait.kernel import values
-from plait.kernel.approval import Approval, Vote
+from plait.kernel.approval import Approval, Delegation, Vote
 from plait.kernel.errors import Erased, ErrorInfo, PlaitError
 from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
 from plait.kernel.queued import ExpiredClaim, HeldTask, QueuedTask
@@ -29,7 +29,7 @@ from .places import SEALED
 log = logging.getLogger("plait.codec")
 
 _error = msgspec.json.Decoder(ErrorInfo)
-_vote = msgspec.json.Decoder(tuple[str, Raw])
+_vote = msgspec.json.Decoder(list[Raw])
 
 
 class Unseal:
@@ -116,10 +116,20 @@ class Unseal:
                 evidence=await self._given(owner, f"{place}:evidence", approval.evidence),
                 answer=await self._given(owner, f"{place}:answer", approval.answer),
                 votes=tuple([await self._vote(owner, place, vote) for vote in approval.votes]),
+                delegations=tuple([await self._delegation(owner, place, each) for each in approval.delegations]),
             )
         except PlaitError as error:
             absent, votes = values.ABSENT, tuple(replace(vote, comment="") for vote in approval.votes)
-            return replace(approval, title=error.what, form=absent, evidence=absent, answer=absent, votes=votes)
+            made = tuple(replace(each, comment="") for each in approval.delegations)
+            return replace(
+                approval,
+                title=error.what,
+                form=absent,
+                evidence=absent,
+                answer=absent,
+                votes=votes,
+                delegations=made,
+            )
 
     async def held(self, held: HeldTask) -> HeldTask:
         return replace(held, task=await self._task(held.task))
@@ -154,8 +164,14 @@ class Unseal:
     async def _vote(self, owner: str, place: str, vote: Vote) -> Vote:
         if not is_sealed(vote.comment):
             return vote
-        comment, data = _vote.decode(await self._text(owner, f"{place}:vote", vote.comment))
-        return replace(vote, comment=comment, data=data)
+        comment, data, *more = _vote.decode(await self._text(owner, f"{place}:vote", vote.comment))
+        shown = values.decode(more[0], str) if more else ""  # older ones have none
+        return replace(vote, comment=values.decode(comment, str), data=data, evidence_hash=shown)
+
+    async def _delegation(self, owner: str, place: str, made: Delegation) -> Delegation:
+        if not is_sealed(made.comment):
+            return made
+        return replace(made, comment=(await self._text(owner, f"{place}:delegation", made.comment)).decode())
 
     async def _error(self, owner: str, place: str, error: ErrorInfo | None) -> ErrorInfo | None:
         sealed = None if error is None else error.attrs.get(SEALED)

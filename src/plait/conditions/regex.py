@@ -5,12 +5,10 @@ Linear means: length of the text times size of the compiled pattern. The product
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
-import re2 as _re2  # pyright: ignore[reportMissingTypeStubs]
-
-re2: Any = _re2  # it has no types
+from plait.extras import extra
 
 MAX_PATTERN: Final = 1_000
 """Characters."""
@@ -29,6 +27,7 @@ class Pattern:
     __slots__ = ("_compiled", "_size")
 
     def __init__(self, pattern: str) -> None:
+        re2 = _re2()
         options = re2.Options()
         options.log_errors = False
         options.max_mem = _MAX_MEMORY
@@ -50,6 +49,13 @@ class Pattern:
     def fullmatch(self, text: str) -> bool:
         return self._compiled.fullmatch(text) is not None
 
+    def first(self, text: str) -> Any:
+        """The first match: its named groups as an object, else its groups as a list, else its text; or None."""
+        found = self._compiled.search(text)
+        if found is None:
+            return None
+        return found.groupdict() or list(found.groups()) or found.group()
+
 
 @lru_cache(256)
 def compiled(pattern: str) -> Pattern:
@@ -61,6 +67,14 @@ def compiled(pattern: str) -> Pattern:
 def check_length(pattern: str) -> None:
     if len(pattern) > MAX_PATTERN:
         raise BadPattern(f"it has {len(pattern):,} characters, {MAX_PATTERN:,} are allowed")
+
+
+@cache
+def _re2() -> Any:
+    """Imported with the first pattern: who has none need not have it installed."""
+    with extra("scripts", "A regular expression"):
+        import re2  # pyright: ignore[reportMissingTypeStubs]
+    return re2  # pyright: ignore[reportUnknownVariableType]
 
 
 def _reason(error: Exception) -> str:

@@ -42,7 +42,13 @@ class TagRemoved(Event, frozen=True, tag="tag.removed"):
     tag: str
 
 
-Change = VersionSaved | TagMoved | TagRemoved
+class DefinitionDeleted(Event, frozen=True, tag="definition.deleted"):
+    """Nobody can start it any more. Its versions stay, for the runs that they started, and come back with another."""
+
+    name: str
+
+
+Change = VersionSaved | TagMoved | TagRemoved | DefinitionDeleted
 
 
 class About(msgspec.Struct, frozen=True, omit_defaults=True):

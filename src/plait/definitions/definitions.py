@@ -23,6 +23,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, check_namespace
 from plait.kernel.records import Records
 
 from .changes import saved
+from .deleting import delete
 from .hashing import content_hash
 from .index import Entry, History, Index
 from .json_diff import Operation, diff
@@ -123,6 +124,10 @@ class Definitions:
         before, after = [(await self.version(name, each, namespace))[0] for each in (old, new)]
         return diff(_content(before), _content(after))
 
+    async def revision(self, namespace: str = DEFAULT_NAMESPACE) -> int:
+        """A number that grows with each change of what is saved there, by any process."""
+        return await self._library.revision(namespace)
+
     async def list(
         self,
         dialect: str | None = None,
@@ -141,8 +146,9 @@ class Definitions:
         return (await self._overview(namespace)).definition(name)
 
     async def version(self, name: str, version: str, namespace: str = DEFAULT_NAMESPACE) -> tuple[Description, Version]:
-        """One version by its label, its hash or a tag: what it is, and when it was first seen."""
-        known = (await self._overview(namespace)).version(name, version)
+        """One version by its label, its hash or a tag: what it is, and when it was first seen. Runs may have started
+        from one that was deleted since: it can be read, too."""
+        known = (await self._overview(namespace)).version(name, version, deleted=True)
         text = known.description or await self._library.document(known.namespace, name, known.entry)
         return text, known.version()
 
@@ -183,6 +189,14 @@ class Definitions:
         why = f"{refusal.why}; saved: {some_of(saved)}" if refusal.why else f"saved: {some_of(saved)}"
         fix = did_you_mean(label, [*self._loaded(), *saved], refusal.fix)
         return NotFound(refusal.code, refusal.what, why=why, fix=fix)
+
+    async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE, *, expected: str | None = None) -> None:
+        """Nobody sees or starts what is saved as `name` any more, and its tags are gone; durable when this returns.
+        Runs that exist go on with what they started with. To save the name again brings it back. With `expected`, only
+        if that is the version that the plain name means."""
+        overview = await self._overview(namespace)
+        overview.versions(name)
+        await self._library.change(namespace, delete(name, expected))
 
     # -- tags ----------------------------------------------------------------------------------------------------
 

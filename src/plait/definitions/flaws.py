@@ -53,3 +53,8 @@ class InvalidDefinition(InvalidInput):
 def escape(part: str) -> str:
     """A key as a part of a JSON pointer."""
     return part.replace("~", "~0").replace("/", "~1")
+
+
+def parts_of(pointer: str) -> list[str]:
+    """The keys of a JSON pointer."""
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]

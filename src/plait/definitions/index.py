@@ -12,7 +12,7 @@ from plait.kernel import values
 from plait.kernel.definitions import Description
 from plait.kernel.ids import Millis
 
-from .changes import About, Change, TagMoved, TagRemoved, VersionSaved
+from .changes import About, Change, DefinitionDeleted, TagMoved, TagRemoved, VersionSaved
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -43,6 +43,8 @@ class History(msgspec.Struct):
     """By tag: where it was before, the latest last."""
     redo: dict[str, list[str]] = {}
     """By tag: what was undone since its last move, the latest last."""
+    deleted: bool = False
+    """What is saved is hidden until it is saved again. A label is never used twice, so its versions stay."""
 
     def told(self) -> About:
         return values.decode(self.about, About | None) or About()
@@ -62,21 +64,27 @@ class Index:
         self._seen = {(name, *each.key) for name, history in self._histories.items() for each in history.versions}
 
     def history(self, name: str) -> History:
-        """Empty for a name that nobody used; not to be changed."""
+        """Empty for a name that nobody used, or that was deleted; not to be changed."""
+        found = self.past(name)
+        return _NOTHING if found.deleted else found
+
+    def past(self, name: str) -> History:
+        """Also if it was deleted."""
         return self._histories.get(name, _NOTHING)
 
     def has(self, version: Description) -> bool:
         return (version.name, version.dialect, version.version, version.hash) in self._seen
 
     def names(self) -> Iterable[str]:
-        """Those that have versions."""
-        return (name for name, history in self._histories.items() if history.versions)
+        """Those that have versions, and were not deleted."""
+        return (name for name, history in self._histories.items() if history.versions and not history.deleted)
 
     def apply(self, change: Change, at: Millis) -> None:
         """Saving the same version again changes nothing: it may have been read from an older record before."""
         history = self._histories.setdefault(change.name, History())
         match change:
             case VersionSaved():
+                history.deleted = False
                 entry = Entry(change.dialect, change.version, change.hash, at, change.patches)
                 if (change.name, *entry.key) not in self._seen:
                     self._seen.add((change.name, *entry.key))
@@ -87,6 +95,10 @@ class Index:
             case TagRemoved():
                 for kept in (history.tags, history.undo, history.redo):
                     kept.pop(change.tag, None)
+            case DefinitionDeleted():
+                history.deleted = True
+                for kept in (history.tags, history.undo, history.redo):
+                    kept.clear()
             case _:
                 assert_never(change)
 

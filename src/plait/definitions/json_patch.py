@@ -12,6 +12,7 @@ from typing import Any, Final, cast
 
 from plait.kernel.errors import Flaw, InvalidInput
 
+from .flaws import parts_of
 from .hashing import canonical
 from .nearest import did_you_mean
 
@@ -168,16 +169,12 @@ def _get(whole: Any, pointer: str) -> Any:
 
 
 def _parent(whole: Any, pointer: str) -> tuple[Any, str]:
-    *path, last = _parts(pointer)
+    *path, last = parts_of(pointer)
     for part in path:
         whole = whole[_existing(whole, part, pointer)]
     if not isinstance(whole, dict | list):
         raise _Refused(f"{pointer} does not exist: there is nothing below its last part but one")
     return cast("Any", whole), last
-
-
-def _parts(pointer: str) -> list[str]:
-    return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 
 def _existing(parent: Any, part: str, pointer: str) -> Any:

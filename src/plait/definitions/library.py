@@ -79,6 +79,12 @@ class Library:
         await self._refresh(namespace, shelf)
         return shelf.index
 
+    async def revision(self, namespace: str) -> int:
+        """The number of the last change."""
+        shelf = await self._shelf(namespace)
+        await self._refresh(namespace, shelf)
+        return shelf.follower.sequence
+
     async def document(self, namespace: str, name: str, entry: Entry) -> Description:
         """One version, whole."""
         id = documents.document_id(entry.dialect, name, entry.version, entry.hash)

@@ -35,16 +35,17 @@ class Overview:
     def names(self) -> list[str]:
         return sorted({*self.loaded, *self.saved.names(), *self.remembered.names()})
 
-    def versions(self, name: str) -> list[Known]:
-        """Oldest first."""
-        found = merged(self.loaded.get(name, ()), self._kept(name), self.now)
+    def versions(self, name: str, *, deleted: bool = False) -> list[Known]:
+        """Oldest first; with `deleted`, also those of a definition that was deleted."""
+        kept = {**self._kept(name), self.namespace: self.saved.past(name)} if deleted else self._kept(name)
+        found = merged(self.loaded.get(name, ()), kept, self.now)
         if not found:
             raise self._unknown(name)
         return found
 
-    def version(self, name: str, wanted: str | None) -> Known:
+    def version(self, name: str, wanted: str | None, *, deleted: bool = False) -> Known:
         """By a tag, a label or a hash; None for the newest."""
-        versions = self.versions(name)
+        versions = self.versions(name, deleted=deleted)
         if wanted is None:
             return self._meant(name, versions)
         found = choose(name, versions, self.tags(name).get(wanted, wanted))
@@ -97,7 +98,7 @@ class Overview:
         )
 
     def no_version(self, name: str, wanted: str) -> NotFound:
-        labels = list(dict.fromkeys(known.entry.version for known in reversed(self.versions(name))))
+        labels = list(dict.fromkeys(known.entry.version for known in reversed(self.versions(name, deleted=True))))
         return NotFound(
             "definitions.no_version",
             f"`{name}` has no version or tag `{wanted}`",

@@ -44,15 +44,16 @@ class Saving:
 
     def decide(self, index: Index) -> tuple[list[Description], list[Change]]:
         """The texts and the changes to write: none, if it is there."""
-        history = index.history(self._draft.name)
+        history = index.past(self._draft.name)
         self._check_dialect(history)
         base = current(history)
-        check_expected(self._draft.name, MAIN, None if base is None else base.version, self._request.expected)
+        meant = None if base is None or history.deleted else base.version
+        check_expected(self._draft.name, MAIN, meant, self._request.expected)
         known = self._known(history)
         self.new = known is None
         if known is not None:
             self.version = known.version
-            return [], []
+            return [], self._restored(history)
         taken = (entry.version for entry in history.versions)
         self.version = self._request.label or next_label(
             self._request.numbering, taken, None if base is None else base.version, breaking=self._request.breaking
@@ -61,17 +62,25 @@ class Saving:
 
     def entry(self, index: Index) -> Entry:
         """The version that it became, or was."""
-        versions = reversed(index.history(self._draft.name).versions)
+        versions = reversed(index.past(self._draft.name).versions)
         return next(each for each in versions if (each.version, each.hash) == (self.version, self._draft.hash))
 
     def _written(self, history: History) -> tuple[list[Description], list[Change]]:
         whole = msgspec.structs.replace(self._draft, version=self.version)
         patches = _patches(history, whole)
         text = msgspec.structs.replace(whole, body=None) if patches else whole
-        changes: list[Change] = [saved(whole, patches)]
-        if self._request.follows_main:
-            changes.append(TagMoved(whole.name, MAIN, self.version))
-        return [text], changes
+        return [text], self._changes(whole, patches)
+
+    def _changes(self, whole: Description, patches: int) -> list[Change]:
+        main = [TagMoved(whole.name, MAIN, self.version)] if self._request.follows_main else []
+        return [saved(whole, patches), *main]
+
+    def _restored(self, history: History) -> list[Change]:
+        """The same as before it was deleted is there again, as the version that it was."""
+        if not history.deleted:
+            return []
+        found = next(entry for entry in history.versions if entry.version == self.version)
+        return self._changes(msgspec.structs.replace(self._draft, version=self.version), found.patches)
 
     def _known(self, history: History) -> Entry | None:
         """Without a label only the current version counts: to save what an older one said makes that the newest."""
@@ -92,7 +101,7 @@ class Saving:
     def _check_dialect(self, history: History) -> None:
         for entry in history.versions[:1]:
             if entry.dialect != self._draft.dialect:
-                raise other_dialect(self._draft.name, entry.dialect)
+                raise other_dialect(self._draft.name, entry.dialect, deleted=history.deleted)
 
 
 def current(history: History) -> Entry | None:
@@ -115,7 +124,10 @@ def _patches(history: History, whole: Description) -> int:
     return (base.patches + 1) % COMPACTED_AT
 
 
-def other_dialect(name: str, dialect: str) -> Conflict:
+def other_dialect(name: str, dialect: str, *, deleted: bool = False) -> Conflict:
+    is_one = "was, until it was deleted," if deleted else "is"
     return Conflict(
-        "definitions.other_dialect", f"`{name}` is a definition of the dialect `{dialect}`", fix="use another name"
+        "definitions.other_dialect",
+        f"`{name}` {is_one} a definition of the dialect `{dialect}`",
+        fix="use another name",
     )

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from plait import Engine, goals
 
-from . import shop
+from . import newsletter, returns, shop
 
 
 async def seed(engine: Engine) -> None:
     """Starting the same ids again gives the same runs, so a second `plait dev` on the same file adds nothing."""
     await _seed_code(engine)
     await _seed_goals(engine)
+    await _seed_graph(engine)
+    await _seed_refs(engine)
 
 
 async def _seed_code(engine: Engine) -> None:
@@ -42,3 +44,17 @@ async def _seed_goals(engine: Engine) -> None:
         await engine.start(
             goals("thank-customer"), given, id=f"tea-for-{id}", labels={"team": "shop", "channel": "web"}
         )
+
+
+async def _seed_graph(engine: Engine) -> None:
+    """One for which the bank is asked three times, one that waits for the manager."""
+    pot = {"customer": "Grace", "cents": 3_900, "bank_failures": 2}
+    samovar = {"customer": "Edsger", "cents": 19_900}
+    for id, parcel in {"grace": pot, "edsger": samovar}.items():
+        await engine.start(returns.take_back, parcel, id=f"back-from-{id}", labels={"team": "shop"})
+
+
+async def _seed_refs(engine: Engine) -> None:
+    """One of the readers can't be reached."""
+    readers = ["ada@example.org", "grace@example.org", "nobody"]
+    await engine.start(newsletter.newsletter, {"season": "winter", "readers": readers}, id="newsletter-winter")

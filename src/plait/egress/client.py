@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Callable
 from functools import cached_property
+from ssl import SSLContext
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,17 @@ class Egress:
         """Raises what `send` would raise for a URL before it looks anything up: for when a definition is registered."""
         self._rules.admit(parse_url(url))
 
+    async def admitted(self, host: str, port: int) -> list[Address]:
+        """The addresses of a host, for who must connect by another client's means; they are checked like any."""
+        return await self._admitted(
+            parse_url(f"https://[{host}]:{port}/" if ":" in host else f"https://{host}:{port}/")
+        )
+
+    @property
+    def tls_context(self) -> SSLContext:
+        """Whose certificates are believed."""
+        return self._trust.context
+
     async def send(self, request: Request) -> Response:
         """The answer, whatever its status; or an error that says whether to try again."""
         sending = self._prepare(request)
@@ -129,10 +141,14 @@ class Egress:
 
     async def _ask(self, sending: Sending, hop: Hop, redirects: int) -> Response | Hop:
         """One hop: its addresses are found once and checked, and only those are talked to."""
-        self._rules.admit(hop.target)
-        addresses = await self._addresses(hop.target)
-        self._rules.admit_addresses(hop.target, addresses)
+        addresses = await self._admitted(hop.target)
         return await self._transport.ask(sending, hop, addresses, redirects)
+
+    async def _admitted(self, target: Target) -> list[Address]:
+        self._rules.admit(target)
+        addresses = await self._addresses(target)
+        self._rules.admit_addresses(target, addresses)
+        return addresses
 
     async def _addresses(self, target: Target) -> list[Address]:
         seconds = self._settings.connect_timeout

@@ -15,7 +15,8 @@ class Trust:
 
     def __init__(self, ca_file: str | None) -> None:
         self._ca_file = ca_file
-        self._add_to(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        if ca_file is not None:
+            self._add_to(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
     @cached_property
     def context(self) -> ssl.SSLContext:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from msgspec import Raw
+from msgspec.structs import replace
+
 from plait.conditions import schema
 from plait.kernel import values
-from plait.kernel.approval import Approval, ApprovalFilter, ApprovalStatus
+from plait.kernel.approval import Approval, ApprovalFilter, ApprovalStatus, hash_of
 from plait.kernel.errors import Conflict, Flaw, InvalidInput, NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, check_namespace, run_key
-from plait.kernel.inputs import Decided
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, check_namespace, run_key
+from plait.kernel.inputs import Decided, Delegate
 from plait.kernel.kernel import Kernel
 
-from .ask import ask
+from .ask import answer_of, ask
 from .decided_approval import already_closed
 
 
@@ -39,7 +42,7 @@ class Approvals:
             after=after,
             limit=limit,
         )
-        return await self._kernel.store.approvals(query)
+        return [_with_hash(each) for each in await self._kernel.store.approvals(query)]
 
     async def get(self, id: str, namespace: str = DEFAULT_NAMESPACE) -> Approval:
         """An approval, open or decided."""
@@ -49,7 +52,7 @@ class Approvals:
             raise NotFound(
                 "kernel.no_approval", f"there is no approval {id}", fix="`plait approvals --status all` lists them"
             )
-        return found
+        return _with_hash(found)
 
     async def decide(
         self,
@@ -59,27 +62,91 @@ class Approvals:
         by: str = "",
         comment: str = "",
         data: Any = None,
+        evidence_hash: str = "",
         namespace: str = DEFAULT_NAMESPACE,
     ) -> Approval:
         """Votes on an approval; durable when this returns. Of two people who decide at once, one is told that the
-        other was first. `data` must fit the form, unless the vote is no. Returns the approval as it is after that."""
+        other was first. `data` must fit the form, unless the vote is no. The vote is kept with the hash of the
+        evidence; who gives `evidence_hash` is refused if they were shown another. Returns the approval as it is after
+        that."""
+        found, _ = await self.vote(
+            id, decision, by=by, comment=comment, data=data, evidence_hash=evidence_hash, namespace=namespace
+        )
+        return found
+
+    async def vote(
+        self,
+        id: str,
+        decision: str,
+        *,
+        by: str = "",
+        comment: str = "",
+        data: Any = None,
+        evidence_hash: str = "",
+        namespace: str = DEFAULT_NAMESPACE,
+        key: str = "",
+    ) -> tuple[Approval, Any]:
+        """The same, with what the run answers, if its dialect does. Who gives a `key` may ask again with it, and gets
+        the first answer."""
         if decision not in ("approve", "reject"):
             raise InvalidInput("kernel.bad_decision", f"decision {decision!r}", fix="use approve or reject")
         found = await self.get(id, namespace)
+        key = values.text("the key", key, max_length=200) and f"~vote:{found.token}:{key}"
+        if key and (known := await self._kernel.store.reply(found.run_id, key)) is not None:
+            return found, answer_of(known)
         values.text("by", by)
         values.text("the comment", comment, max_length=10_000)
         raw = values.encode(data, max_bytes=self._kernel.limits.max_payload)
         if found.status != "open":
             raise already_closed(found)
+        _must_be_shown(found, evidence_hash)
         if found.form and not (decision == "reject" and data is None):
             _must_fit(found, values.decode(raw))
+        answer = await self._ask(found, Decided(found.token, decision, by, comment, raw, found.evidence_hash), key)
+        return await self.get(id, namespace), None if answer is None else values.decode(answer)
+
+    async def delegate(
+        self, id: str, to: str, *, by: str, comment: str = "", namespace: str = DEFAULT_NAMESPACE
+    ) -> Approval:
+        """Hands the vote of `by` to `to`, who then decides instead; durable when this returns. `by` has no vote any
+        more, unless `to` hands it back."""
+        found = await self.get(id, namespace)
+        for what, name in (("to", to), ("by", by)):
+            if not values.text(what, name, max_length=200).strip():
+                raise InvalidInput("kernel.anonymous_vote", f"`{what}` is empty", fix="name a person")
+        values.text("the comment", comment, max_length=10_000)
+        if found.status != "open":
+            raise already_closed(found)
+        await self._ask(found, Delegate(found.token, by, to, comment))
+        return await self.get(id, namespace)
+
+    async def open_one(self, run_id: RunId, token: TaskToken) -> Approval | None:
+        """The open approval of a token."""
+        query = ApprovalFilter(namespace=run_id.rpartition("/")[0] or DEFAULT_NAMESPACE, run_id=run_id)
+        found = await self._kernel.store.approvals(query)
+        return next((each for each in found if each.token == token), None)
+
+    async def _ask(self, approval: Approval, input: Decided | Delegate, key: str = "") -> Raw | None:
         try:
-            await ask(self._kernel, found.run_id, Decided(found.token, decision, by, comment, raw))
+            return await ask(self._kernel, approval.run_id, input, key or None)
         except Conflict:
-            if (latest := await self.get(id, namespace)).status != "open":
+            if (latest := await self.get(approval.id, approval.namespace)).status != "open":
                 raise already_closed(latest) from None
             raise
-        return await self.get(id, namespace)
+
+
+def _with_hash(approval: Approval) -> Approval:
+    return replace(approval, evidence_hash=hash_of(approval.evidence))
+
+
+def _must_be_shown(approval: Approval, evidence_hash: str) -> None:
+    if evidence_hash and evidence_hash != approval.evidence_hash:
+        raise Conflict(
+            "kernel.other_evidence",
+            f"approval {approval.id} has other evidence than the decision is about",
+            why=f"its hash is {approval.evidence_hash or 'empty: it has none'}",
+            fix="look at the approval again, and decide on what it shows",
+        )
 
 
 def _must_fit(approval: Approval, data: Any) -> None:

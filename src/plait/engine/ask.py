@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.callers import Outcome
-from plait.kernel.errors import Busy, Conflict, ErrorInfo, Forbidden, InvalidInput, NotFound, PlaitError
+from plait.kernel.errors import Busy, Conflict, ErrorInfo, Flaw, Forbidden, InvalidInput, NotFound, PlaitError, Stale
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.inputs import AnyInput, Message
 from plait.kernel.kernel import Kernel
@@ -25,11 +25,13 @@ _PATIENCE = 5.0
 class _Refusal(msgspec.Struct):
     error: ErrorInfo
     status: int = 409
+    flaws: list[Flaw] = []
 
 
-async def ask(kernel: Kernel, run_id: RunId, input: AnyInput) -> Raw | None:
-    """Gives the owner an input and raises what it refuses. None if no engine answers: it is taken when one runs."""
-    key = kernel.ids.key()
+async def ask(kernel: Kernel, run_id: RunId, input: AnyInput, key: str | None = None) -> Raw | None:
+    """Gives the owner an input and raises what it refuses. None if no engine answers: it is taken when one runs. With
+    a key that was used before, the answer is the first one."""
+    key = key or kernel.ids.key()
     await kernel.send(run_id, input, key)
     replying = kernel.reply(run_id, key)
     try:
@@ -95,5 +97,5 @@ def refusal_of(taken: Taken) -> PlaitError | None:
     refusal = msgspec.json.decode(taken.reply, type=_Refusal)
     info = refusal.error
     what, why, fix = map(str, info.args[1:]) if len(info.args) == 4 else (info.message, "", "")
-    cls = {403: Forbidden, 404: NotFound, 409: Conflict, 429: Busy}.get(refusal.status, InvalidInput)
-    return cls(info.code, what, why=why, fix=fix)
+    kinds = {403: Forbidden, 404: NotFound, 409: Conflict, 412: Stale, 429: Busy}
+    return kinds.get(refusal.status, InvalidInput)(info.code, what, why=why, fix=fix, flaws=refusal.flaws)

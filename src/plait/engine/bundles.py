@@ -36,6 +36,8 @@ class Bundles(dict[str, Bundle]):
         self._add_executor = add_executor
         self._working = working
         self._lazy: dict[str, LazyBundle] = {}
+        self._order: dict[str, int] = {}
+        """In which they were added, whichever is loaded first."""
         self._opening: list[asyncio.Task[None]] | None = None
         """Of those that were loaded since the engine is open; None while it is not."""
 
@@ -43,6 +45,7 @@ class Bundles(dict[str, Bundle]):
 
     def add(self, dialect: Bundle | LazyBundle) -> None:
         """One of the same name takes the place of another."""
+        self._order.setdefault(dialect.name, len(self._order))
         if isinstance(dialect, LazyBundle):
             self._lazy[dialect.name] = dialect
             return
@@ -66,6 +69,8 @@ class Bundles(dict[str, Bundle]):
     def load_all(self) -> None:
         for name in list(self._lazy):
             _ = self[name]
+        for name in sorted(self, key=self._order.__getitem__):
+            self[name] = self.pop(name)
 
     # -- life ----------------------------------------------------------------------------------------------------
 

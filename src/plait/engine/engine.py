@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
@@ -21,7 +21,8 @@ from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundl
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, run_key
+from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key
+from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
 from plait.kernel.observer import Observer, Observers
@@ -29,13 +30,17 @@ from plait.kernel.records import Records
 from plait.kernel.store import SUBJECT, RunFilter, RunRow, Store, own_subject
 from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.watchdog import Watchdog
+from plait.stores.archive.archive import configured_archive
 from plait.workers.common import CommonExecutors
 from plait.workers.local import LocalWorker
+from plait.workers.notice import NoticeExecutor
+from plait.workers.notice_settings import NoticeSettings, settings_from
 
 from .approvals import Approvals
 from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
+from .drafts import Drafts
 from .encryption import Encryption, door_of, subject_text
 from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
@@ -43,15 +48,16 @@ from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
 from .pii import PiiFields
 from .queues import Queues
+from .retention import Retention
 from .run_list import listed
+from .span import span
+from .start_rates import StartRates
 from .urls import store_of
 
 if TYPE_CHECKING:
     from plait.codec.key_ring import KeyRing
 
     from .redis_path import RedisPath
-
-_LONGEST_DEADLINE = 100 * 366 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +73,8 @@ class Services:
     """The hosts that engines are alive on; awaited."""
     watches: bool
     """Time is real: what others do is worth looking at."""
+    tell: Callable[[RunId, str, object], Awaitable[None]]
+    """Sends a message of some name to a run; durable when that is done."""
 
 
 class Engine:
@@ -79,7 +87,9 @@ class Engine:
     `definitions` are workflows, steps for the catalog of the namespace `default`, modules that have them, and bundles
     of further dialects. `work=False` opens it without taking up any run: to start runs for other engines, and to look.
     `egress` says which addresses steps may call. `encryption` holds the master keys, if the environment does not.
-    `redis` is where workers may get tasks of queues, too.
+    `redis` is where workers may get tasks of queues, too. `mcp_servers` have the tools that steps may call, as in
+    `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
+    if the environment does not.
     """
 
     def __init__(
@@ -98,11 +108,15 @@ class Engine:
         egress: EgressSettings | None = None,
         encryption: KeyRing | None = None,
         redis: str | None = None,
+        mcp_servers: Mapping[str, Any] | None = None,
+        notices: NoticeSettings | None = None,
+        archive: str | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
+        notices = notices or settings_from()
         self._redis = _redis_path(redis) if redis is not None and work else None
         self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
-        self.executors = CommonExecutors(egress or EgressSettings())
+        self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers)
         worker = LocalWorker(
             clock,
             max_payload=limits.max_payload,
@@ -123,9 +137,11 @@ class Engine:
             limits=limits,
             settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
             observers=self.observers,
+            notify=notices.notices,
         )
         self.encryption = Encryption(self.kernel, door)
         self.records = Records(self.kernel.store, self.kernel)
+        self.retention = Retention(self.kernel, self.records, store, self._bundles, configured_archive(archive))
         self.pii_fields = PiiFields(self.records, clock)
         watches = work and isinstance(clock, SystemClock)
         services = Services(
@@ -136,6 +152,7 @@ class Engine:
             executors=self.executors,
             alive=self._hosts,
             watches=watches,
+            tell=self.tell,
         )
         declared = list(definitions)
         for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
@@ -144,13 +161,17 @@ class Engine:
         self._declare(each for each in declared if not is_bundle(each))
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
+        self.notices = NoticeExecutor(notices, self.executors.send_out, self.approvals.open_one)
+        worker.add(self.notices)
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
         if self._redis is not None:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
+        self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
+        self._rates = StartRates(clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
@@ -171,6 +192,7 @@ class Engine:
             raise
         if self._watchdog is not None:
             self._watchdog.start()
+            await self.retention.start()
             collect_rarely()
         return self
 
@@ -179,6 +201,7 @@ class Engine:
     ) -> None:
         if self._watchdog is not None:
             self._watchdog.stop()
+            await self.retention.stop()
             collect_as_before()
         if self._redis is not None:
             await self._redis.stop()
@@ -219,8 +242,15 @@ class Engine:
                     fix="mark the function with @workflow, or pass the module that has them",
                 )
 
+    async def tell(self, run_id: RunId, name: str, body: object) -> None:
+        """Sends a message to a run; durable when this returns."""
+        key = self.kernel.ids.key()
+        message = Message(key, name, values.encode(body), self.kernel.clock.now())
+        await self.kernel.send(run_id, message, key)
+
     def _declared(self, definition: object) -> bool:
-        return any(bundle.declare(definition) for bundle in self._bundles.values())
+        # Each is asked: what a program declares may be for several, as a model is
+        return sum(bundle.declare(definition) for bundle in self._bundles.values()) > 0
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
@@ -235,15 +265,17 @@ class Engine:
         labels: dict[str, str] | None = None,
         subject: str | None = None,
         pii_fields: Iterable[str] = (),
+        by: str = "",
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
         is loaded or of what is saved in the namespace. `subject` says whose values it holds: they are encrypted with a
         key that `erase` destroys. It is kept as the label `subject`. Fields with one of the names `pii_fields`, at any
-        depth, are shown to API callers with the right `pii:read` only."""
+        depth, are shown to API callers with the right `pii:read` only. `by` says who starts it."""
         kernel = self.kernel
         kernel.must_live()
         labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
+        by = values.text("`by`", by, max_length=400)
         if subject is not None:
             labels[SUBJECT] = subject_text(subject)
         if SUBJECT in labels:
@@ -251,14 +283,17 @@ class Engine:
         dialect, resolved = await self._resolved(definition, input, namespace)
         if personal := (*resolved.pii_fields, *pii_fields):
             await self.pii_fields.register(namespace, personal)
-        due = None if deadline is None else Millis(kernel.clock.now() + _span(deadline))
+        due = None if deadline is None else Millis(kernel.clock.now() + span(deadline))
         row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
         row.start_hash = resolved.hash(dialect)
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         created = False
         if id is None or not await self._exists(row, resolved.taken):
+            self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
+            if by or isinstance(definition, str | Reference):
+                start = msgspec.structs.replace(start, by=by, reference=_asked(definition, resolved))
             while not (created := await kernel.create(row, start) == "ok"):
                 if await self._exists(row, resolved.taken):
                     break
@@ -373,22 +408,16 @@ class Engine:
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
 
+def _asked(definition: object, resolved: Resolved) -> str:
+    """What a run was asked for by, where that says more than its name."""
+    name = definition.definition if isinstance(definition, Reference) else definition
+    return name if isinstance(name, str) and name != resolved.definition else ""
+
+
 def _redis_path(url: str) -> RedisPath:
     from .redis_path import RedisPath  # loaded where it is needed: most engines do without
 
     return RedisPath(url)
-
-
-def _span(deadline: float | timedelta) -> Millis:
-    try:
-        wait = deadline.total_seconds() if isinstance(deadline, timedelta) else float(deadline)
-    except (TypeError, ValueError):
-        wait = 0.0
-    if not 0 < wait <= _LONGEST_DEADLINE:
-        raise InvalidInput(
-            "kernel.bad_deadline", f"deadline={deadline!r}", fix="use seconds or a timedelta, of at most 100 years"
-        )
-    return millis(wait)
 
 
 def _flat(definitions: Iterable[object]) -> Iterator[object]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 from msgspec import Raw
 
@@ -15,6 +17,11 @@ _refs = msgspec.json.Decoder(dict[str, str])
 def cut(rows: list[LogRow], upto: int) -> list[LogRow]:
     """The rows of events 1 to `upto`; the last decision may be cut in the middle."""
     return [row if row.seq + row.count - 1 <= upto else _cut_row(row, upto) for row in rows if row.seq <= upto]
+
+
+def blobs_of(rows: Iterable[LogRow]) -> list[str]:
+    """The hashes of large values that events refer to, each once."""
+    return sorted({digest for row in rows if row.blobs is not None for digest in _refs.decode(row.blobs).values()})
 
 
 def _cut_row(row: LogRow, upto: int) -> LogRow:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import gc
 
 _USUAL = (700, 10, 10)
-_RARE = (50_000, 20, 100)
+_RARE = (100_000, 20, 100)
+"""The first is more than a thousand runs at once make and drop in a round, which need not be looked through."""
 
 _engines = 0
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
+from datetime import timedelta
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -11,11 +13,12 @@ from msgspec import Raw
 from plait.api.picture import Picture
 from plait.api.timeline import Bar
 from plait.kernel import values
+from plait.kernel.bundle import Bundle
 from plait.kernel.callers import Outcome
 from plait.kernel.cause import cause_of
 from plait.kernel.errors import Busy, Conflict, Erased, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
 from plait.kernel.events import ApprovalClosed, Recorded
-from plait.kernel.ids import Epoch, RunId, Seq, caller_id
+from plait.kernel.ids import Epoch, Millis, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
@@ -24,8 +27,9 @@ from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 
 from .ask import answer_of, ask, ask_message, refusal_of, unanswered
-from .forks import cut
+from .forks import blobs_of, cut
 from .run_details import picture_of, waiting_of
+from .span import span
 from .timeline import bars
 
 T = TypeVar("T")
@@ -185,13 +189,15 @@ class Handle(Generic[T]):
         await self.readable()
         await self._ask(Cancel(values.text("the reason", reason, max_length=10_000), compensate))
 
-    async def retry(self, at: str | None = None) -> None:
-        """Goes on with a failed or blocked run; with `at`, from that operation on (see `rewind`)."""
+    async def retry(self, at: str | None = None, *, scope: str = "", deadline: float | timedelta | None = None) -> None:
+        """Goes on with a failed or blocked run; with `at`, from that operation on (see `rewind`). Where its dialect has
+        a choice, `scope` says how much runs again; `deadline` is the time that the run has from now on."""
         if at is not None:
             await self.rewind(at)
             return
         await self.readable()
-        await self._ask(Resume("retry"))
+        due = None if deadline is None else Millis(self._kernel.clock.now() + span(deadline))
+        await self._ask(Resume("retry", scope=values.text("the scope", scope), deadline=due))
 
     recover = retry
 
@@ -225,7 +231,7 @@ class Handle(Generic[T]):
         kernel = self._kernel
         source = await kernel.loader.load(row, Epoch(0))
         bundle = kernel.loader.bundle(row.dialect)
-        upto = bundle.fork(source.machine, at, {}).upto
+        upto = await self._whole(bundle, bundle.fork(source.machine, at, {}).upto)
         past = await kernel.loader.load(row, Epoch(0), upto)
         if past.state.status != "running" or past.state.rolling_back:
             raise InvalidInput("kernel.bad_fork", f"the run had ended at event {upto}", fix="use an earlier place")
@@ -239,9 +245,20 @@ class Handle(Generic[T]):
         wake = InboxRow(new.id, new.shard, "~fork", values.plain(Loaded("fork")), new.created_at)
         begins = past.snapshots.beginning()
         write = Write(new.id, new.shard, None, create=new, log=event, copies=rows, inbox=[wake], snapshot=begins)
+        write.shared = blobs_of(rows)
         if await kernel.append(write) != "ok":
+            await self.readable()  # else it was removed meanwhile, and large values with it
             raise Conflict("kernel.run_exists", f"run {caller_id(new.id)} exists", fix="give the fork another id")
         return Handle(kernel, new.id, row.namespace, self._returns)
+
+    async def _whole(self, bundle: Bundle, upto: int) -> int:
+        """The last of the events that are one with that."""
+        events = await recorded(self._kernel.store, self._run_id, max(0, upto - 1), _BATCH)
+        for event, following in pairwise(events):
+            if not bundle.inseparable(event, following):
+                break
+            upto = following.seq
+        return upto
 
     async def _ask(self, input: AnyInput) -> Raw | None:
         return await ask(self._kernel, self._run_id, input)

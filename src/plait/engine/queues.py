@@ -8,7 +8,7 @@ worker is told by a `Conflict`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -91,6 +91,32 @@ class Queues:
                 await bell.wait(min(left, NOTE_EVERY))
                 self._kernel.must_live()
 
+    async def claim_matching(
+        self,
+        worker: str,
+        matches: Callable[[str], bool],
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        limit: int = 1,
+        lease_ms: int = DEFAULT_LEASE,
+        wait_ms: int = 0,
+    ) -> list[QueueTask]:
+        """The same, for a worker that knows its queues by a pattern: of those that have a free task."""
+        clock = self._kernel.clock
+        until = clock.monotonic() + wait_ms / 1000
+        with self._kernel.queue_watch.bell() as bell:
+            while True:
+                free = await self.unclaimed()
+                queues = [name for place, name in free if place == namespace and matches(name)]
+                if queues:
+                    found = await self.claim(worker, queues, namespace=namespace, limit=limit, lease_ms=lease_ms)
+                    if found:
+                        return found
+                left = until - clock.monotonic()
+                if left <= 0:
+                    return []
+                await bell.wait(min(left, NOTE_EVERY))
+
     def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
         if protocol > PROTOCOL:
             raise InvalidInput(
@@ -159,12 +185,20 @@ class Queues:
         return False
 
     async def complete(
-        self, id: str, output: object, *, namespace: str = DEFAULT_NAMESPACE, queues: Collection[str] | None = None
+        self,
+        id: str,
+        output: object,
+        *,
+        memo: bool = False,
+        namespace: str = DEFAULT_NAMESPACE,
+        queues: Collection[str] | None = None,
     ) -> None:
-        """The task succeeded; durable when this returns. `queues`: those that the worker may serve, if not all."""
+        """The task succeeded; durable when this returns. `queues`: those that the worker may serve, if not all.
+        `memo`: the worker had the output from before."""
         claim = read(id, namespace)
         raw = values.encode(output, max_bytes=self._kernel.limits.max_payload)
-        await self._report(claim, TaskResult(claim.token, claim.attempt, raw, opening=claim.opening), queues)
+        result = TaskResult(claim.token, claim.attempt, raw, opening=claim.opening, memo=memo)
+        await self._report(claim, result, queues)
 
     async def fail(
         self,
@@ -203,7 +237,7 @@ class Queues:
 
     async def _report_one(self, report: TaskReport, namespace: str, queues: Collection[str] | None) -> None:
         if report.error is None:
-            await self.complete(report.id, report.output, namespace=namespace, queues=queues)
+            await self.complete(report.id, report.output, memo=report.memo, namespace=namespace, queues=queues)
             return
         await self.fail(
             report.id,

@@ -19,6 +19,7 @@ from plait.kernel.view import Pause, Phase, Reason, RunView
 
 from .pauses import pauses
 from .queue_reasons import on_queues
+from .stalled import stalled_reason
 from .undone import undo_nodes
 
 
@@ -90,6 +91,8 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
     if run.state.rolling_back:
         return [await _undoing(kernel, run)]
     found = await on_queues(kernel, run, run.machine.waiting(run.state.tasks.facts()))
+    if found and (stalled := await stalled_reason(kernel, row, found)) is not None:
+        return [stalled, *found]
     return found or [Reason("starting", "not started yet: no engine has taken it up")]
 
 

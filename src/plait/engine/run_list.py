@@ -9,9 +9,12 @@ from plait.kernel.store import RunFilter, RunRow
 from plait.kernel.view import Reason
 
 from .seen_workers import RECENTLY
+from .stalled import stalled_runs
 
 
 async def listed(kernel: Kernel, query: RunFilter) -> list[RunRow]:
+    if query.stalled:
+        return await stalled_runs(kernel, query)
     rows = await kernel.store.runs(query)
     waiting = {row.namespace for row in rows if _queue(row) is not None}
     if not waiting:

@@ -12,6 +12,7 @@ from .bundle import Resolved
 from .effects import (
     AddDeadLetter,
     Answer,
+    AwaitResult,
     Block,
     CancelChild,
     CancelTask,
@@ -27,18 +28,16 @@ from .effects import (
     StartChild,
     WithdrawApproval,
 )
-from .enqueue import begin, dequeue
 from .errors import ErrorInfo
 from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
+from .open_tasks import open_task, revoke, try_again
 from .replies import answer_reply
 from .run import Run, letter_id
 from .store import SUBJECT, DeadLetter, InboxRow, NewChild, RunRow, Taken, own_subject
 from .task import Task
 from .unit_of_work import UnitOfWork
-
-RETRY = "~retry:"
 
 
 def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
@@ -49,6 +48,8 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             revoke(effect.token, run, unit)
         case RetryTask():
             try_again(effect.token, run, unit)
+        case AwaitResult():
+            run.state.tasks.await_result(effect.task, effect.attempt)
         case AddDeadLetter():
             run.add_dead_letter(effect.token, effect.label, effect.attempts, effect.error, unit)
         case SetTimer():
@@ -73,46 +74,6 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
             raise AssertionError(f"{type(effect).__name__} is for whoever asked the machine")
         case _:
             assert_never(effect)
-
-
-# -- tasks -------------------------------------------------------------------------------------------------------------
-
-
-def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
-    opened = run.state.tasks.open(task, unit.at)
-    if opened is None:
-        return
-    if task.queue is None:
-        unit.tasks.append(opened)
-    else:
-        begin(opened, run, unit)
-
-
-def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    again = run.state.tasks.retry(token)
-    if again is not None:
-        begin(again, run, unit)
-
-
-def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
-    """Stops a task whose result is not wanted any more, or does not even start it."""
-    dequeue(token, run, unit)
-    if run.state.tasks.close(token):
-        unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
-        unit.revoked = [*(unit.revoked or ()), token]
-        unit.clear_timer(TaskToken(RETRY + token))
-
-
-def revoke_all(run: Run, unit: UnitOfWork) -> None:
-    for token in [*run.state.tasks, *run.state.tasks.unopened]:
-        revoke(token, run, unit)
-
-
-def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
-    """Those that wait to be tried again; what is under way goes on."""
-    for token in list(run.state.tasks):
-        if (task := run.state.tasks.get(token)) is not None and task.retry_at is not None:
-            revoke(token, run, unit)
 
 
 # -- messages ---------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ one is open, so changes name the token; a request that comes again after that is
 
 from __future__ import annotations
 
+import hashlib
 from typing import Literal
 
 import msgspec
@@ -31,6 +32,17 @@ class Vote(msgspec.Struct, frozen=True, gc=False):
     at: Millis
     comment: str = ""
     data: Raw = NULL
+    evidence_hash: str = ""
+    """Of the evidence that was shown: SHA-256 of its JSON, in hex."""
+
+
+class Delegation(msgspec.Struct, frozen=True, gc=False):
+    """An approver has handed their vote to someone else."""
+
+    by: str
+    to: str
+    at: Millis
+    comment: str = ""
 
 
 class Approval(msgspec.Struct, frozen=True, gc=False):
@@ -61,6 +73,14 @@ class Approval(msgspec.Struct, frozen=True, gc=False):
     decided_by: str = ""
     answer: Raw = ABSENT
     """The data that came with the decision."""
+    delegations: tuple[Delegation, ...] = ()
+    """Votes that were handed to others."""
+    evidence_hash: str = ""
+    """Not stored: see `hash_of`. A vote keeps that of what was shown."""
+
+
+def hash_of(evidence: Raw) -> str:
+    return hashlib.sha256(bytes(evidence)).hexdigest() if evidence else ""
 
 
 class ApprovalChange(msgspec.Struct, frozen=True, gc=False):
@@ -75,6 +95,7 @@ class ApprovalChange(msgspec.Struct, frozen=True, gc=False):
     votes: tuple[Vote, ...] | None = None
     approvers: tuple[str, ...] | None = None
     level: int | None = None
+    delegations: tuple[Delegation, ...] | None = None
 
 
 class ApprovalFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -7,16 +7,16 @@ the command line alike. It runs outside any decision, so it may read what other 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import msgspec
 from msgspec import Raw
 
 from .definitions import Description, Numbering, Plan
-from .errors import ErrorInfo, RunBlocked
-from .events import Event
+from .errors import ErrorInfo, Flaw, RunBlocked
+from .events import Event, Recorded
 from .ids import Millis
 from .inputs import Start
 from .machine import Machine, RunInfo
@@ -55,6 +55,8 @@ class Resolved(msgspec.Struct, frozen=True, gc=False):
     """Of a definition that was asked for by its name alone; else it is the one that was asked."""
     pii_fields: tuple[str, ...] = ()
     """Names of fields that hold personal values: not everyone may read them, and the run has a key of its own."""
+    rate: tuple[str, int] | None = None
+    """Starts like this one in the namespace, and how many of them there may be a minute; children are not counted."""
 
     def hash(self, dialect: str) -> str:
         """Tells a repeated start from a conflicting one."""
@@ -90,6 +92,41 @@ class ForkPlan(msgspec.Struct, frozen=True, gc=False):
 
     upto: int
     event: Event
+
+
+class RunDraft(msgspec.Struct, frozen=True, gc=False):
+    """A definition that was made from what a run has done, as far as it goes."""
+
+    dialect: str
+    definition: dict[str, Any]
+    document: Any
+    """What there is to show and to decide before it is saved."""
+    flaws: Sequence[Flaw] = ()
+    """Why it can't be saved as it is."""
+    warnings: Sequence[str] = ()
+
+
+@runtime_checkable
+class MakesDrafts(Protocol):
+    """A dialect whose runs can become definitions."""
+
+    async def draft(self, machine: Machine, options: Mapping[str, Any], namespace: str) -> RunDraft:
+        """Refuses options that can't be read, and runs that no definition can be made of, with a `PlaitError`."""
+        ...
+
+
+Retell = Callable[[Recorded], Recorded | None]
+"""An event in the words of other readers; None if they are not told of it."""
+
+
+@runtime_checkable
+class HasFeeds(Protocol):
+    """A dialect whose logs can also be read in other words, such as those of an older system."""
+
+    @property
+    def feeds(self) -> Mapping[str, Retell]:
+        """By the name that readers ask for. An event keeps its number."""
+        ...
 
 
 class Bundle(Protocol):
@@ -157,6 +194,10 @@ class Bundle(Protocol):
         ...
 
     def restore(self, info: RunInfo, snapshot: Raw) -> Machine: ...
+
+    def inseparable(self, event: Recorded, following: Recorded) -> bool:
+        """Whether a fork that has an event must have the one after it, too."""
+        ...
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         """`machine` is the source, folded whole."""

@@ -45,8 +45,10 @@ def has_failed(run: Run) -> bool:
 
 
 def note(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
-    """A child has ended, and there is something to compensate."""
-    run.emit(ChildCompensable(child.run_id, run.id, len(run.machine.compensations())), unit)
+    """A child has ended, and there is something to compensate. A report that comes twice says nothing new."""
+    found = ChildCompensable(child.run_id, run.id, len(run.machine.compensations()))
+    if run.state.children.get(child.run_id) != found:
+        run.emit(found, unit)
 
 
 def ask(task: Task, run: Run, unit: UnitOfWork) -> None:

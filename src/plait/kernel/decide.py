@@ -1,25 +1,24 @@
-"""Deciding: what each input of a run comes to, as one unit of work.
+"""Deciding: what one input of a run comes to, in a unit of work.
 
-`advance` takes the inputs that wait and lets the machine decide on each. It does no I/O: the unit of work holds the
-events and rows to commit, and what to start once they are on disk.
+The machine decides, the kernel does what is alike for all. There is no I/O: the unit of work holds the events and
+rows to commit, and what to start once they are on disk.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from typing import Any, assert_never
 
 from msgspec import Raw
 
-from . import approvals, child_compensation, lifecycle, values
-from .apply_effects import RETRY, apply, cancel_child, drop_children, open_task, revoke, try_again
+from . import approvals, child_compensation, lifecycle, notices, values
+from .apply_effects import apply, cancel_child, drop_children
 from .breach import breach_of
 from .effects import CancelChild, Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
-from .ids import Millis, RunId, TaskToken
+from .ids import RunId, TaskToken
 from .inputs import (
     AnyInput,
     AttemptFailed,
@@ -30,6 +29,7 @@ from .inputs import (
     CompensateChild,
     Continue,
     Decided,
+    Delegate,
     Loaded,
     Message,
     Patch,
@@ -41,10 +41,10 @@ from .inputs import (
     TimerFired,
 )
 from .limits import exceeded
-from .recovery import expired, rejected, start_again
-from .replies import ASKED, answer_reply, refusal_reply
+from .open_tasks import RETRY, open_task, revoke, try_again
+from .recovery import expired, rejected, requeue, start_again
 from .run import Run, letter_id
-from .store import Settled, Taken, Write
+from .store import Settled
 from .task import Task
 from .tasks import Again, Final, Late
 from .unit_of_work import UnitOfWork
@@ -52,70 +52,24 @@ from .unit_of_work import UnitOfWork
 log = logging.getLogger("plait.kernel")
 
 DEADLINE = TaskToken("~deadline")
-_INPUTS_AT_ONCE = range(100)
-"""Of one run before a commit: keeps the event loop responsive."""
 
 
-def advance(run: Run, now: Millis) -> UnitOfWork:
-    """All inputs that wait in the mailbox, decided one after the other."""
-    state, mailbox = run.state, run.mailbox
-    now = state.at = now if now > state.at else state.at
-    run.was = state.status
-    if run.asked:
-        run.asked = []
-    unit = UnitOfWork(Write(run.id, run.shard, run.epoch, run.create, plain=True), state.seq + 1, now)
-    run.create = None
-    if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
-        mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
-    for _ in _INPUTS_AT_ONCE:
-        input, key = mailbox.popleft()
-        if key is not None:
-            _handle(input, key, run, unit)
-        elif type(input) is TaskResult:  # by far the most common; these two are never refused
-            _task_result(input, run, unit)
-        elif type(input) is Start:
-            _start(input, run, unit)
-        else:
-            _handle(input, key, run, unit)
-        if not mailbox:
-            break
-    if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
-        _check_limits(run, unit)
-    run.close(unit)
-    return unit
-
-
-def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> None:
-    taken = None
-    if key is not None and isinstance(input, ASKED):
-        run.asked.append(key)
-    try:
-        answer = _route(input, run, unit)
-    except PlaitError as refusal:
-        taken = Taken(key or "", refusal_reply(refusal))
-    else:
-        if key is not None:
-            taken = Taken(key, None if answer is None else answer_reply(answer), later=answer is _LATER)
-    if key is not None and taken is not None:
-        unit.take(taken)
-
-
-_LATER = Raw(b"")
+LATER = Raw(b"")
 """Stands for an answer that comes with a later decision."""
 
 
-def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
+def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
     match input:
         case TimerFired():
             _timer(input, run, unit)
         case TaskResult():
-            _task_result(input, run, unit)
+            take_result(input, run, unit)
         case ClaimExpired():
             _claim_expired(input, run, unit)
         case Rejected():
             _given_up(rejected(input, run, unit), run, unit)
         case Start():
-            _start(input, run, unit)
+            start(input, run, unit)
         case Cancel():
             _cancel(input, run, unit)
         case Resume():
@@ -127,6 +81,9 @@ def _route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case Decided():
             lifecycle.must_run(run)
             return _vote(input, run, unit)
+        case Delegate():
+            lifecycle.must_run(run)
+            approvals.delegate(input, run, unit)
         case Patch():
             return _patch(input, run, unit)
         case Message():
@@ -184,7 +141,7 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
             lifecycle.compensate_again(effect.token, run, unit)
         else:
             apply(effect, run, unit)
-    return _LATER if decision.replies_later else decision.reply
+    return LATER if decision.replies_later else decision.reply
 
 
 def _hear(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
@@ -224,7 +181,7 @@ def _compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork)
 # -- start and end -----------------------------------------------------------------------------------------------------
 
 
-def _start(start: Start, run: Run, unit: UnitOfWork) -> None:
+def start(start: Start, run: Run, unit: UnitOfWork) -> None:
     if run.state.started or run.state.status != "running":
         return
     event = RunStarted(
@@ -238,6 +195,8 @@ def _start(start: Start, run: Run, unit: UnitOfWork) -> None:
         labels=start.labels,
         data=start.data,
         independent=start.independent,
+        by=start.by,
+        reference=start.reference,
     )
     run.emit(event, unit)
     if start.deadline is not None:
@@ -259,7 +218,8 @@ def _cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
         raise
     except Exception:
         log.exception("the machine of run %s failed when it was cancelled; it ends all the same", run.id)
-    lifecycle.cancel(request, run, unit)
+    if lifecycle.can_be_cancelled(request, run):  # else its machine has ended it in its own words
+        lifecycle.cancel(request, run, unit)
 
 
 def _resume(resume: Resume, run: Run, unit: UnitOfWork) -> Raw | None:
@@ -273,6 +233,9 @@ def _resume(resume: Resume, run: Run, unit: UnitOfWork) -> Raw | None:
                 if run.state.rolling_back:
                     lifecycle.must_run(run)
                 return _ask(resume, run, unit)
+        case "requeue":
+            lifecycle.must_run(run)
+            requeue(resume.token, run, unit)
         case "continue":
             _take_up(Loaded("fork"), run, unit)
         case _:
@@ -285,6 +248,9 @@ def _settle_letter(resume: Resume, run: Run, unit: UnitOfWork) -> None:
     if resume.token is None or resume.verdict is None:
         raise Conflict("kernel.bad_resume", "a dead letter is settled by its token and a verdict")
     verdict = "retried" if resume.verdict == "retry" else "discarded"
+    if notices.is_notice(resume.token):
+        notices.settle(resume.token, verdict, run, unit)
+        return
     if lifecycle.has_failed(resume.token, run):
         lifecycle.settle(resume.token, verdict, run, unit)
         return
@@ -296,7 +262,8 @@ def _settle_letter(resume: Resume, run: Run, unit: UnitOfWork) -> None:
 
 
 def _continue(run: Run, unit: UnitOfWork) -> None:
-    if run.state.started and run.state.status == "running" and not run.state.rolling_back:
+    """Unless something before it in this unit of work said `more` again: the machine is then asked after its commit."""
+    if not unit.more and run.state.started and run.state.status == "running" and not run.state.rolling_back:
         _ask(Continue(), run, unit)
 
 
@@ -312,6 +279,7 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
         return
     if loaded.how == "fork":
         state.tasks.enqueue_again()
+        notices.repeat(run, unit)
     known, run.blocked = run.blocked, None  # what blocked it may be gone; else the machine says so again
     _ask(loaded, run, unit)
     if run.blocked != known:
@@ -321,6 +289,8 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             apply(effect, run, unit)
         elif (interrupted := start_again(effect, run, unit)) is not None:
             _ask(interrupted, run, unit)
+    if state.notices:
+        notices.send_again(run, unit)
     if run.blocked is None:
         state.tasks.forget_past()
 
@@ -328,13 +298,15 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
 
-def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
+def take_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     state = run.state
     if result.error is None and state.rollback is None and state.status == "running":  # by far the most common
-        if state.tasks.completes(result):
-            _ask(result, run, unit)
-        else:
+        if not state.tasks.completes(result):
             _late(result, run, unit)
+        elif state.notices:
+            _heed(result, run, unit)
+        else:
+            _ask(result, run, unit)
         return
     undoing = state.rolling_back
     if state.status != "running" or (undoing and not lifecycle.is_compensator(result.token, run)):
@@ -343,13 +315,13 @@ def _task_result(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
     verdict = state.tasks.judge(result, unit.at, run.ids)
     match verdict:
         case Final() if result.error is None and not undoing:
-            _ask(result, run, unit)
+            _heed(result, run, unit)
         case Final():
             _settle(verdict, run, unit)
         case Again():
             run.emit(verdict.event, unit)
             unit.set_timer(TaskToken(RETRY + result.token), verdict.event.due)
-            if run.machine.gates_retries:
+            if run.machine.gates_retries and not notices.is_notice(result.token):
                 _ask(AttemptFailed(result.token), run, unit)
         case Late():
             _late(result, run, unit)
@@ -379,31 +351,42 @@ def _claim_expired(claim: ClaimExpired, run: Run, unit: UnitOfWork) -> None:
 def _given_up(result: TaskResult | None, run: Run, unit: UnitOfWork) -> None:
     """The failure of an attempt that did not end by itself; of a task that is closed, its machine is told at once."""
     if result is not None and result.token in run.state.tasks:
-        _task_result(result, run, unit)
+        take_result(result, run, unit)
     elif result is not None and run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
     elif result is not None:
+        _heed(result, run, unit)
+
+
+def _heed(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
+    """A task has ended: its machine is told; of the kernel's own there is none."""
+    if run.state.notices and notices.is_notice(result.token):
+        notices.ended(result, run, unit)
+    else:
         _ask(result, run, unit)
 
 
 def _settle(verdict: Final, run: Run, unit: UnitOfWork) -> None:
     """A task failed for good, or a compensator ended."""
     result = verdict.result
-    exhausted = verdict.exhausted and not run.machine.adds_dead_letters
+    own = notices.is_notice(result.token)
+    exhausted = own or (verdict.exhausted and not run.machine.adds_dead_letters)
     if result.error is not None and (exhausted or lifecycle.is_compensator(result.token, run)):
         run.dead_letter(verdict.task, result.attempt, result.error, unit)
     if run.state.rolling_back:
         lifecycle.compensated(result, run, unit)
     else:
-        _ask(result, run, unit)
+        _heed(result, run, unit)
 
 
 def _fail_task(failed: FailTask, run: Run, unit: UnitOfWork) -> None:
     run.state.tasks.take_back(failed.task, failed.attempt)
-    _task_result(TaskResult(failed.task.token, failed.attempt, error=failed.error), run, unit)
+    take_result(TaskResult(failed.task.token, failed.attempt, error=failed.error), run, unit)
 
 
 def _late(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
+    if result.later:  # the result itself was quicker than the word that it would come
+        return
     run.emit(TaskLate(result.token, result.attempt, result.output or values.NULL, result.error), unit)
 
 
@@ -411,6 +394,8 @@ def _late(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
 
 
 def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
+    if run.timer_was_moved(fired, unit):
+        return
     token, late = fired.token, run.machine.accepts_late_results
     unit.clear_timer(token)
     if run.state.status != "running":
@@ -430,7 +415,7 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
 def _retry(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
     waiting = run.state.tasks.get(token)
     due = waiting is not None and waiting.retry_at is not None
-    if run.machine.gates_retries and not run.state.rolling_back and due:
+    if run.machine.gates_retries and not run.state.rolling_back and due and not notices.is_notice(token):
         _ask(RetryDue(token), run, unit)
     else:
         try_again(token, run, unit)
@@ -439,7 +424,7 @@ def _retry(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def _check_limits(run: Run, unit: UnitOfWork) -> None:
+def check_limits(run: Run, unit: UnitOfWork) -> None:
     found = breach_of(run, unit)
     if found is None:
         return

@@ -57,13 +57,14 @@ class Dispatcher:
         self._timers = timers
         self._callers = callers
         self._subscriptions = subscriptions
-        self._task_logs = task_logs
         self._leases = leases
         self._ownership = ownership
         self._quarantine = quarantine
         self._queue_watch = queue_watch
         self._background = background
         self._observers = observers
+        # Every attempt has these two: they are looked up once
+        self._report, self._note_line = self.report, task_logs.note
 
     # -- when a write is on disk ---------------------------------------------------------------------------------
 
@@ -87,7 +88,7 @@ class Dispatcher:
             for token in unit.revoked:
                 self._worker.cancel(run.id, token)
         for opened in unit.tasks:
-            attempt = Attempt(run.id, opened.task, opened.attempt, opened.progress, self.report, self._task_logs.note)
+            attempt = Attempt(run.id, opened.task, opened.attempt, opened.progress, self._report, self._note_line)
             self._worker.start(attempt)
         if unit.more:
             self._queue.post(run, Continue())
@@ -137,6 +138,7 @@ class Dispatcher:
 
     def refused(self, run: Run, unit: UnitOfWork, verdict: Verdict) -> None:
         self._delivery.drop(run)
+        self._stop_revoked(run, unit)
         if verdict == "fenced":
             self._ownership.forget(run.shard, run.epoch)
             self._callers.starts.failed(run.id, LeaseLost())
@@ -145,6 +147,12 @@ class Dispatcher:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self._look_again(run.id)
         self._callers.starts.came(run.id, verdict)
+
+    def _stop_revoked(self, run: Run, unit: UnitOfWork) -> None:
+        """Tasks that the run no longer knew as its own: they begin again from the log, here or elsewhere."""
+        if run.id not in self._run_cache.live:
+            for token in unit.revoked or ():
+                self._worker.cancel(run.id, token)
 
     def failed(self, run: Run, error: PlaitError) -> None:
         self._delivery.drop(run)

@@ -29,6 +29,14 @@ class FailTask(msgspec.Struct, frozen=True, gc=False):
     error: ErrorInfo
 
 
+class AwaitResult(msgspec.Struct, frozen=True, gc=False):
+    """Whoever was asked has accepted the work, and reports it later: the attempt is under way until its `TaskResult`
+    comes by the inbox, though nobody here is at it. The machine sets the timer."""
+
+    task: Task
+    attempt: int
+
+
 class AddDeadLetter(msgspec.Struct, frozen=True, gc=False):
     """Something failed for good and waits for a person; the machine's own event tells of it."""
 
@@ -111,6 +119,8 @@ class RequestApproval(msgspec.Struct, frozen=True, gc=False):
     """Who may decide; empty: anyone with the right to."""
     escalations: tuple[Escalation, ...] = ()
     """Who may decide too when nobody has, level by level."""
+    service: str = ""
+    """Where a program is told of it, for each approver."""
 
 
 class WithdrawApproval(msgspec.Struct, frozen=True, gc=False):
@@ -147,12 +157,15 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     error: ErrorInfo | None = None
     data: Any = None
     """What the dialect wants to find in the `run.failed` event."""
+    partial: bool = False
+    """Completed, although some of its steps failed."""
 
 
 Effect = (
     Task
     | CancelTask
     | FailTask
+    | AwaitResult
     | AddDeadLetter
     | RetryTask
     | SetTimer

@@ -120,6 +120,9 @@ class Busy(PlaitError):
 
     status = 429
 
+    retry_after: int | None = None
+    """Seconds after which it may succeed, where that is known."""
+
 
 DAMAGED = "store.damaged"
 

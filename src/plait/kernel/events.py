@@ -16,6 +16,7 @@ from msgspec import Raw
 from .approval import ClosedStatus, Escalation
 from .errors import ErrorInfo
 from .ids import Millis, RunId, TaskToken
+from .notice import Notice
 from .values import NULL
 
 Cause = Literal["failure", "cancel", "deadline", "request", "limit"]
@@ -37,10 +38,16 @@ class RunStarted(Event, frozen=True, tag="run.started"):
     data: Any = None
     independent: bool = False
     """Its parent does not end it, nor compensate what it did."""
+    by: str = ""
+    """Who started it, if they said so."""
+    reference: str = ""
+    """What it was asked for by, `name@tag` for one, where that is not its name."""
 
 
 class RunCompleted(Event, frozen=True, tag="run.completed"):
     output: Raw = NULL
+    partial: bool = False
+    """Some of its steps failed."""
 
 
 class RunFailed(Event, frozen=True, tag="run.failed"):
@@ -163,6 +170,15 @@ class ApprovalVoted(ApprovalEvent, frozen=True, tag="approval.voted"):
     decision: str
     comment: str = ""
     data: Raw = NULL
+    evidence_hash: str = ""
+
+
+class ApprovalDelegated(ApprovalEvent, frozen=True, tag="approval.delegated"):
+    """`to` votes in the place of `by`, who does not any more."""
+
+    by: str
+    to: str
+    comment: str = ""
 
 
 class ApprovalEscalated(ApprovalEvent, frozen=True, tag="approval.escalated"):
@@ -172,6 +188,19 @@ class ApprovalEscalated(ApprovalEvent, frozen=True, tag="approval.escalated"):
 
 class ApprovalClosed(ApprovalEvent, frozen=True, tag="approval.closed"):
     status: ClosedStatus
+
+
+class ApprovalNotified(ApprovalEvent, frozen=True, tag="approval.notified"):
+    """Notices that are on their way; `approval.notice` says what becomes of each."""
+
+    notices: tuple[Notice, ...]
+    service: str = ""
+
+
+class NoticeEnded(ApprovalEvent, frozen=True, tag="approval.notice"):
+    notice: TaskToken
+    status: Literal["sent", "failed", "retried"]
+    error: ErrorInfo | None = None
 
 
 KernelEvent = (
@@ -192,8 +221,11 @@ KernelEvent = (
     | ChildCompensable
     | ApprovalRequested
     | ApprovalVoted
+    | ApprovalDelegated
     | ApprovalEscalated
     | ApprovalClosed
+    | ApprovalNotified
+    | NoticeEnded
 )
 
 

@@ -12,6 +12,7 @@ import traceback
 from typing import Any, cast
 
 from .errors import ErrorInfo, PlaitError
+from .task import TaskError
 
 _SCALARS = (str, int, float, bool, type(None))
 _MAX_TEXT = 4_000
@@ -22,7 +23,7 @@ _MAX_PARTS = 50
 
 def describe(error: BaseException, *, kind: str = "error", code: str = "", depth: int = 0) -> ErrorInfo:
     """Keeps what is needed to show an exception and to raise it again, with its causes, parts and notes."""
-    code = code or (error.code if isinstance(error, PlaitError) else "task.failed")
+    code = code or (error.code if isinstance(error, PlaitError | TaskError) else "task.failed")
     return ErrorInfo(
         code=code,
         message=_clean(error.text if isinstance(error, PlaitError) else _text(error)) or type(error).__name__,

@@ -30,6 +30,8 @@ class Start(Input, frozen=True, tag="start"):
     """Its parent waits to hear that it has started."""
     independent: bool = False
     """Its parent does not end it, nor compensate what it did."""
+    by: str = ""
+    reference: str = ""
 
 
 class TaskResult(Input, frozen=True, tag="task_result"):
@@ -47,6 +49,8 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     """The work was accepted; its result will come as a message."""
     opening: int = 0
     """Of a queued task: which of its rows this is the result of. 0: it was done by the owner."""
+    memo: bool = False
+    """Its worker had this result from before, and did not do the work again."""
 
 
 class ClaimExpired(Input, frozen=True, tag="claim_expired"):
@@ -70,6 +74,8 @@ class Rejected(Input, frozen=True, tag="rejected"):
 
 class TimerFired(Input, frozen=True, tag="timer_fired"):
     token: TaskToken
+    due: Millis | None = None
+    """When that was due: a timer of the same name that was set for later meanwhile has not fired."""
 
 
 class RetryDue(Input, frozen=True, tag="retry_due"):
@@ -124,6 +130,17 @@ class Decided(Input, frozen=True, tag="decided"):
     by: str = ""
     comment: str = ""
     data: Raw = NULL
+    evidence_hash: str = ""
+    """Of what the person was shown."""
+
+
+class Delegate(Input, frozen=True, tag="delegate"):
+    """An approver hands their vote on an approval to someone else."""
+
+    token: TaskToken
+    by: str
+    to: str
+    comment: str = ""
 
 
 class Cancel(Input, frozen=True, tag="cancel"):
@@ -146,14 +163,18 @@ class Patch(Input, frozen=True, tag="patch"):
 
 class Resume(Input, frozen=True, tag="resume"):
     """A request to go on: `retry` what failed or is blocked, `rewind` to an earlier place, `settle` a dead letter,
-    `compensate` an ended run."""
+    `compensate` an ended run, `requeue` a task whose row on a queue is lost."""
 
-    mode: Literal["retry", "rewind", "settle", "compensate", "continue"]
+    mode: Literal["retry", "rewind", "settle", "compensate", "requeue", "continue"]
     """`continue` stands in inboxes of older databases, for `Loaded("fork")`."""
     at: str | None = None
     token: TaskToken | None = None
     verdict: Literal["retry", "discard"] | None = None
     state: Raw = ABSENT
+    scope: str = ""
+    """How much runs again, where a dialect has a choice."""
+    deadline: Millis | None = None
+    """That the run has from then on."""
 
 
 class Loaded(Input, frozen=True, tag="loaded"):
@@ -185,6 +206,7 @@ AnyInput = (
     | ChildFinished
     | CompensateChild
     | Decided
+    | Delegate
     | Cancel
     | Patch
     | Resume

@@ -31,6 +31,7 @@ from .leases import Leases
 from .limits import Limits
 from .loader import Loader
 from .loop import RunLoop
+from .notice import Notify, by_service
 from .observer import Observers
 from .ownership import Ownership
 from .part import Part
@@ -74,13 +75,14 @@ class Kernel:
         limits: Limits,
         settings: Settings,
         observers: Observers | None = None,
+        notify: Notify = by_service,
     ) -> None:
         self.store = store
         self.clock = clock
         self.ids = ids
         self.limits = limits
         self.observers = observers or Observers()
-        self.loader = Loader(store, bundles, ids, limits)
+        self.loader = Loader(store, bundles, ids, limits, notify)
         self.leases = Leases()
         self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size)
         self.subscriptions = Subscriptions(store, clock, self.leases)

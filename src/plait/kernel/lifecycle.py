@@ -7,9 +7,8 @@ from typing import Literal, assert_never
 from msgspec.structs import replace
 
 from . import child_compensation
-from .apply_effects import open_task, revoke_all, revoke_waiting
 from .effects import Finish
-from .errors import Conflict, ErrorInfo
+from .errors import Conflict, ErrorInfo, Stale
 from .events import (
     RollbackEnded,
     RollbackStarted,
@@ -21,6 +20,7 @@ from .events import (
 )
 from .ids import TaskToken, caller_id
 from .inputs import Cancel, ChildFinished, CompensateChild, TaskResult
+from .open_tasks import open_task, revoke_all, revoke_waiting
 from .recovery import start_again
 from .rollback import FinalEvent, Rollback
 from .run import Run, cancelled, letter_id
@@ -32,7 +32,7 @@ from .unit_of_work import UnitOfWork
 def finish(effect: Finish, run: Run, unit: UnitOfWork) -> None:
     """The machine says that the run is over."""
     if effect.status == "completed":
-        end(RunCompleted(effect.output), run, unit)
+        end(RunCompleted(effect.output, effect.partial), run, unit)
         return
     error = effect.error or ErrorInfo("kernel.failed", "the run failed")
     if run.machine.compensates_failures:
@@ -59,8 +59,8 @@ def must_be_at(base: int | None, run: Run) -> None:
     """A patch is for the revision that its maker saw."""
     revision = run.state.revision
     if base not in (None, revision):
-        raise Conflict(
-            "kernel.stale_revision",
+        raise Stale(
+            "kernel.revision_stale",
             f"run {caller_id(run.id)} is at revision {revision}",
             why=f"the patch was made for revision {base}",
             fix=f"look at the run again, and patch revision {revision}",
@@ -77,7 +77,8 @@ def can_be_cancelled(request: Cancel, run: Run) -> bool:
 
 def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
     """Ends a run from outside, after its machine was told."""
-    revoke_all(run, unit)
+    if not run.machine.finishes_cancelled_work:
+        revoke_all(run, unit)
     if request.cause == "cancel" and not request.compensate:
         end(RunCancelled(request.reason), run, unit)
     elif request.error is not None and not (request.compensate or run.machine.compensates_failures):
@@ -104,6 +105,7 @@ def end(final: FinalEvent, run: Run, unit: UnitOfWork, *, clear: bool = True) ->
     run.emit(final, unit)
     run.ended(unit.at)
     unit.ended = True
+    revoke_waiting(run, unit)  # nobody will try them again; should the run be reopened, they begin anew
     if clear:
         unit.clear_all(stored=run.has_rows)
     _tell_parent(final, run, unit)
@@ -141,7 +143,8 @@ def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
         end(rollback.outcome(run.state.final), run, unit)
         return
     run.emit(started, unit)
-    late = run.machine.accepts_late_results and started.cause in ("failure", "request")
+    outlives = started.cause in ("failure", "request") or run.machine.finishes_cancelled_work
+    late = run.machine.accepts_late_results and outlives
     if late:
         revoke_waiting(run, unit)  # what is under way goes on; what it does is undone when it has
     else:
@@ -206,8 +209,9 @@ def _child_ended(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
     if not child.compensable:
         return
     child_compensation.note(child, run, unit)
-    if child.status == "cancelled" and run.state.status == "failed":
-        compensate(run, unit)  # it was cancelled before its parent failed
+    undid = run.state.status == "failed" and run.machine.compensates_failures  # all that it knew of by then
+    if undid and not child.compensation_failed:
+        compensate(run, unit)
     elif run.state.final is not None and run.state.status != "running":
         _tell_parent(run.state.final, run, unit)
 

@@ -17,7 +17,7 @@ class Limits:
     """Events of a run with a long loop that stay in its log, at least. Older ones are compacted into a snapshot."""
     max_effects: int = 10_000
     """Effects of one decision: the widest fan-out."""
-    max_depth: int = 32
+    max_depth: int = 64
     """Children of children."""
     max_payload: int = 16 * 1024 * 1024
     """Bytes of one value."""

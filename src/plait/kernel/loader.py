@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from typing import Any, Union
 
 import msgspec
@@ -18,8 +18,9 @@ from .ids import Epoch, Ids, Millis, RunId, Seq, caller_id
 from .limits import Limits
 from .log_check import check_places, damaged_log, decode_events
 from .machine import Machine, RunInfo
+from .notice import Notify, by_service
 from .run import Run
-from .snapshots import SnapshotBody, state_at
+from .snapshots import SnapshotBody, compacted, state_at
 from .store import LogRow, RunRow, Snapshot, Store
 
 log = logging.getLogger("plait.kernel")
@@ -32,11 +33,14 @@ _TRIES = 3
 
 
 class Loader:
-    def __init__(self, store: Store, bundles: Mapping[str, Bundle], ids: Ids, limits: Limits) -> None:
+    def __init__(
+        self, store: Store, bundles: Mapping[str, Bundle], ids: Ids, limits: Limits, notify: Notify = by_service
+    ) -> None:
         self._store = store
         self._bundles = bundles
         self._ids = ids
         self._limits = limits
+        self._notify = notify
         self._decoders: dict[str, msgspec.json.Decoder[list[Any]]] = {}
 
     async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
@@ -48,6 +52,21 @@ class Loader:
             if seq > run.state.seq and (upto is None or seq <= upto):
                 run.fold(event, at)
         return run
+
+    async def replay(self, row: RunRow) -> AsyncIterator[tuple[Run, list[Event], Millis]]:
+        """The run after each of its decisions, and the events of that, from the first. It is one object, which goes
+        on."""
+        info, rows = info_of(row), await self._store.log(row.id)
+        run = self.fresh(info, Epoch(0))
+        run.adopt(row)
+        if gone := [each for each in rows[:2] if each.is_compacted]:
+            raise compacted(info, 1, gone[0].seq + gone[0].count - 1)
+        check_places(row.id, 0, rows)
+        for each in rows:
+            events = [event for _, _, event in await self._events(row.id, row.dialect, [each])]
+            for event in events:
+                run.fold(event, each.at)
+            yield run, events, each.at
 
     async def _read(self, info: RunInfo, epoch: Epoch, upto: int | None) -> tuple[Run, list[LogRow]]:
         """A state to begin with, and the events since."""
@@ -80,7 +99,7 @@ class Loader:
 
     def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
         machine = machine or self.bundle(info.dialect).machine(info)
-        return Run(info, machine, ids=self._ids, limits=self._limits, epoch=epoch)
+        return Run(info, machine, ids=self._ids, limits=self._limits, epoch=epoch, notify=self._notify)
 
     def bundle(self, name: str) -> Bundle:
         try:

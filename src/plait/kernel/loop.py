@@ -11,8 +11,8 @@ import asyncio
 import logging
 import time
 
+from .advance import advance
 from .clock import Clock, sleep
-from .decide import advance
 from .dispatcher import Dispatcher
 from .errors import InvalidInput, PlaitError, Unavailable
 from .ids import Millis
@@ -78,6 +78,7 @@ class RunLoop:
         """Whoever waits for a write is told that nobody will do it."""
         for entry in self._under_way:
             tell(entry, error)
+        self._under_way.clear()  # the garbage collector does not see entries: they would keep their runs for good
         self._queue.abandon(error)
 
     def _died(self, main: asyncio.Task[None]) -> None:
@@ -174,8 +175,9 @@ class RunLoop:
             else:
                 if self._observers.any:
                     self._observers.grouped(len(entries), time.perf_counter() - began)
-                for entry, verdict in zip(entries, verdicts, strict=True):
-                    self._settle(entry, verdict)
+                entries.reverse()
+                for verdict in verdicts:  # each entry goes when it is settled, while the processor has it at hand
+                    self._settle(entries.pop(), verdict)
                 return
 
     async def _commit_apart(self, entries: list[Entry], error: Exception) -> None:

@@ -57,6 +57,9 @@ class Machine(Protocol):
     """It takes in what comes after the run's outcome: results of work that was under way, messages, timers. They
     can't change how the run ended; events are recorded, effects that begin something are not for then."""
 
+    finishes_cancelled_work: bool
+    """What is under way when the run is cancelled, or its deadline passes, is not stopped: its result comes late."""
+
     keeps_late_messages: bool
     """A message that was sent before the run ended, and comes after that, is kept for when the run is reopened."""
 
@@ -66,9 +69,11 @@ class Machine(Protocol):
     stops_at_failed_compensation: bool
     """A compensator that fails for good stops those that would follow it; else they still run."""
 
-    adds_dead_letters: bool
-    """It says itself, with `AddDeadLetter`, what becomes a dead letter; else that is every task without attempts
-    left."""
+    @property
+    def adds_dead_letters(self) -> bool:
+        """It says itself, with `AddDeadLetter`, what becomes a dead letter; else that is every task without attempts
+        left."""
+        ...
 
     @property
     def compensates_failures(self) -> bool:

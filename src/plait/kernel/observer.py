@@ -58,6 +58,11 @@ class Observers:
         self.around: Around | None = self._around if self._observers else None
         """None when nobody wants to know of attempts."""
 
+    def add(self, observer: Observer) -> None:
+        """One that comes later is told of commits from then on; not of attempts, whose worker exists already."""
+        self._observers.append(observer)
+        self.any = True
+
     def __iter__(self) -> Iterator[Observer]:
         return iter(self._observers)
 

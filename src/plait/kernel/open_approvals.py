@@ -11,8 +11,15 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from .approval import Escalation, Vote
-from .events import ApprovalClosed, ApprovalEscalated, ApprovalEvent, ApprovalRequested, ApprovalVoted
+from .approval import Delegation, Escalation, Vote
+from .events import (
+    ApprovalClosed,
+    ApprovalDelegated,
+    ApprovalEscalated,
+    ApprovalEvent,
+    ApprovalRequested,
+    ApprovalVoted,
+)
 from .ids import Millis, TaskToken
 
 
@@ -23,6 +30,7 @@ class OpenApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     escalations: tuple[Escalation, ...] = ()
     level: int = 0
     votes: tuple[Vote, ...] = ()
+    delegations: tuple[Delegation, ...] = ()
 
     @property
     def outcome(self) -> Literal["approved", "rejected"] | None:
@@ -41,9 +49,21 @@ class OpenApproval(msgspec.Struct, frozen=True, omit_defaults=True):
     def vote_of(self, by: str) -> Vote | None:
         return next((vote for vote in self.votes if vote.by == by), None)
 
+    def handed_on(self, by: str) -> Delegation | None:
+        """The delegation of someone who has no vote any more."""
+        if by in self.approvers:
+            return None
+        return next((each for each in reversed(self.delegations) if each.by == by), None)
+
+    def delegated(self, event: ApprovalDelegated, at: Millis) -> OpenApproval:
+        """One vote stays one vote: it changes hands."""
+        approvers = tuple(event.to if name == event.by else name for name in self.approvers)
+        made = Delegation(event.by, event.to, at, event.comment)
+        return replace(self, approvers=approvers, delegations=(*self.delegations, made))
+
     def escalated(self, event: ApprovalEscalated) -> OpenApproval:
-        """Who may decide grows; where anybody may, it stays so."""
-        new = tuple(name for name in event.to if name not in self.approvers)
+        """Who may decide grows; where anybody may, it stays so. Who handed a vote on gets no second one."""
+        new = tuple(name for name in event.to if name not in self.approvers and self.handed_on(name) is None)
         return replace(self, level=event.level, approvers=(*self.approvers, *new) if self.approvers else ())
 
 
@@ -52,8 +72,10 @@ def fold(known: dict[TaskToken, OpenApproval], event: ApprovalEvent, at: Millis)
         case ApprovalRequested():
             known[event.token] = OpenApproval(event.token, event.required, event.approvers, event.escalations)
         case ApprovalVoted() if (voted := known.get(event.token)) is not None:
-            vote = Vote(event.by, event.decision, at, event.comment, event.data)
+            vote = Vote(event.by, event.decision, at, event.comment, event.data, event.evidence_hash)
             known[event.token] = replace(voted, votes=(*voted.votes, vote))
+        case ApprovalDelegated() if (delegated := known.get(event.token)) is not None:
+            known[event.token] = delegated.delegated(event, at)
         case ApprovalEscalated() if (escalated := known.get(event.token)) is not None:
             known[event.token] = escalated.escalated(event)
         case ApprovalClosed():

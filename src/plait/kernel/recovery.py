@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from .apply_effects import RETRY
 from .enqueue import begin, enqueue
-from .errors import ErrorInfo
+from .errors import Conflict, ErrorInfo
 from .events import TokenRejected
 from .ids import TaskToken
 from .inputs import ClaimExpired, Rejected, TaskResult
+from .open_tasks import RETRY
 from .run import Run
 from .task import Task
 from .tasks import OpenTask
@@ -78,6 +78,14 @@ def rejected(refused: Rejected, run: Run, unit: UnitOfWork) -> TaskResult | None
     unit.dequeue(refused.token)
     text = f"{found.task.label} was rejected {times} times: {refused.reason}"
     return _given_up(found.task, found.attempt, ErrorInfo(_REJECTED, text, kind="rejected"), run, unit)
+
+
+def requeue(token: TaskToken | None, run: Run, unit: UnitOfWork) -> None:
+    """Writes the row of a task on a queue again, in the attempt that it is in: the one that was there is lost."""
+    found = None if token is None else run.state.tasks.get(token)
+    if found is None or not found.opening:
+        raise Conflict("kernel.not_queued", f"`{token}` is not on a queue", fix="look at the run again")
+    enqueue(found, run, unit)
 
 
 def _next_worker(claim: ClaimExpired, found: OpenTask, run: Run, unit: UnitOfWork) -> TaskResult | None:

@@ -10,13 +10,13 @@ from . import values
 from .errors import Conflict, ErrorInfo, PlaitError
 from .failures import describe
 from .ids import RunId, caller_id
-from .inputs import Cancel, Decided, Patch, Resume
+from .inputs import Cancel, Decided, Delegate, Patch, Resume
 from .store import Taken
 
 REFUSAL = b'{"error":'
 """How a refusal begins, and no answer does."""
 
-ASKED = (Cancel, Decided, Patch, Resume)
+ASKED = (Cancel, Decided, Delegate, Patch, Resume)
 """Inputs whose senders wait for an answer."""
 
 
@@ -33,4 +33,5 @@ def answer_reply(answer: Raw) -> bytes:
 
 
 def refusal_reply(error: PlaitError) -> bytes:
-    return values.plain({"error": describe(error), "status": error.status})
+    flaws = {"flaws": error.flaws} if error.flaws else {}
+    return values.plain({"error": describe(error), "status": error.status, **flaws})

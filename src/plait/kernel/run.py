@@ -7,7 +7,6 @@ and built again from the log. Deciding is done by `decide`, on this object.
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
 
 from msgspec.structs import replace
 
@@ -15,10 +14,12 @@ from .errors import ErrorInfo
 from .events import Event, RunCancelled, RunCompleted, RunFailed, TaskDeadLettered
 from .failures import describe
 from .ids import Epoch, Ids, Millis, RunId, Seq, TaskToken, shard_of
-from .inputs import AnyInput
+from .inputs import AnyInput, TimerFired
 from .limits import Limits
 from .machine import Machine, RunInfo
+from .notice import Notify, by_service
 from .replies import refused
+from .snapshot_policy import policy_of
 from .snapshots import Base, SnapshotBody, Snapshots
 from .state import RunState
 from .store import NO_PAST, DeadLetter, Past, RunPatch, RunRow, Write
@@ -27,16 +28,18 @@ from .unit_of_work import UnitOfWork
 from .view import Reason, RunStatus
 from .wait_reason import wait_reason
 
-_SNAPSHOT_EVERY: Final = 1000
-"""Events, or …"""
-_SNAPSHOT_AGE: Final = 86_400_000
-"""… milliseconds since the last one, if there is something new."""
-_WORTH_A_SNAPSHOT: Final = 100
-"""Events that make an old snapshot worth replacing."""
-
 
 class Run:
-    def __init__(self, info: RunInfo, machine: Machine, *, ids: Ids, limits: Limits, epoch: Epoch) -> None:
+    def __init__(
+        self,
+        info: RunInfo,
+        machine: Machine,
+        *,
+        ids: Ids,
+        limits: Limits,
+        epoch: Epoch,
+        notify: Notify = by_service,
+    ) -> None:
         self.info = info
         self.id = info.run_id
         self.shard = shard_of(info.run_id)
@@ -46,6 +49,7 @@ class Run:
         self.ids = ids
         self.blocked: ErrorInfo | None = None
         self.limits = limits
+        self.notify = notify
 
         # As the run's row has it
         self._awake: bool = True
@@ -58,12 +62,15 @@ class Run:
         self._steady = False
         """The row says that it is at work, and nothing but an input that is more than a result can change that."""
         self.snapshots = Snapshots(limits)
+        self._policy = policy_of(machine)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
         self.was: RunStatus = "running"
         """Its status before the round that is being decided."""
         self.has_rows = False
         """It may have timers or open approvals in the store."""
+        self._timers: dict[TaskToken, Millis] | None = None
+        """Those that were set since it is in memory, and when they are due."""
 
         # The run loop's own marks
         self.mailbox: deque[tuple[AnyInput, str | None]] = deque()
@@ -109,7 +116,7 @@ class Run:
     def reopened(self, at: Millis) -> None:
         past = self._past or NO_PAST
         idle = max(0, at - (self._ended_at or at))
-        self._past = replace(past, reopened=past.reopened + 1, idle=Millis(past.idle + idle))
+        self._past = replace(past, reopened=past.reopened + 1, idle=Millis(past.idle + idle), partial=False)
         self.row_is_stale()
 
     def row_is_stale(self) -> None:
@@ -139,17 +146,19 @@ class Run:
         """The row, when something in it changes; a snapshot, when it pays."""
         state, write = self.state, unit.write
         since = state.seq - self._snapshot_seq
-        if self._steady and write.plain and not unit.ended and state.tasks.running and since < _WORTH_A_SNAPSHOT:
+        due = since >= self._policy.worth and self._policy.is_due(since, unit.at - self._snapshot_at)
+        if self._steady and write.plain and not unit.ended and state.tasks.running and not due:
             return  # a step ended and another began, as in most rounds
         # A blocked run is loaded by its next owner, who may have code that fits
         # An ended run is never loaded for what outlives it, so its row does not say that it is awake
         running = state.status == "running"
         busy = running and (state.tasks.running > 0 or unit.more or self.blocked is not None)
         awake = busy or (running and self.machine.reload_on_takeover)
-        waiting = None if busy or not running else wait_reason(self.machine, state)
+        waiting = None if busy or not running else wait_reason(self.machine, state, self._waiting, unit)
         full = self._full
         if full or not write.plain:
             self.has_rows = self.has_rows or bool(write.timers or write.approvals)
+            self._note_timers(write)
             if full or write.taken:  # else no message came, and that others are consumed changes nothing
                 full = self.machine.backlog() >= self.limits.max_queued_messages
         if self.recoveries and unit.events and write.create is None:
@@ -168,18 +177,31 @@ class Run:
             self._stale = False
             write.patch = self._patch()
         self._steady = busy and self.blocked is None and not (self._full or self.recoveries or self._stale)
-        enough = since >= _WORTH_A_SNAPSHOT or since >= _SNAPSHOT_EVERY
-        if enough and not unit.ended and self._snapshot_pays(since, unit.at):
+        if due and not unit.ended and since >= self.machine.weight():
             self._snapshot_seq, self._snapshot_at = state.seq, unit.at
             base = Base(Seq(state.seq), unit.at, state.dump(), self.machine.snapshot())
             unit.rows.snapshot, unit.write.compaction = self.snapshots.take(
                 base, compacts=self.machine.compacts, weight=self.machine.weight()
             )
 
-    def _snapshot_pays(self, since: int, now: Millis) -> bool:
-        """By count or by age; either way not while it would be larger than what it saves reading."""
-        aged = since >= _WORTH_A_SNAPSHOT and now - self._snapshot_at >= _SNAPSHOT_AGE
-        return (since >= _SNAPSHOT_EVERY or aged) and since >= self.machine.weight()
+    def timer_was_moved(self, fired: TimerFired, unit: UnitOfWork) -> bool:
+        """A timer of the same name was set for later while this firing was on its way: a retry's, say."""
+        if fired.due is None:
+            return False
+        due = None if self._timers is None else self._timers.get(fired.token)
+        for timer in unit.write.timers:
+            due = timer.due if timer.token == fired.token else due
+        return due is not None and due > fired.due
+
+    def _note_timers(self, write: Write) -> None:
+        if self._timers is not None:
+            if write.clear_all:
+                self._timers.clear()
+            for token in write.cleared:
+                self._timers.pop(token, None)
+        if write.timers:
+            self._timers = self._timers or {}
+            self._timers.update((timer.token, timer.due) for timer in write.timers)
 
     def broken(self, error: Exception) -> Write:
         """Its machine, or what it decided, can't be worked with: the log stays as it is, the row says that the run
@@ -214,6 +236,8 @@ class Run:
         )
         if self.state.status != "running":
             patch.ended_at = self._ended_at
+            if isinstance(self.state.final, RunCompleted) and self.state.final.partial:
+                patch.past = replace(self._past or NO_PAST, partial=True)
             match self.state.final:
                 case RunCompleted(output=output) if len(bytes(output)) <= self.limits.blob_threshold:
                     patch.output = output

@@ -24,6 +24,8 @@ _MOST_GROUPS = 48
 _GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 _GENERATED_LENGTH = 36
 """As `Ids.run_id` makes them."""
+_GENERATED_BEGINNING = re.compile(r"0[0-9a-f-]*$")
+"""Until the year 2527."""
 
 
 def fold(text: str) -> str:
@@ -65,7 +67,14 @@ def beginnings(namespace: str, text: str) -> set[str]:
     return {home(namespace) + start for start in (text, fold(text)) if "\0" not in start}
 
 
+def may_be_generated(beginning: str) -> bool:
+    """Whether an id that begins so may have, or go on with, a part that was generated: `about` leaves that out."""
+    return _GENERATED_BEGINNING.search(beginning) is not None or _GENERATED.search(beginning) is not None
+
+
 def groups(folded: str) -> list[str]:
-    """Groups of three characters that the index has of a text; enough of them to leave few runs to look at."""
-    found = (folded[at : at + SHORTEST] for at in range(min(len(folded) - SHORTEST + 1, _MOST_GROUPS)))
-    return list(dict.fromkeys(found))
+    """Groups of three characters that the index has of a text. Those side by side leave few runs to look at; the ones
+    across them would make an index look up more than they spare."""
+    last = len(folded) - SHORTEST
+    places = [*range(0, last, SHORTEST), last][:_MOST_GROUPS]
+    return list(dict.fromkeys(folded[at : at + SHORTEST] for at in places))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from .events import (
+    ApprovalClosed,
     ApprovalEvent,
+    ApprovalNotified,
     ChildCompensable,
     Event,
+    NoticeEnded,
     RollbackEnded,
     RollbackStarted,
     RollbackStep,
@@ -24,6 +27,7 @@ from .events import (
 )
 from .ids import Millis, RunId, TaskToken
 from .open_approvals import OpenApproval, fold
+from .open_notices import OpenNotices
 from .rollback import FinalEvent, Rollback
 from .tasks import Opening, TaskBook
 from .view import RunStatus
@@ -42,6 +46,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     rejections: dict[TaskToken, int] = {}
     children: list[ChildCompensable] = []
     independent: bool = False
+    notices: dict[TaskToken, OpenNotices] = {}
 
 
 class RunState:
@@ -61,6 +66,8 @@ class RunState:
         """Those that a rollback has to compensate too, in the order in which they ended."""
         self.independent = False
         """Its parent does not compensate what it did."""
+        self.notices: dict[TaskToken, OpenNotices] = {}
+        """Of open approvals."""
 
     @property
     def rolling_back(self) -> bool:
@@ -102,12 +109,19 @@ class RunState:
             case ChildCompensable():
                 self.children.pop(event.run_id, None)
                 self.children[event.run_id] = event
+            case ApprovalNotified():
+                self.notices.setdefault(event.token, OpenNotices()).add(event)
+            case NoticeEnded():
+                if (notices := self.notices.get(event.token)) is not None:
+                    notices.end(event)
             case ApprovalEvent():
                 fold(self.approvals, event, self.at)
+                if type(event) is ApprovalClosed:
+                    self.notices.pop(event.token, None)
             case _:
                 pass
-        if self.approvals and (self.status != "running" or self.rolling_back):
-            self.approvals = {}
+        if (self.approvals or self.notices) and (self.status != "running" or self.rolling_back):
+            self.approvals, self.notices = {}, {}
 
     def dump(self) -> KernelState:
         tasks, approvals = self.tasks, list(self.approvals.values())
@@ -122,6 +136,7 @@ class RunState:
             tasks.rejections.copy(),
             list(self.children.values()),
             self.independent,
+            msgspec.convert(msgspec.to_builtins(self.notices), dict[TaskToken, OpenNotices]),
         )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
@@ -135,3 +150,4 @@ class RunState:
         for opening in state.queued:
             self.tasks.queued(opening)
         self.tasks.rejections = state.rejections.copy()
+        self.notices = state.notices

@@ -21,6 +21,7 @@ from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
 from .queued import Claim, QueuedTask, TaskQueues
+from .removal import Removals
 from .view import Phase, Reason, RunStatus
 
 ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked", "waiting", "working"]
@@ -37,7 +38,7 @@ def own_subject(run_id: RunId) -> str:
 
 
 class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a run had behind it when it went on: most have nothing, and no past in their rows."""
+    """What a run has behind it that its status does not say: most have nothing, and no past in their rows."""
 
     source: RunId | None = None
     """The run that it is a fork of."""
@@ -47,6 +48,8 @@ class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """How often it went on after it had ended."""
     idle: Millis = Millis(0)
     """How long it was ended in between."""
+    partial: bool = False
+    """It completed, but not all of its steps did."""
 
 
 NO_PAST = Past()
@@ -239,6 +242,8 @@ class Write(msgspec.Struct, gc=False):
     blobs: Sequence[tuple[str, bytes]] = ()
     copies: Sequence[LogRow] = ()
     """Log rows of another run, for a fork."""
+    shared: Sequence[str] = ()
+    """Hashes of stored blobs that `copies` refer to. If one is gone, nothing is written."""
     taken: Sequence[Taken] = ()
     inbox: Sequence[InboxRow] = ()
     children: Sequence[NewChild] = ()
@@ -261,6 +266,9 @@ class Write(msgspec.Struct, gc=False):
     finished: Claim | None = None
     """The claim whose task this ends: its row is deleted, and the inbox gets the result. If the claim does not hold,
     the verdict is `exists` if that result is in the inbox already, else `conflict`."""
+    removal: Millis | None = None
+    """The run goes, with all that is found by its id. The verdict is `conflict` unless it had ended by then, has no
+    input waiting, and its parent is gone."""
     plain: bool = False
     """It has nothing but `create`, `log` and `patch`, as most writes: nobody need look for more."""
 
@@ -320,6 +328,8 @@ class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     after: tuple[Millis, RunId] | None = None
     """Runs older than this one: lists are newest first."""
     limit: int = 100
+    stalled: bool = False
+    """Only runs that nothing will move; of the other fields, only the namespace and the limit count then."""
 
     @property
     def statuses(self) -> list[str] | None:
@@ -336,6 +346,8 @@ owner starts such runs one at a time, and counts each for itself before it does.
 class Store(Protocol):
     @property
     def queues(self) -> TaskQueues: ...
+    @property
+    def removals(self) -> Removals: ...
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...
@@ -414,6 +426,10 @@ class Store(Protocol):
         ...
 
     async def census(self) -> Census: ...
+
+    async def stalled(self, before: Millis, namespace: str | None, limit: int) -> list[RunId]:
+        """Runs that nothing will move, by their rows, and that had no event since that moment; oldest first."""
+        ...
 
     async def namespaces(self) -> list[str]:
         """Those that have runs."""

@@ -120,7 +120,10 @@ class Subscriptions:
     def committed(self, write: Write, info: RunInfo | None = None) -> None:
         """A write of this process is on disk; without `info`, of a run that this process may not know."""
         self.moved(write.run_id)
-        if self._lists and (write.create is not None or write.patch is not None or write.children):
+        if write.removal is not None:
+            for bell in self._lists:
+                bell.ring(None)
+        elif self._lists and (write.create is not None or write.patch is not None or write.children):
             rows = shown_rows(write, info)
             for bell in self._lists:
                 bell.ring(rows)

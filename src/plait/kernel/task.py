@@ -97,6 +97,8 @@ class Attempt(msgspec.Struct, eq=False, gc=False):
     worker: AttemptWorker | None = None
     lane: asyncio.Task[None] | None = None
     """The task of the event loop that it runs in."""
+    limited: bool = False
+    """It waits for something, so its timeout and its heartbeats are watched."""
     reported: Raw | None = None
     """How far it got, as it last said."""
     beaten: float = 0.0
@@ -137,11 +139,12 @@ LATER = Later()
 
 
 class TaskError(Exception):
-    """Work that failed; its text is what people see."""
+    """Work that failed; its text is what people see, its code what programs and machines match on."""
 
-    def __init__(self, message: str, *, retryable: bool) -> None:
+    def __init__(self, message: str, *, retryable: bool, code: str = "task.failed") -> None:
         super().__init__(message)
         self.retryable = retryable
+        self.code = code
 
 
 class Executor(Protocol):

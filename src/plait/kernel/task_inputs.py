@@ -19,6 +19,8 @@ STEP: Final = "step"
 HTTP: Final = "http"
 SCRIPT: Final = "script"
 CONDITION: Final = "condition"
+TOOL: Final = "tool"
+PIPELINE: Final = "pipeline"
 
 ROUTE: Final = "plait.route"
 """The only key of a result that also says where to go on: `{"output", "next_nodes", "reasoning"}`."""
@@ -46,6 +48,8 @@ class PythonInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     callback: Callback | None = None
     discard: bool = False
     """Nobody wants what it returns."""
+    memo: str = ""
+    """Equal calls with the same have equal results, which a worker may take from memory; empty: it may not."""
 
 
 class HttpInput(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -62,11 +66,15 @@ class HttpInput(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Tried again, beside those from 500 on."""
     max_bytes: int | None = None
     """Of the response's body."""
-    expects: Literal["json", "object", "nothing", "callback", "response", "any_response"] = "json"
-    """object: nothing and null count as an empty one. callback: the result comes later, the response says nothing.
+    expects: Literal["json", "json_or_later", "object", "nothing", "callback", "response", "any_response"] = "json"
+    """json_or_later: 202 says that the result comes later. object: nothing and null count as an empty one. callback:
+    the result comes later, the response says nothing.
     response: its status, headers and body, whatever that is. any_response: of any status."""
     query: dict[str, str] = {}
     """Added to the address."""
+    attempt_field: str = ""
+    result_url_field: str = ""
+    """JSON pointers into the body: where the number of the attempt goes, and the address for its result."""
     callback: Callback | None = None
 
 
@@ -81,6 +89,8 @@ class ScriptInput(msgspec.Struct, frozen=True, gc=False):
     seed: str = ""
     """Decides its random numbers."""
     callback: Callback | None = None
+    timeout: float | None = None
+    """Seconds of one call, where the language measures time; None is the language's own limit."""
 
 
 class ConditionInput(msgspec.Struct, frozen=True, gc=False):
@@ -94,3 +104,28 @@ class ConditionInput(msgspec.Struct, frozen=True, gc=False):
     metadata: Raw = EMPTY
     node: str = ""
     """The node that just finished, whose `output` and `metadata` these are."""
+
+
+class PipelineInput(msgspec.Struct, frozen=True, gc=False):
+    """Steps over data; the result is what the last one gives."""
+
+    steps: Raw
+    """A list of `{"step", …parameters}`."""
+    data: Raw = NULL
+
+
+class ToolInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A call of a tool that an MCP server has. Its result is the tool's output as plain JSON; its error has a code:
+    `tool_error`, `tool_timeout`, `tool_unavailable`, `tool_not_found`, `tool_ambiguous` or `input_not_object`."""
+
+    tool: str
+    """`server:TOOL`, the bare name, or `server_TOOL`."""
+    arguments: Raw = EMPTY
+    servers: tuple[str, ...] | None = None
+    """Where it is looked for; None: all servers that are configured."""
+    meta: Raw = EMPTY
+    """For the request's `_meta`."""
+    timeout: float | None = None
+    """Seconds until the call is cancelled; None is the executor's own limit."""
+    whole: bool = False
+    """The result is `{"result", "output"}`: what the server answered, also when that is an error, and the output."""

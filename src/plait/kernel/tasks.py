@@ -30,6 +30,13 @@ class OpenTask(msgspec.Struct, gc=False):
     """Of its row on a queue: see `queued`."""
     lost: int = 0
     """Attempts that ended because their workers were gone: not counted as tries."""
+    accepted: bool = False
+    """Somebody elsewhere is at it, and reports when it is done."""
+
+    @property
+    def here(self) -> bool:
+        """Under way in this process."""
+        return self.retry_at is None and self.task.queue is None and not self.accepted
 
 
 class Opening(msgspec.Struct, frozen=True, gc=False):
@@ -73,6 +80,9 @@ class TaskBook:
 
     def __iter__(self) -> Iterator[TaskToken]:
         return iter(self._open)
+
+    def __len__(self) -> int:
+        return len(self._open)
 
     def open(self, task: Task, now: Millis, *, gated: bool = False) -> OpenTask | None:
         """Takes a task up; None when nothing is to be started now: it waits for a retry, or is open. `gated`:
@@ -149,6 +159,13 @@ class TaskBook:
         self._open[task.token] = OpenTask(task, attempt)
         self.running += task.queue is None
 
+    def await_result(self, task: Task, attempt: int) -> None:
+        """An attempt that others have accepted is under way; nothing is started."""
+        if task.token not in self._open:
+            past = self._history.pop(task.token, None)
+            error = None if past is None else past.error
+            self._open[task.token] = OpenTask(task, attempt, error=error, accepted=True)
+
     def is_in(self, token: TaskToken, attempt: int, opening: int = 0) -> bool:
         """Whether that attempt is under way."""
         found = self._open.get(token)
@@ -165,8 +182,7 @@ class TaskBook:
         found = self._open.pop(token, None)
         if found is None:
             return row is not None
-        if found.retry_at is None and found.task.queue is None:
-            self.running -= 1
+        self.running -= found.here
         return True
 
     def forget_past(self) -> None:
@@ -186,7 +202,7 @@ class TaskBook:
         ):
             return False
         del self._open[token]
-        if found.task.queue is None:
+        if found.task.queue is None and not found.accepted:
             self.running -= 1
         return True
 
@@ -213,9 +229,8 @@ class TaskBook:
         if found is None:
             self._history[event.token] = event
             return
-        if found.retry_at is None and found.task.queue is None:
-            self.running -= 1
-        found.attempt, found.retry_at, found.opening = event.attempt + 1, event.due, 0
+        self.running -= found.here
+        found.attempt, found.retry_at, found.opening, found.accepted = event.attempt + 1, event.due, 0, False
         found.error, found.progress = event.error, event.progress
 
     def retry(self, token: TaskToken) -> OpenTask | None:

@@ -25,7 +25,8 @@ class Timers:
         self._background = background
         self._next: Millis | None = None
         self._alarm: Alarm | None = None
-        self._firing: set[tuple[RunId, TaskToken]] = set()
+        self._firing: dict[tuple[RunId, TaskToken], Millis] = {}
+        """With the time that each was due: one of the same name that was set anew is another."""
         self._done: list[tuple[RunId, TaskToken]] = []
         """Fired while a look was under way, which may still bring them back."""
         self._looking = False
@@ -41,10 +42,10 @@ class Timers:
         if self._looking:
             self._done.append((run_id, token))
         else:
-            self._firing.discard((run_id, token))
+            self._firing.pop((run_id, token), None)
 
     def forget(self, run_id: RunId) -> None:
-        self._firing = {place for place in self._firing if place[0] != run_id}
+        self._firing = {place: due for place, due in self._firing.items() if place[0] != run_id}
 
     def look_soon(self) -> None:
         self._background.keep_trying(self.look)
@@ -59,7 +60,8 @@ class Timers:
         try:
             while self._again:
                 self._again = False
-                self._firing.difference_update(self._done)
+                for place in self._done:
+                    self._firing.pop(place, None)
                 self._done.clear()
                 shards, now = self._leases.shards, self._clock.now()
                 rows = [
@@ -67,8 +69,8 @@ class Timers:
                 ]
                 for row in rows:
                     self._again = True
-                    self._firing.add((row.run_id, row.token))
-                    self._recipient.deliver(row.run_id, TimerFired(row.token), None)
+                    self._firing[row.run_id, row.token] = row.due
+                    self._recipient.deliver(row.run_id, TimerFired(row.token, row.due), None)
         finally:
             self._looking = False
         self._next = None
@@ -88,7 +90,7 @@ class Timers:
             self._alarm.cancel()
 
     def _new(self, row: TimerRow) -> bool:
-        return (row.run_id, row.token) not in self._firing
+        return self._firing.get((row.run_id, row.token)) != row.due
 
     def _schedule(self, due: Millis) -> None:
         self._next = due

@@ -5,15 +5,23 @@ from __future__ import annotations
 from .ids import Millis
 from .machine import Machine
 from .state import RunState
+from .unit_of_work import UnitOfWork
 from .view import Reason
+
+_MANY = 32
+"""Tasks: fewer are looked at each time."""
 
 UNDER_WAY = ("step", "task")
 """Kinds of reasons that only say that a task is under way: of a parked run, on a queue."""
+
+STALLED_KINDS = ("stuck", "join")
+"""Kinds of reasons that end by themselves only if something else happens: alone, they are none."""
 
 _ORDER = (
     "stuck",
     "handler",
     "approval",
+    "dead_letter",
     "message",
     "callback",
     "retry",
@@ -27,7 +35,10 @@ _ORDER = (
 """What people can do something about comes first."""
 
 
-def wait_reason(machine: Machine, state: RunState) -> Reason | None:
+def wait_reason(machine: Machine, state: RunState, before: Reason | None, unit: UnitOfWork) -> Reason | None:
+    """`before`: why it waited before this decision."""
+    if before is not None and before.kind == "queue" and _only_results(state, unit) and before == _on_queue(state):
+        return before
     if state.rolling_back:
         return Reason("rollback", "compensation", until=_next_retry(state))
     reasons = machine.waiting(state.tasks.facts())
@@ -36,7 +47,7 @@ def wait_reason(machine: Machine, state: RunState) -> Reason | None:
     first = min(reasons, key=_rank)
     if first.kind in UNDER_WAY:
         # Without its name: a run of many such steps has one row to write, not one for each
-        return Reason("queue", f"queue `{queue}`") if (queue := _queue(state)) is not None else None
+        return _on_queue(state)
     return Reason(first.kind, first.short or first.text, until=first.until)
 
 
@@ -44,9 +55,19 @@ def _rank(reason: Reason) -> int:
     return _ORDER.index(reason.kind) if reason.kind in _ORDER else len(_ORDER)
 
 
-def _queue(state: RunState) -> str | None:
+def _only_results(state: RunState, unit: UnitOfWork) -> bool:
+    """Each of the inputs ended something, and nothing began: of many tasks, there are only fewer now. So a thousand
+    results of a run need not look at a thousand tasks each."""
+    events = unit.events
+    if len(state.tasks) < _MANY or not events or len(events) != len(unit.write.taken) or unit.write.timers:
+        return False
+    return all(type(event) is type(events[0]) for event in events)
+
+
+def _on_queue(state: RunState) -> Reason | None:
     tasks = (state.tasks.get(token) for token in state.tasks)
-    return next((each.task.queue for each in tasks if each is not None and each.task.queue is not None), None)
+    queue = next((each.task.queue for each in tasks if each is not None and each.task.queue is not None), None)
+    return None if queue is None else Reason("queue", f"queue `{queue}`")
 
 
 def _next_retry(state: RunState) -> Millis | None:

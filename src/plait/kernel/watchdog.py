@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from .decide import advance
+from .advance import advance
 
 log = logging.getLogger("plait.watchdog")
 

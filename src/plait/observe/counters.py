@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from itertools import accumulate
 from typing import Literal
 
 from plait.kernel.errors import PlaitError
@@ -20,14 +18,16 @@ from plait.kernel.events import (
     TaskDeadLettered,
     TaskLate,
     TaskRetryScheduled,
+    TokenRejected,
 )
-from plait.kernel.ids import Millis
+from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.machine import RunInfo
 from plait.kernel.observer import Observer
 from plait.kernel.task import Attempt
 
-OTHER = "other"
-"""Stands for all routes and definitions that have no numbers of their own."""
+from .tally import OTHER, Tally
+from .token_flow import TokenFlow
+
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _DURATIONS = (0.1, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400, 604_800)
 _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
@@ -47,26 +47,6 @@ _ENDS = frozenset({"completed", "failed", "cancelled"})
 _DEFINITIONS = 200
 """Definitions with numbers of their own; a program that makes names up can't fill the memory."""
 _ROUTES = 300
-
-
-class Tally:
-    """A histogram: how many values fell at or below each bound, and their sum."""
-
-    __slots__ = ("_bounds", "_counts", "total")
-
-    def __init__(self, bounds: tuple[float, ...]) -> None:
-        self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
-        self.total = 0.0
-
-    def add(self, value: float, times: int = 1) -> None:
-        self._counts[bisect_left(self._bounds, value)] += times
-        self.total += value * times
-
-    def buckets(self) -> Iterator[tuple[str, float]]:
-        """As Prometheus wants them: cumulative, the last without a bound."""
-        names = [*(str(float(bound)) for bound in self._bounds), "+Inf"]
-        yield from zip(names, accumulate(self._counts), strict=True)
 
 
 class HttpMeter:
@@ -100,6 +80,9 @@ class Counters(Observer):
         self._groups: dict[int, int] = {}
         self.lost_shards = 0
         self.store_errors = 0
+        self.flow = TokenFlow()
+        self.node_of: Callable[[RunId, TaskToken], str] = _no_node
+        """The node of an open task; whoever has the engine knows it."""
         self._definitions: set[str] = set()
         self._around = _Attempts(self)
 
@@ -112,10 +95,18 @@ class Counters(Observer):
                 self._run(run, _RUNS[kind], at)
             elif kind is TaskRetryScheduled:
                 self.retries += 1
+                self._moved(run, event, at)
             elif kind is TaskDeadLettered:
                 self.dead_letters += 1
             elif kind is TaskLate:
                 self.late += 1
+            elif kind is TokenRejected or hasattr(kind, "flow"):
+                self._moved(run, event, at)
+
+    def _moved(self, run: RunInfo, event: Event, at: Millis) -> None:
+        token = getattr(event, "token", None)
+        node = self.node_of(run.run_id, token) if token is not None else ""
+        self.flow.note(run.run_id, run.definition, node, event, at)
 
     def _run(self, run: RunInfo, step: Step, at: Millis) -> None:
         definition = run.definition
@@ -165,3 +156,7 @@ class _Attempts(AbstractContextManager[None]):
             self._counters.stopped += 1
         else:
             self._counters.failed += 1
+
+
+def _no_node(run_id: RunId, token: TaskToken) -> str:
+    return ""

@@ -15,9 +15,11 @@ from prometheus_client.metrics_core import Metric
 
 from plait.engine import Engine
 
-from .counters import Counters, Tally
+from . import token_flow
+from .counters import Counters
 from .lag import LoopLag
 from .store_facts import StoreFacts
+from .tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,9 @@ def families(facts: Snapshot) -> Iterator[Metric]:
     yield from _engine(facts.engine, facts.counted, facts.lag)
     yield from _store(facts.store)
     yield from _http(facts.counted)
+    store = facts.store
+    dead_letters, stalled = (None, None) if store is None else (store.census.dead_letters, store.stalled)
+    yield from token_flow.families(facts.counted.flow, facts.engine, dead_letters, stalled)
 
 
 def _build() -> Metric:

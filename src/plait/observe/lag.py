@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from .counters import LATENCIES, Tally
+from .counters import LATENCIES
+from .tally import Tally
 
 _EVERY = 0.25
 _SPAN = 10.0

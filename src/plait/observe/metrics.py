@@ -16,6 +16,7 @@ from prometheus_client.metrics_core import Metric
 
 from plait.engine import Engine
 from plait.kernel.errors import Conflict
+from plait.kernel.ids import RunId, TaskToken
 
 from .counters import Counters
 from .families import Snapshot, families
@@ -38,8 +39,20 @@ class Metrics(Counters):
 
     async def render(self, engine: Engine) -> bytes:
         """Everything, in Prometheus' text format."""
+        self.follow(engine)
         self._facts = Snapshot(self, engine, await self._counting.take(engine), self.lag)
         return generate_latest(self.registry)
+
+    def follow(self, engine: Engine) -> None:
+        """Whose runs these are: a retry is told by its task alone."""
+        runs = engine.kernel.run_cache
+
+        def node_of(run_id: RunId, token: TaskToken) -> str:
+            run = runs.get(run_id)
+            found = None if run is None else run.state.tasks.get(token)
+            return "" if found is None else found.task.node or found.task.token
+
+        self.node_of = node_of
 
     def collect(self) -> Iterable[Metric]:
         """For the registry."""

@@ -41,6 +41,7 @@ class Observability:
     async def on(self, engine: Engine) -> AsyncGenerator[None]:
         """Around the life of the engine."""
         self.metrics.lag.start()
+        self.metrics.follow(engine)
         self._lines.install()
         if self.traces is not None:
             self.traces.follow(engine)

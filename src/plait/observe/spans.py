@@ -36,10 +36,11 @@ from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.events import Event, RunCancelled, RunCompleted, RunFailed, RunReopened
 from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.machine import RunInfo
+from plait.kernel.measured import TaskTrace, Traced
 from plait.kernel.observer import Observer
 from plait.kernel.task import Attempt
 
-from .trace_ids import span_id, trace_id, trace_of
+from .trace_ids import span_id, task_span_id, trace_id, trace_of
 
 _REMEMBERED = 10_000
 _FLUSH_PATIENCE = 5_000
@@ -120,7 +121,23 @@ class Traces(Observer):
             "plait.node": attempt.task.node or attempt.task.token,
             "plait.attempt": attempt.number,
         }
-        return _Attempt(self._tracer.start_span(attempt.task.label, self._inside(run.info), attributes=facts))
+        found = run.machine.trace(attempt.task.token) if isinstance(run.machine, Traced) else None
+        if found is None:
+            return _Attempt(self._tracer.start_span(attempt.task.label, self._inside(run.info), attributes=facts))
+        return _Attempt(self._node_span(run.info, found, attempt, facts))
+
+    def _node_span(self, run: RunInfo, of: TaskTrace, attempt: Attempt, facts: dict[str, Any]) -> Span:
+        """Inside the span of what it follows from. That of a first attempt has an id that others can tell."""
+        trace = trace_of(run)
+        before = [task_span_id(run.run_id, name) for name in of.parents]
+        context = self._as_parent(trace, before[0]) if before else self._inside(run)
+        links = [Link(SpanContext(trace, span, is_remote=True)) for span in before[1:]]
+        own = {"run_id": caller_id(run.run_id), "attempt": attempt.number}
+        facts = {**facts, "plait.label": attempt.task.label, **own, **of.attributes}
+        if attempt.number > 1:
+            return self._tracer.start_span(of.name, context, attributes=facts, links=links)
+        with self._ids.chosen(trace, task_span_id(run.run_id, of.span)):
+            return self._tracer.start_span(of.name, context, attributes=facts, links=links)
 
     # -- not traced ----------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from plait.engine import Engine
+from plait.engine.stalled import how_many
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS
 from plait.kernel.store import Census
@@ -22,6 +23,7 @@ class StoreFacts:
     engines: int
     unowned: int
     """Shards that no living engine holds: their runs stand still."""
+    stalled: int
     timer_lag: float
     """Seconds that the oldest timer is overdue."""
 
@@ -48,7 +50,7 @@ async def _ask(engine: Engine) -> StoreFacts | None:
     store, now = engine.kernel.store, engine.kernel.clock.now()
     try:
         async with asyncio.timeout(_PATIENCE):
-            census = await store.census()
+            census, stalled = await store.census(), await how_many(engine.kernel)
             owners = [owner for owner in await store.owners() if owner.expires > now]
     except (PlaitError, TimeoutError):
         return None
@@ -56,5 +58,6 @@ async def _ask(engine: Engine) -> StoreFacts | None:
         census=census,
         engines=len(owners),
         unowned=max(0, SHARDS - sum(owner.shards for owner in owners)),
+        stalled=stalled,
         timer_lag=0.0 if census.due is None else max(0.0, (now - census.due) / 1000),
     )

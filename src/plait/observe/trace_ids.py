@@ -22,6 +22,11 @@ def span_id(run_id: RunId) -> int:
     return _digest(f"run\0{run_id}", 8)
 
 
+def task_span_id(run_id: RunId, name: str) -> int:
+    """Of the first attempt of a task that others follow from."""
+    return _digest(f"task\0{run_id}\0{name}", 8)
+
+
 def trace_of(run: RunInfo) -> int:
     return trace_id(run.parent if run.parent is not None and run.depth == 1 else run.run_id)
 

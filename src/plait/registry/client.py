@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from plait.client import client
 from plait.dialects.goals.surface.remote_catalog import RemoteCatalog
+
+if TYPE_CHECKING:
+    from plait.dialects.graph.surface.remote_policies import RemotePolicies
+    from plait.dialects.refs.recordings import Recordings
 
 
 class Client(client.Client):
@@ -13,3 +19,17 @@ class Client(client.Client):
     def catalog(self) -> RemoteCatalog:
         """The step catalog of the namespace `default`; `.of(...)` returns another's."""
         return RemoteCatalog(self.transport)
+
+    @property
+    def policies(self) -> RemotePolicies:
+        """What the operators of each namespace allow graphs to do."""
+        from plait.dialects.graph.surface.remote_policies import RemotePolicies  # not every client asks for them
+
+        return RemotePolicies(self.transport)
+
+    @property
+    def recordings(self) -> Recordings:
+        """Tool calls that are recorded as steps, in the namespace `default`; `.of(...)` returns another's."""
+        from plait.dialects.refs.recordings import Recordings
+
+        return Recordings(self)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Coroutine, Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from plait import engine
 from plait.dialects.code.bundle import CodeBundle
@@ -15,20 +16,28 @@ from plait.engine.handle import Handle
 from plait.kernel.bundle import Bundle, Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
+from .own_tools import own_tools
+
 if TYPE_CHECKING:
+    from plait.dialects.afl.bundle import AflBundle
+    from plait.dialects.afl.interface import AflInterface
     from plait.dialects.goals.bundle import GoalsBundle
     from plait.dialects.goals.catalogs.step_catalog import StepCatalog
     from plait.dialects.graph.bundle import GraphBundle
+    from plait.dialects.graph.definition.namespace_policy import NamespacePolicies
     from plait.dialects.graph.definition.type_registry import TypeRegistry
+    from plait.dialects.refs.recordings import Recordings
 
 T = TypeVar("T")
 
 
 def bundles(services: Services) -> Iterable[Bundle | LazyBundle]:
     """The first one is the dialect of a definition that is only a name."""
-    yield CodeBundle(max_payload=services.limits.max_payload)
+    yield CodeBundle(max_payload=services.limits.max_payload, functions=services.executors.functions)
     yield LazyBundle("goals", "plait.dialects.goals", lambda: _goals(services))
     yield LazyBundle("graph", "plait.dialects.graph", lambda: _graph(services))
+    yield LazyBundle("refs", "plait.dialects.refs", lambda: _refs(services))
+    yield LazyBundle("afl", "plait.dialects.afl", lambda: _afl(services))
 
 
 def _goals(services: Services) -> Bundle:
@@ -52,6 +61,7 @@ def _graph(services: Services) -> Bundle:
     from plait.definitions.definitions import Definitions
     from plait.definitions.uploads import Uploads
     from plait.dialects.graph.bundle import GraphBundle
+    from plait.dialects.graph.definition.namespace_policy import NamespacePolicies
     from plait.dialects.graph.definition.type_registry import TypeRegistry
 
     uploads = Uploads(services.records, services.clock)
@@ -59,7 +69,33 @@ def _graph(services: Services) -> Bundle:
         TypeRegistry(services.records, services.clock, uploads),
         uploads,
         max_payload=services.limits.max_payload,
+        policies=NamespacePolicies(services.records, services.clock),
+        compiler=lambda: services.executors.languages,
         find=Definitions({}, services.records, services.clock).find,
+    )
+
+
+def _refs(services: Services) -> Bundle:
+    from plait.definitions.definitions import Definitions
+    from plait.dialects.refs.bundle import RefsBundle
+
+    return RefsBundle(
+        find=Definitions({}, services.records, services.clock).find,
+        scripts=services.executors,
+        offers=services.executors,
+        limits=services.limits,
+    )
+
+
+def _afl(services: Services) -> Bundle:
+    from plait.dialects.afl.bundle import AflBundle
+    from plait.dialects.afl.stored_handlers import StoredHandlers
+
+    return AflBundle(
+        limits=services.limits,
+        tell=services.tell,
+        scripts=services.executors,
+        stored=StoredHandlers(services.records, services.clock),
     )
 
 
@@ -68,6 +104,16 @@ class Engine(engine.Engine):
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         return bundles(services)
+
+    async def __aenter__(self) -> Self:
+        self.executors.mcp.add_own(lambda: own_tools(self))  # a server puts those of its own API there
+        return await super().__aenter__()
+
+    async def __aexit__(
+        self, exc_type: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        await self.executors.mcp.close_own()
+        await super().__aexit__(exc_type, exc, tb)
 
     @property
     def code(self) -> CodeBundle:
@@ -94,6 +140,25 @@ class Engine(engine.Engine):
         """The types that nodes of graphs may have: those that are built in, and those of each namespace."""
         return cast("TypeRegistry", self.graph.node_types)
 
+    @property
+    def policies(self) -> NamespacePolicies:
+        """What the operators of each namespace allow graphs to do."""
+        return cast("NamespacePolicies", self.graph.policies)
+
+    @property
+    def afl(self) -> AflInterface:
+        """The `afl` dialect, in the namespace `default`: handlers, tools of the language, steps and events of runs."""
+        from plait.dialects.afl.interface import AflInterface
+
+        return AflInterface(self, cast("AflBundle", self.bundle("afl")))
+
+    @property
+    def recordings(self) -> Recordings:
+        """Tool calls that are recorded as steps, in the namespace `default`; `.of(...)` gives another's."""
+        from plait.dialects.refs.recordings import Recordings
+
+        return Recordings(self)
+
     if TYPE_CHECKING:  # the engine's own `start`, which gives the result of a workflow its type
 
         @overload
@@ -108,6 +173,7 @@ class Engine(engine.Engine):
             labels: dict[str, str] | None = None,
             subject: str | None = None,
             pii_fields: Iterable[str] = (),
+            by: str = "",
         ) -> Handle[T]: ...
         @overload
         async def start(
@@ -121,5 +187,6 @@ class Engine(engine.Engine):
             labels: dict[str, str] | None = None,
             subject: str | None = None,
             pii_fields: Iterable[str] = (),
+            by: str = "",
         ) -> Handle[Any]: ...
         async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]: ...

@@ -6,5 +6,7 @@ SURFACES = {
     "code": "plait.dialects.code.surface",
     "goals": "plait.dialects.goals.surface",
     "graph": "plait.dialects.graph.surface",
+    "refs": "plait.dialects.refs.surface",
+    "afl": "plait.dialects.afl.surface",
 }
 """By dialect, the package with what it adds to the command line (its module `commands`)."""

@@ -1,6 +1,7 @@
 """All script languages behind one interface: a script is checked when it is registered, called when it runs.
 
-A document is what a script works on, as JSON: for jpath any value, for the others an object of arguments by name.
+A document is what a script works on, as JSON: for jpath and JavaScript any value, for the others an object of
+arguments by name.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from typing import Any, Literal, Protocol, TypeGuard, get_args
 
 from msgspec import Raw
 
+from .adapters.javascript import JavaScript
 from .adapters.lua import Lua
 from .offloading import Offloading
 from .python import PythonSandbox
 
-Language = Literal["ale", "lua", "jpath", "python"]
+Language = Literal["ale", "lua", "jpath", "python", "javascript"]
 _KNOWN: tuple[str, ...] = get_args(Language)
 
 
@@ -27,9 +29,13 @@ class Interpreter(Protocol):
 
     async def check(self, script: str, names: Sequence[str]) -> None: ...
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any: ...
+    async def call(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> Any: ...
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool: ...
+    async def holds(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> bool: ...
 
 
 class Languages:
@@ -38,6 +44,7 @@ class Languages:
     def __init__(self) -> None:
         self._offloading = Offloading()
         self._lua = Lua()
+        self._javascript = JavaScript()
         self.python = PythonSandbox()
         """Also for conditions."""
         self._known: dict[Language, Interpreter] = {}
@@ -61,6 +68,8 @@ class Languages:
                 return JPath(self._offloading)
             case "lua":
                 return self._lua
+            case "javascript":
+                return self._javascript
             case "python":
                 from .adapters.python import Python
 
@@ -74,15 +83,33 @@ class Languages:
         """Raises `CompileError` if the script does not compile, uses an unknown name, or a name can't be bound."""
         await self._interpreter(language).check(script, names)
 
-    async def call(self, language: Language, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
-        """The result as JSON data. `seed` decides the random numbers of Lua. Raises `ScriptError`."""
-        return await self._interpreter(language).call(script, names, document, seed)
+    async def call(
+        self,
+        language: Language,
+        script: str,
+        names: Sequence[str],
+        document: Raw,
+        seed: str,
+        timeout: float | None = None,
+    ) -> Any:
+        """The result as JSON data. `seed` decides the random numbers of Lua; `timeout` is in seconds, for languages
+        that measure time and not steps. Raises `ScriptError`."""
+        return await self._interpreter(language).call(script, names, document, seed, timeout)
 
-    async def holds(self, language: Language, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
+    async def holds(
+        self,
+        language: Language,
+        script: str,
+        names: Sequence[str],
+        document: Raw,
+        seed: str,
+        timeout: float | None = None,
+    ) -> bool:
         """Whether the result counts as true, by the rules of the language."""
-        return await self._interpreter(language).holds(script, names, document, seed)
+        return await self._interpreter(language).holds(script, names, document, seed, timeout)
 
     async def close(self) -> None:
         self._offloading.close()
+        await self._javascript.close()
         await self._lua.close()
         await self.python.stop()

@@ -16,6 +16,7 @@ from plait.api.surface import Surface
 from . import (
     approvals,
     audit_routes,
+    callbacks,
     conditions,
     dead_letters,
     definitions,
@@ -30,11 +31,13 @@ from . import (
     runs,
     session,
     tasks,
+    tools,
 )
 from .argyll.app import Mount
 from .call import Call
 from .dispatch import Dispatcher
 from .endpoint import Endpoint, endpoint_of
+from .mcp.own_tools import own_tools
 from .middleware import Middleware
 from .openapi import document
 from .save_definition import save_route
@@ -58,7 +61,9 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *approvals.ROUTES,
         *dead_letters.ROUTES,
         *tasks.ROUTES,
+        *tools.ROUTES,
         *links.ROUTES,
+        *callbacks.ROUTES,
         *session.ROUTES,
         *keys.ROUTES,
         *erasures.ROUTES,
@@ -75,6 +80,13 @@ def all_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
 
 
 def make_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
+    app = bare_app(site, ui)
+    site.engine.executors.mcp.add_own(own_tools(site, app))
+    return app
+
+
+def bare_app(site: Site, ui: ASGIApp | None = None) -> ASGIApp:
+    """Whose tools are not those of the engine's steps."""
     return Middleware(site, Dispatcher(site, _endpoints(site)), Mount(site), ui or Ui())
 
 

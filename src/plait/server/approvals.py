@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
+from typing import Any, Literal
 
-from plait.api.approval import Approval, ApprovalPage, Decide, Decided, Decision, Escalation, ListApprovals, Vote
+import msgspec
+from msgspec import Raw
+from msgspec.structs import replace
+
+from plait.api.approval import (
+    Approval,
+    ApprovalPage,
+    Decide,
+    Decided,
+    Decision,
+    Delegate,
+    Delegation,
+    Escalation,
+    ListApprovals,
+    Vote,
+)
 from plait.api.caller import Caller
 from plait.api.cursor import cursor_of, place_of
 from plait.api.route import Answer, Fault, Reply, Route
@@ -15,6 +30,13 @@ from plait.kernel.ids import caller_id
 
 from .call import Call
 from .nouns import APPROVAL
+
+
+class _Resumed(msgspec.Struct):
+    """What a run answers whose dialect says where it goes on."""
+
+    status: Literal["resumed"]
+    next_nodes: list[str]
 
 
 async def list_approvals(call: Call[ListApprovals, None]) -> Answer:
@@ -37,15 +59,33 @@ async def show(call: Call[Scoped, None]) -> Answer:
 
 async def decide(call: Call[Scoped, Decide]) -> Answer:
     id, body = call.params["id"], call.body
-    found = await call.host.engine.approvals.decide(
+    found, answer = await call.host.engine.approvals.vote(
         id,
         body.decision,
-        by=_voter(body.by, call.caller),
-        comment=body.comment,
+        by=_voter(body.by or body.decided_by, call.caller),
+        comment=body.comment or body.comments,
         data=body.data,
+        evidence_hash=body.evidence_hash,
         namespace=call.namespace,
+        key=_key(call),
     )
-    return Answer(decided(found, body.decision))
+    return Answer(decided(found, body.decision, answer))
+
+
+def _key(call: Call[Scoped, Decide]) -> str:
+    """Who sends a decision again, not knowing whether it came, gets the first answer. Each caller has keys of their
+    own."""
+    given = call.request.headers.get("idempotency-key", "")
+    return f"{call.caller.id or call.caller.name}:{given}" if given else ""
+
+
+async def delegate(call: Call[Scoped, Delegate]) -> Answer:
+    body, caller = call.body, call.caller
+    by = body.by if caller.may("admin") and body.by else _voter(body.by, caller)
+    found = await call.host.engine.approvals.delegate(
+        call.params["id"], body.to, by=by, comment=body.comment, namespace=call.namespace
+    )
+    return Answer(approval_of(found))
 
 
 def _voter(by: str, caller: Caller) -> str:
@@ -62,9 +102,14 @@ def _voter(by: str, caller: Caller) -> str:
     return by
 
 
-def decided(approval: records.Approval, decision: Decision) -> Decided:
+def decided(approval: records.Approval, decision: Decision, answer: Any = None) -> Decided:
+    """`answer` is what the run said, if anything."""
     missing = approval.required - len(approval.votes) if approval.status == "open" else 0
-    return Decided(id=approval.id, decision=decision, remaining=missing)
+    found = Decided(id=approval.id, decision=decision, remaining=missing)
+    if not isinstance(answer, dict) or "next_nodes" not in answer:
+        return found
+    resumed = msgspec.convert(answer, _Resumed)
+    return replace(found, approval_id=approval.id, status=resumed.status, next_nodes=resumed.next_nodes)
 
 
 def approval_of(approval: records.Approval) -> Approval:
@@ -88,12 +133,21 @@ def approval_of(approval: records.Approval) -> Approval:
         decided_at=approval.decided_at,
         decided_by=approval.decided_by,
         answer=_given(approval.answer),
+        delegations=[Delegation(by=d.by, to=d.to, at=d.at, comment=d.comment) for d in approval.delegations],
+        evidence_hash=approval.evidence_hash,
     )
 
 
 def _vote_of(vote: records.Vote) -> Vote:
     decision: Decision = "approve" if vote.decision == "approve" else "reject"
-    return Vote(by=vote.by, decision=decision, at=vote.at, comment=vote.comment, data=_given(vote.data))
+    return Vote(
+        by=vote.by,
+        decision=decision,
+        at=vote.at,
+        comment=vote.comment,
+        data=_given(vote.data),
+        evidence_hash=vote.evidence_hash,
+    )
 
 
 def _given(value: Raw) -> Raw | None:
@@ -136,9 +190,27 @@ ROUTES = (
         faults=(
             Fault(403, "kernel.not_an_approver", "The caller is not one of its approvers."),
             Fault(409, "kernel.approval_decided", "It has been decided, has expired or was withdrawn."),
+            Fault(409, "kernel.other_evidence", "`evidence_hash` names other evidence than the approval has."),
             Fault(422, "kernel.bad_form", "`data` does not match the form; `errors` says where."),
         ),
         noun=APPROVAL,
         example={"decision": "approve", "comment": "fine"},
+    ),
+    Route(
+        method="POST",
+        path="/approvals/{id}/delegate",
+        name="approvals.delegate",
+        role="approver",
+        summary="Hand a vote to someone else, who then decides instead",
+        handler=delegate,
+        query=Scoped,
+        body=Delegate,
+        replies=(Reply(200, Approval, "The approval, with its new approvers."),),
+        faults=(
+            Fault(403, "kernel.not_an_approver", "Who delegates is not one of its approvers."),
+            Fault(409, "kernel.nothing_to_delegate", "It names no approvers, or is closed."),
+        ),
+        noun=APPROVAL,
+        example={"to": "ben", "comment": "on leave until Monday"},
     ),
 )

@@ -13,6 +13,8 @@ from plait.api.definition import (
     DefinitionDiff,
     DefinitionList,
     DefinitionVersion,
+    DeletedDefinition,
+    DeleteDefinition,
     ListDefinitions,
     PatchDefinition,
     SavedVersion,
@@ -85,6 +87,12 @@ async def patch(call: Call[Scoped, PatchDefinition]) -> Answer:
         namespace=call.namespace,
     )
     return saved_answer(await _known(name, saving))
+
+
+async def delete(call: Call[DeleteDefinition, None]) -> Answer:
+    name, definitions = call.params["name"], call.host.engine.definitions
+    await _known(name, definitions.delete(name, call.namespace, expected=call.query.expected))
+    return Answer(DeletedDefinition(name=name))
 
 
 async def tag(call: Call[Scoped, TagVersion]) -> Answer:
@@ -223,6 +231,18 @@ ROUTES = (
         faults=(STALE, Fault(422, "definitions.bad_patch", "An operation can't be applied; none was.")),
         noun=DEFINITION,
         example={"operations": [{"op": "replace", "path": "/nodes/charge/retry/max_attempts", "value": 5}]},
+    ),
+    Route(
+        method="DELETE",
+        path="/definitions/{name}",
+        name="definitions.delete",
+        role="editor",
+        summary="Delete a saved definition; its runs go on, and its versions can still be read",
+        handler=delete,
+        query=DeleteDefinition,
+        replies=(Reply(200, DeletedDefinition, "Deleted; to save it again brings it back."),),
+        faults=(STALE, Fault(422, "definitions.not_deletable", "It is code, which nobody has saved.")),
+        noun=DEFINITION,
     ),
     Route(
         method="PUT",

@@ -12,17 +12,18 @@ import msgspec
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from plait.api.caller import ANONYMOUS, EVERYWHERE, NOBODY, Caller
+from plait.api.caller import ANONYMOUS, EVERYWHERE, NOBODY, Caller, RequiredRole
 from plait.api.noun import Noun
 from plait.api.problem import MEDIA_TYPE
 from plait.api.route import Answer, AnyRoute, Call, Content, Stream
 from plait.api.shape import Scoped
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
-from plait.observe.counters import OTHER
+from plait.observe.tally import OTHER
 
 from . import problem, sse
 from .access import Access
+from .auth.errors import forbidden
 from .body import Disconnected, discard, read_body
 from .endpoint import Endpoint
 from .errors import BodyTooLarge, NoRoute, NotAcceptable, NotAllowed, Overloaded, WrongNamespace
@@ -32,6 +33,8 @@ from .query import read_query
 from .router import Router
 from .site import Site
 
+OWN_CALLER = "plait.caller"
+"""In the scope of a request that this process makes itself: who it is for. Nothing that comes over a socket has it."""
 _JSON = b"application/json"
 _USUAL = (None, "", "*/*", "application/json")
 """Values of `Accept` that every route can answer."""
@@ -103,6 +106,8 @@ class Dispatcher:
         exchange.target = next(iter(match.params.values()), None)
         if route.role == "public":
             exchange.caller = caller = NOBODY
+        elif (own := request.scope.get(OWN_CALLER)) is not None:
+            exchange.caller = caller = _allowed(own, route.role)
         elif site.settings.open:
             exchange.caller = caller = ANONYMOUS
         else:
@@ -115,7 +120,7 @@ class Dispatcher:
             target = exchange.target or getattr(done.shape, "id", None)
             namespace = done.namespace or call.namespace
             await site.auth.audit.record(done.caller or caller, route.name, target, "ok", namespace=namespace)
-        return await self._pii.filtered(answer, route, caller, call.namespace)
+        return await self._pii.filtered(answer, route, caller, call.namespace, match.params.get("id"))
 
     async def _read(
         self, exchange: _Exchange, endpoint: Endpoint, caller: Caller, receive: Receive
@@ -156,7 +161,8 @@ class Dispatcher:
         try:
             if isinstance(error, PlaitError) and endpoint is not None and not exchange.handled:
                 caller = getattr(error, "caller", None) or exchange.caller
-                if endpoint.method != "GET" and caller is not None:
+                # What an agent tries is on record, also when it only wants to read
+                if caller is not None and (endpoint.method != "GET" or caller.role == "agent"):
                     await self._site.auth.audit.record(
                         caller, endpoint.route.name, exchange.target, "refused", error.code, exchange.namespace
                     )
@@ -231,3 +237,9 @@ async def _send(answer: Answer | Content, method: str, send: Send, linger: Recei
         await discard(linger)
         body = b""
     await send({"type": "http.response.body", "body": b"" if method == "HEAD" else body})
+
+
+def _allowed(caller: Caller, needed: RequiredRole) -> Caller:
+    if not caller.may(needed):
+        raise forbidden(caller, needed)
+    return caller

@@ -13,16 +13,19 @@ from starlette.requests import Request
 from plait.api.approval import Decided
 from plait.api.caller import Caller
 from plait.api.link import DecideByLink, LinkedApproval, NewHook, NewLink, SignedLink
+from plait.api.noun import RUN
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Accepted, Query, Scoped
 from plait.engine.decided_approval import already_closed
 from plait.kernel.approval import Approval
+from plait.kernel.clock import Clock
 from plait.kernel.errors import Forbidden, InvalidInput
 
 from .approvals import approval_of, decided
 from .auth import Link, Minted
+from .auth.links import LONGEST, LinkMaker
 from .call import Call
-from .nouns import APPROVAL, LINK, RUN
+from .nouns import APPROVAL, LINK
 from .site import Site
 
 _ANY_JSON: Any = Any
@@ -107,6 +110,21 @@ def _voter(approval: Approval, by: str, caller: Caller) -> str:
 
 def _anonymous(link: Link) -> str:
     return f"link {link.id[:8]}"
+
+
+class ApprovalUrls:
+    """The links that notices carry: each lets one approver decide, for as long as the approval is open."""
+
+    def __init__(self, maker: LinkMaker, clock: Clock, base: str) -> None:
+        self._maker = maker
+        self._clock = clock
+        self._base = base.rstrip("/")
+
+    def __call__(self, approval: Approval, approver: str) -> str:
+        left = LONGEST if approval.deadline is None else (approval.deadline - self._clock.now()) / 1000
+        seconds = min(max(left, 1), LONGEST)
+        minted = self._maker.mint("approval", approval.namespace, approval.id, name=approver, expires_in=seconds)
+        return f"{self._base}/approve/{minted.token}"
 
 
 def _made(site: Site, request: Request, path: str, minted: Minted) -> Answer:

@@ -21,6 +21,7 @@ from .argyll.paths import is_mounted
 from .dispatch import Dispatcher
 from .errors import HttpError
 from .headers import NO_STORE, SECURITY
+from .mcp.mount import McpMount, is_mcp
 from .origin_check import OriginCheck
 from .site import Site
 
@@ -34,6 +35,7 @@ class Middleware:
 
     def __init__(self, site: Site, api: Dispatcher, mount: Mount, pages: ASGIApp) -> None:
         self._api, self._mount, self._pages = api, mount, pages
+        self._mcp = McpMount(site, self)
         self._origins = OriginCheck(site.settings)
         self._tls = site.settings.public_url.startswith("https://")
         """A proxy ends TLS in front of us: cookies must still be for TLS only."""
@@ -59,6 +61,8 @@ class Middleware:
         path: str = scope["path"]
         if is_mounted(path):
             return self._mount
+        if is_mcp(path):
+            return self._mcp
         return self._api if path == API or self._api.knows(scope) else self._pages
 
     async def _socket(self, scope: Scope, headers: Headers, receive: Receive, send: Send) -> None:

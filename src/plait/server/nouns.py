@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from plait.api.noun import Noun
 
-RUN = Noun(
-    "run",
-    "kernel.no_run",
-    "there is no run {}",
-    fix="`plait runs` lists them",
-    character=r"[^/\x00-\x1f\x7f]",
-    max_length=200,
-)
 DEFINITION = Noun(
     "definition", "definitions.unknown", "there is no definition `{}`", fix="GET /api/v1/definitions lists them"
 )

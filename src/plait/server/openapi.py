@@ -21,6 +21,7 @@ _EVENTS = "text/event-stream"
 _ANY = (
     Fault(400, "http.bad_query", "Invalid query."),
     Fault(429, "http.overloaded", "Too many requests in progress; retry after `Retry-After` seconds."),
+    Fault(431, "http.head_too_large", "The path and headers are over the limit."),
     Fault(500, "server.bug", "Internal server error; `request_id` finds it in the server's log."),
     Fault(
         503,

@@ -1,9 +1,15 @@
-"""Personal values in answers: a caller without the right `pii:read` gets a placeholder for fields that hold them."""
+"""Personal values in answers: a caller without the right `pii:read` gets a placeholder for fields that hold them.
+
+A field is known by its name, at any depth, and in texts too: `email=anna@example.com`, or JSON in a log line. Where a
+text for people repeats a value that the same answer hides, or that its run holds in such a field, it is hidden there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+import re
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, cast
 
 import msgspec
@@ -11,11 +17,20 @@ import msgspec
 from plait.api.caller import Caller
 from plait.api.route import Answer, AnyRoute, Content, Stream
 from plait.engine import Engine
+from plait.kernel.ids import run_key
+from plait.kernel.loader import recorded
 
 from .auth.ttl_cache import TtlCache
 
 HIDDEN = "[hidden: needs the right pii:read]"
 _DATA = b"data: "
+_FOR_PEOPLE = frozenset({"text", "message", "args", "notes", "trace", "title", "comment", "reason", "cause"})
+"""Fields with texts that may say anything. Others, such as ids, are compared by programs."""
+LOGS = "runs.logs"
+"""The route whose answers are texts alone."""
+_SHORTEST = 4
+"""Characters of a value that is looked for in texts: shorter ones are in everything."""
+_MOST = 1_000
 
 
 class PiiFilter:
@@ -24,40 +39,89 @@ class PiiFilter:
         self._names: TtlCache[frozenset[str]] = TtlCache(engine.kernel.clock)
 
     async def filtered(
-        self, answer: Answer | Content | Stream, route: AnyRoute, caller: Caller, namespace: str
+        self, answer: Answer | Content | Stream, route: AnyRoute, caller: Caller, namespace: str, run_id: str | None
     ) -> Answer | Content | Stream:
-        """Workers get plain tasks, and public routes have no caller."""
-        if caller.reads_pii or route.role in ("public", "worker", "any") or isinstance(answer, Content):
+        """Workers get plain tasks, and public routes have no caller. `run_id`: what the answer is about."""
+        if caller.reads_pii or route.role in ("public", "worker", "agent", "any") or isinstance(answer, Content):
             return answer
-        names = await self._hidden(namespace)
+        names = await self.hidden(namespace)
         if not names:
             return answer
         if isinstance(answer, Stream):
             return Stream(_frames(answer.frames, names))
-        return answer if answer.shape is None else replace(answer, shape=_hide(answer.shape, names))
+        if answer.shape is None:
+            return answer
+        known = await self._held(namespace, run_id, names) if route.name == LOGS and run_id is not None else ()
+        return replace(answer, shape=_hide(answer.shape, names, known))
 
-    async def _hidden(self, namespace: str) -> frozenset[str]:
+    async def hidden(self, namespace: str) -> frozenset[str]:
+        """Names of fields."""
         found = self._names.get(namespace)
         if found is None:
             found = await self._engine.pii_fields.of(namespace)
             self._names.put(namespace, found)
         return found
 
+    async def for_strangers(self, shape: object, namespace: str) -> object:
+        """What a client without credentials gets."""
+        names = await self.hidden(namespace)
+        return _hide(shape, names) if names and shape is not None else shape
 
-def hide(value: Any, names: Collection[str]) -> Any:
-    """A copy in which fields of these names have a placeholder, at any depth."""
+    async def _held(self, namespace: str, run_id: str, names: frozenset[str]) -> list[str]:
+        """Personal values of a run: its log lines may repeat them, and name no fields."""
+        events = await recorded(self._engine.kernel.store, run_key(namespace, run_id))
+        return list(_values([event.data for event in events], names))
+
+
+def hide(value: Any, names: Collection[str], known: Iterable[str] = ()) -> Any:
+    """A copy in which fields of these names have a placeholder, at any depth; texts for people don't repeat them."""
+    found = sorted({*known, *_values(value, names)}, key=len, reverse=True)[:_MOST]
+    return _hidden(value, names, found)
+
+
+def _hidden(value: Any, names: Collection[str], found: list[str], field: str = "") -> Any:
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
         return {
-            name: HIDDEN if name in names and each is not None else hide(each, names) for name, each in fields.items()
+            name: HIDDEN if name in names and each is not None else _hidden(each, names, found, name)
+            for name, each in fields.items()
         }
     if isinstance(value, list):
-        return [hide(each, names) for each in cast("list[Any]", value)]
+        return [_hidden(each, names, found, field) for each in cast("list[Any]", value)]
+    if isinstance(value, str) and field in _FOR_PEOPLE:
+        return _hidden_in_text(value, names, found)
     return value
 
 
-def _hide(shape: object, names: Collection[str]) -> Any:
-    return hide(msgspec.json.decode(msgspec.json.encode(shape)), names)
+def _hidden_in_text(text: str, names: Collection[str], found: list[str]) -> str:
+    if any(name in text for name in names):
+        text = _assignments(frozenset(names)).sub(rf"\1{HIDDEN}", text)
+    for value in found:
+        text = text.replace(value, HIDDEN)
+    return text
+
+
+@lru_cache(64)
+def _assignments(names: frozenset[str]) -> re.Pattern[str]:
+    """`email=x`, `email: "x y"`, `"email": "x"`, `'email': 'x'`."""
+    wanted = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.compile(rf"""((?<!\w)(?:{wanted})["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;}}\])]+)""")
+
+
+def _values(value: Any, names: Collection[str], inside: bool = False) -> Iterator[str]:
+    """What fields of these names hold."""
+    if isinstance(value, dict):
+        for name, each in cast("dict[str, Any]", value).items():
+            yield from _values(each, names, inside or name in names)
+    elif isinstance(value, list):
+        for each in cast("list[Any]", value):
+            yield from _values(each, names, inside)
+    elif inside and isinstance(value, str) and len(value) >= _SHORTEST:
+        yield value
+
+
+def _hide(shape: object, names: Collection[str], known: Iterable[str] = ()) -> Any:
+    return hide(msgspec.json.decode(msgspec.json.encode(shape)), names, known)
 
 
 async def _frames(frames: AsyncIterator[bytes], names: Collection[str]) -> AsyncIterator[bytes]:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 
 from plait.api.problem import Problem
-from plait.kernel.errors import PlaitError
+from plait.kernel.errors import Busy, PlaitError
 
 log = logging.getLogger("plait.server")
 
@@ -24,13 +24,19 @@ def problem_of(error: PlaitError, request_id: str = "") -> Problem:
         why=error.why,
         fix=error.fix,
         errors=error.flaws,
+        retry_after_seconds=_retry_after(error),
         request_id=request_id,
     )
 
 
+def _retry_after(error: PlaitError) -> int | None:
+    return error.retry_after if isinstance(error, Busy) else None
+
+
 def headers_of(error: PlaitError) -> dict[str, str]:
     given: Mapping[str, str] = getattr(error, "headers", {})
-    later = {"retry-after": _RETRY_AFTER} if error.status in _TRY_LATER else {}
+    seconds = _retry_after(error)
+    later = {"retry-after": _RETRY_AFTER if seconds is None else str(seconds)} if error.status in _TRY_LATER else {}
     return later | dict(given)
 
 

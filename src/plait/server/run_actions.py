@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
+from plait.api.noun import RUN
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.run import RunRef
 from plait.api.run_action import (
@@ -24,7 +25,6 @@ from plait.engine import Handle
 from .access import Access
 from .auth.errors import bad_key
 from .call import AnyCall, Call
-from .nouns import RUN
 
 _ENDED = Fault(409, "RUN_FINISHED", "The run has ended, or is in the wrong state for this.")
 
@@ -37,7 +37,9 @@ async def cancel(call: Call[Scoped, CancelRun]) -> Answer:
 
 async def retry(call: Call[Scoped, RetryRun]) -> Answer:
     handle = await _run(call)
-    await handle.retry(call.body.from_)
+    body = call.body
+    deadline = None if body.deadline_ms is None else body.deadline_ms / 1000
+    await handle.retry(body.from_, scope=body.scope or "", deadline=deadline)
     return await _state(handle)
 
 
@@ -152,7 +154,7 @@ ROUTES = (
         query=Scoped,
         body=PatchRun,
         replies=(Reply(200, PatchedRun, "The request is durable."),),
-        faults=(_ENDED, Fault(409, "kernel.stale_revision", "The run has another revision than `base_revision`.")),
+        faults=(_ENDED, Fault(412, "kernel.revision_stale", "The run has another revision than `base_revision`.")),
         noun=RUN,
         example={"operations": [{"op": "remove", "node": "ship"}]},
     ),

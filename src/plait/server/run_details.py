@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from plait.api.diff import CompareRuns, Diff
 from plait.api.log import ListLogs, LogLine, LogPage
+from plait.api.noun import RUN
 from plait.api.route import Answer, Reply, Route
 from plait.api.shape import Scoped
 from plait.api.timeline import Timeline
 
 from .call import Call
-from .nouns import RUN
+from .pii import LOGS
 from .runs import run_of
 
 
@@ -53,7 +54,7 @@ ROUTES = (
     Route(
         method="GET",
         path="/runs/{id}/logs",
-        name="runs.logs",
+        name=LOGS,
         role="viewer",
         summary="What the tasks of a run logged",
         handler=logs,

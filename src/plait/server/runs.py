@@ -10,6 +10,7 @@ from typing import Any, cast
 import msgspec
 
 from plait.api.cursor import cursor_of, place_of
+from plait.api.noun import RUN
 from plait.api.route import Answer, Fault, Reply, Route, Stream
 from plait.api.run import ListRuns, Run, RunChanges, RunDetail, RunPage, RunRef, ShowRun, StartRun
 from plait.api.shape import Scoped, label_pair
@@ -17,13 +18,13 @@ from plait.engine import Handle
 from plait.engine.live_lists import RunChanges as Changes
 from plait.kernel.bundle import Reference
 from plait.kernel.cause import cause_of
+from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.store import NO_PAST, RunFilter, RunRow, ShownStatus
 
 from .call import Call
 from .dispatch import namespace_of
 from .errors import UnknownDialect
-from .nouns import RUN
 from .site import Site
 from .sse import frame
 
@@ -31,20 +32,36 @@ from .sse import frame
 async def start(call: Call[Scoped, StartRun]) -> Answer:
     body, engine = call.body, call.host.engine
     namespace = call.namespace if body.namespace is None else namespace_of(call.caller, body.namespace)
+    given = _asked_for(body)
     handle: Handle[Any] = await engine.start(
-        definition_of(call.host, body.dialect, body.definition),
-        body.input,
+        definition_of(call.host, body.dialect, given),
+        body.input if body.tag is None else body.inputs,
         id=body.id,
         namespace=namespace,
         deadline=None if body.deadline_ms is None else body.deadline_ms / 1000,
         labels=body.labels or None,
         subject=body.subject,
+        by=call.caller.name,
     )
     if call.host.traces is not None:
-        call.host.traces.requested(run_key(namespace, handle.id), str(body.definition)[:400], call.request.headers)
+        call.host.traces.requested(run_key(namespace, handle.id), str(given)[:400], call.request.headers)
     if handle.created:
         return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201, namespace=namespace)
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()), namespace=namespace)
+
+
+def _asked_for(body: StartRun) -> str | dict[str, Any]:
+    """By one name or the other, and not by both."""
+    given = body.definition if body.tag is None else body.tag
+    both = body.tag is not None and (body.definition is not None or body.input is not None)
+    if given is None or both or (body.tag is None and body.inputs is not None):
+        raise InvalidInput(
+            "http.bad_body",
+            "what to start is not clear",
+            why="a start has `definition` and `input`, or `tag` and `inputs`",
+            fix='send {"definition": "orders@main", "input": {…}} or {"tag": "orders@main", "inputs": {…}}',
+        )
+    return given
 
 
 def definition_of(site: Site, dialect: str | None, given: str | dict[str, Any]) -> Any:
@@ -107,6 +124,7 @@ def run_of(row: RunRow) -> Run:
         forked_at=past.shared or None,
         reopened=past.reopened,
         idle_ms=past.idle,
+        partial=past.partial,
         erased_at=row.erased_at,
     )
 
@@ -138,6 +156,7 @@ def _filter(call: Call[ListRuns, None], limit: int) -> RunFilter:
         since=None if query.since is None else Millis(query.since),
         until=None if query.until is None else Millis(query.until),
         after=None if query.cursor is None else _after(query.cursor),
+        stalled=call.query.stalled,
         limit=limit,
     )
 

@@ -49,8 +49,17 @@ async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> A
     known = call.host.bundles
     if dialect not in known:
         raise UnknownDialect(dialect, known)
-    if call.body.name is not None:
-        return await _save_version(call, call.body.name)
+    name, run_id = call.body.name, call.body.from_run
+    if (run_id is None) == (call.body.definition is msgspec.UNSET) or (run_id is not None and name is None):
+        raise InvalidInput(
+            "definitions.no_content",
+            "there must be one thing to save",
+            fix="send a `definition`, or `from_run` with a `name`",
+        )
+    if run_id is not None and name is not None:
+        return await _save_draft(call, run_id, name)
+    if name is not None:
+        return await _save_version(call, name)
     if surface is None or surface.save is None:
         raise InvalidInput(
             _NOT_SAVED.code,
@@ -59,6 +68,15 @@ async def _save(call: Call[Scoped, NewDefinition], surface: Surface | None) -> A
             fix="load the module into the server: plait serve MODULE; or send a `name`",
         )
     return await surface.save.handler(replace(call, host=surface.host))
+
+
+async def _save_draft(call: Call[Scoped, NewDefinition], run_id: str, name: str) -> Answer:
+    """What a run would be as a definition, as a version of a name."""
+    body, drafts = call.body, call.host.engine.drafts
+    saving = drafts.save(
+        body.dialect, run_id, name, body.options, call.namespace, breaking=body.breaking, expected=body.expected
+    )
+    return saved_answer(await saving)
 
 
 async def _save_version(call: Call[Scoped, NewDefinition], name: str) -> Answer:

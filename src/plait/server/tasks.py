@@ -69,7 +69,7 @@ async def heartbeat(call: Call[Scoped, BeatTask]) -> Answer:
 async def complete(call: Call[Scoped, CompleteTask]) -> Answer:
     body = call.body
     queues = call.host.engine.queues
-    await queues.complete(body.id, body.output, namespace=call.namespace, queues=call.caller.queues)
+    await queues.complete(body.id, body.output, memo=body.memo, namespace=call.namespace, queues=call.caller.queues)
     return Answer(TaskState(id=body.id, status="completed"))
 
 

@@ -13,15 +13,9 @@ from .rows import Row
 
 def log_columns(number: int | None, row: LogRow) -> Row:
     """`number` is the run's; None, which no table takes, if there is no such run."""
-    return (
-        number,
-        row.seq,
-        row.count,
-        row.at,
-        row.events.decode(),
-        row.blobs,
-        None if number is None else _checksum(number, row),
-    )
+    seq, count, at, events, blobs = row.seq, row.count, row.at, row.events, row.blobs
+    checksum = None if number is None else _checksum(number, seq, count, at, events, blobs)
+    return number, seq, count, at, events.decode(), blobs, checksum
 
 
 def log_row(run_id: RunId, columns: Row) -> LogRow:
@@ -30,12 +24,13 @@ def log_row(run_id: RunId, columns: Row) -> LogRow:
     if not (isinstance(events, str) and isinstance(blobs, str | None)):
         raise damaged_log(run_id, f"the row of event {seq} is not text")
     row = LogRow(seq, count, at, events.encode(), blobs)
-    if checksum is not None and checksum != _checksum(number, row):
+    if checksum is not None and checksum != _checksum(number, seq, count, at, row.events, blobs):
         raise damaged_log(run_id, f"the row of event {seq} does not fit its checksum")
     return row
 
 
-def _checksum(number: int, row: LogRow) -> int:
-    """Of all columns: begun with the small ones, so that a row that is whole but in another's place is seen too."""
-    begun = crc32(row.events, (number << 16 ^ row.seq << 4 ^ row.count ^ row.at) & 0xFFFF_FFFF)
-    return begun if row.blobs is None else crc32(row.blobs.encode(), begun)
+def _checksum(number: int, seq: int, count: int, at: int, events: bytes, blobs: str | None) -> int:
+    """Of all columns: begun with the small ones, so that a row that is whole but in another's place is seen too. Of
+    what it is begun with, `crc32` takes the last 32 bits."""
+    begun = crc32(events, number << 16 ^ seq << 4 ^ count ^ at)
+    return begun if blobs is None else crc32(blobs.encode(), begun)

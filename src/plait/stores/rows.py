@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable
 from types import NoneType
 from typing import Any, TypeVar, get_args
 
@@ -11,10 +9,9 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Escalation, Vote
+from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Delegation, Escalation, Vote
 from plait.kernel.errors import Damaged, ErrorInfo
-from plait.kernel.failures import describe
-from plait.kernel.ids import Millis, RunId, caller_id, shard_of
+from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.store import DeadLetter, InboxRow, Line, Past, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
 from plait.kernel.view import Reason, RunStatus
@@ -22,12 +19,11 @@ from plait.kernel.view import Reason, RunStatus
 Row = tuple[Any, ...]
 D = TypeVar("D")
 
-log = logging.getLogger("plait.store")
-
 _error = msgspec.json.Decoder(ErrorInfo)
 _labels = msgspec.json.Decoder(dict[str, str])
 _names = msgspec.json.Decoder(tuple[str, ...])
 _escalations = msgspec.json.Decoder(tuple[Escalation, ...])
+_delegations = msgspec.json.Decoder(tuple[Delegation, ...])
 _votes = msgspec.json.Decoder(tuple[Vote, ...])
 _past = msgspec.json.Decoder(Past)
 _wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
@@ -35,7 +31,7 @@ _wait = msgspec.json.Decoder(tuple[str, str, Millis | None])
 CREATED_AT, NUMBER = 13, 21
 """Columns of a run: its moment, and its number, which only stores know of."""
 
-_STATUSES = frozenset(get_args(RunStatus))
+STATUSES = frozenset(get_args(RunStatus))
 _MAYBE_TEXT, _MAYBE_NUMBER = (str, NoneType), (int, NoneType)
 _TYPES: dict[int, tuple[str, type | tuple[type, ...]]] = {
     0: ("id", str),
@@ -109,6 +105,10 @@ def run_columns(row: RunRow) -> Row:
     )
 
 
+def labels_of(column: str, run_id: str) -> dict[str, str]:
+    return decoded(_labels, column, caller_id(RunId(run_id)))
+
+
 def label_columns(row: RunRow) -> list[Row]:
     return [(row.namespace, key, value, row.created_at, row.id) for key, value in row.labels.items()]
 
@@ -132,7 +132,7 @@ def patch_columns(run: str | int | None, patch: RunPatch) -> Row:
 
 def run_row(row: Row) -> RunRow:
     """Refuses a row that was changed by hand or by a bad disk."""
-    whose = f"run {caller_id(_id(row))}"
+    whose = f"run {caller_id(RunId(str(row[0])))}"
     _check_types(row, whose)
     return RunRow(
         id=row[0],
@@ -162,51 +162,13 @@ def run_row(row: Row) -> RunRow:
     )
 
 
-def listed_run(row: Row) -> RunRow:
-    """For lists: one that is damaged is shown as blocked by that, so that the others can be seen."""
-    try:
-        return run_row(row)
-    except Damaged as error:
-        return RunRow(
-            id=_id(row),
-            namespace=str(row[1]),
-            dialect=str(row[2]),
-            definition=str(row[3]),
-            shard=shard_of(_id(row)),
-            status=row[6] if row[6] in _STATUSES else "running",
-            created_at=_moment(row[13]) or Millis(0),
-            ended_at=_moment(row[14]),
-            blocked=describe(error, kind="blocked"),
-        )
-
-
-def readable_runs(found: Iterable[Row]) -> list[Row]:
-    """Without those that are damaged, which are named in the log: the others must not suffer for them."""
-    readable: list[Row] = []
-    for row in found:
-        try:
-            run_row(row)
-            readable.append(row)
-        except Damaged as error:
-            log.error("a run is left alone: %s", error)
-    return readable
-
-
-def _id(row: Row) -> RunId:
-    return RunId(str(row[0]))
-
-
 def _check_types(row: Row, whose: str) -> None:
     """SQLite keeps whatever was put into a column."""
     for place, (name, types) in _TYPES.items():
         if not isinstance(row[place], types):
             raise Damaged(f"the row of {whose} is damaged", f"its column {name} holds {type(row[place]).__name__}")
-    if row[6] not in _STATUSES:
+    if row[6] not in STATUSES:
         raise Damaged(f"the row of {whose} is damaged", f"its status is {row[6]!r}")
-
-
-def _moment(column: object) -> Millis | None:
-    return Millis(column) if isinstance(column, int) else None
 
 
 def _wait_text(reason: Reason | None) -> str | None:
@@ -242,6 +204,7 @@ def approval_columns(approval: Approval) -> Row:
         approval.decided_at,
         approval.decided_by,
         _given(approval.answer),
+        json_text(approval.delegations),
     )
 
 
@@ -267,6 +230,7 @@ def approval(row: Row) -> Approval:
         decided_at=row[16],
         decided_by=row[17],
         answer=_raw(row[18]),
+        delegations=decoded(_delegations, row[19], whose),
     )
 
 
@@ -281,6 +245,7 @@ def approval_change_columns(run_id: str, change: ApprovalChange) -> Row:
         None if change.votes is None else json_text(change.votes),
         None if change.approvers is None else json_text(change.approvers),
         change.level,
+        None if change.delegations is None else json_text(change.delegations),
     )
 
 

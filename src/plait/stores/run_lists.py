@@ -4,7 +4,8 @@ Each index holds places `(created_at, id)` of the runs that have something in co
 parent, a text. A list that asks for several things is read from the index that has the fewest places, and the other
 conditions are checked on the rows it leads to. Where the index has several parts, one for each status, say, each gives
 its newest and they are merged. Nothing is sorted that is larger than `FEW`, except by a store whose index of texts has
-no order: there the newest runs are looked at first, so that a text that many runs have is found among those.
+no order: there the newest runs are looked at first, so that a text that many runs have is found among those, and the
+index is asked for one that few of them have.
 
 `list_steps` only decides. It yields what is to be asked of the database, a `Count`, `Floor`, `Rows` or `Names`, is sent
 the answer, and returns the list: so that one store can do it in a thread and another can await it.
@@ -18,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from plait.kernel.ids import DEFAULT_NAMESPACE
-from plait.kernel.run_text import SHORTEST, beginnings, fold, home
+from plait.kernel.run_text import SHORTEST, beginnings, fold, home, may_be_generated
 from plait.kernel.store import RunFilter, RunRow
 
 Index = Literal[
@@ -38,11 +39,25 @@ _SOME = 20_000
 """As far as is counted where several indexes have more than a few."""
 _MANY_NAMES = 50
 """Definitions that a text search looks at one by one."""
+_FIRST_LOOK = 500
+"""Of the newest runs, for a text."""
+_FARTHEST_LOOK = 10_000
+"""Runs that are looked at for a text, one by one, before its index is the better way."""
 _RUNNING = ("working", "waiting", "blocked")
 _SHOWN = ("completed", *_RUNNING, "failed", "cancelled")
 """Statuses as the index has them, in the order in which they are read: first the one that most runs have."""
 _KEY_COLUMNS = 3
 _LAST_CHARACTER = chr(sys.maxunicode)
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What the indexes of a store can do."""
+
+    orders_texts: bool
+    """The one of texts gives the newest first; else all that it has, in any order."""
+    splits_definitions: bool
+    """The one of definitions has a part for each status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +83,8 @@ class Floor:
 
     source: Source
     depth: int
+    until: int | None = None
+    """Only what is older than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +95,8 @@ class Rows:
     text: TextMatch | None
     since: int | None = None
     """None older than this."""
+    until: int | None = None
+    """Only those that are older than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,30 +124,26 @@ class TextMatch:
     """Look for it in labels, ids and errors too."""
 
 
-def list_steps(query: RunFilter, *, sorts_texts: bool) -> Steps:
-    """`sorts_texts`: the store has to sort all that a text search found."""
+def list_steps(query: RunFilter, can: Abilities) -> Steps:
     if query.statuses == [] or query.limit <= 0:
         return []
     pairs = yield from _dialects(query)
     text = yield from _text_match(query)
     if query.text and text is None:
         return []
-    choice = _choice(query, pairs)
-    best = choice[0] if len(choice) == 1 else (yield from _rarest(choice))
-    if text is None or (yield from _count(best, FEW + 1)) <= FEW:
-        return (yield from _merged(query, [Rows(part, text) for part in best]))
-    search = _sorted_search if sorts_texts else _ordered_search
-    return (yield from search(query, text, Best(best, _namespaces(pairs))))
+    choice = _choice(query, pairs, can)
+    best = Best(choice[0] if len(choice) == 1 else (yield from _rarest(choice)), _namespaces(pairs))
+    if text is None:
+        return (yield from _merged(query, best.rows(None)))
+    search = _ordered_search if can.orders_texts else _sorted_search
+    return (yield from search(query, text, best, can))
 
 
-def bounds(query: RunFilter) -> tuple[tuple[int, str], int]:
+def bounds(query: RunFilter, step: Floor | Rows | None = None) -> tuple[tuple[int, str], int]:
     """The place that all are older than, and the moment that none is older than."""
-    before = min(place for place in (query.after, _until(query), (2**62, "")) if place is not None)
-    return before, -(2**62) if query.since is None else query.since
-
-
-def _until(query: RunFilter) -> tuple[int, str] | None:
-    return None if query.until is None else (query.until, "")
+    ends = [(moment, "") for moment in (query.until, step and step.until, 2**62) if moment is not None]
+    starts = (query.since, step.since if isinstance(step, Rows) else None, -(2**62))
+    return min([*ends, query.after] if query.after else ends), max(moment for moment in starts if moment is not None)
 
 
 # -- which index -------------------------------------------------------------------------------------------------------
@@ -152,17 +167,33 @@ def _dialects(query: RunFilter) -> Generator[Step, Any, list[Pair]]:
 
 def _by_status(query: RunFilter, pairs: list[Pair]) -> Sources:
     """All runs of the statuses asked for."""
+    asked = _asked(query)
+    return (source("of_status", [(*pair, status) for pair in pairs for status in asked]), *_claimed(query, pairs))
+
+
+def _asked(query: RunFilter) -> list[str]:
     asked = set(_SHOWN if query.statuses is None else query.statuses)
     if "running" in asked:
         asked.update(_RUNNING)
-    found = [source("of_status", [(*pair, status) for pair in pairs for status in _SHOWN if status in asked])]
+    return [status for status in _SHOWN if status in asked]
+
+
+def _claimed(query: RunFilter, pairs: list[Pair]) -> Sources:
+    """A run that waits for a task is at work while a worker has the task."""
+    asked = _asked(query)
     if "working" in asked and "waiting" not in asked:
-        # A run that waits for a task is at work while a worker has the task
-        found.append(source("of_claimed", [(space,) for space in _namespaces(pairs)]))
-    return tuple(found)
+        return (source("of_claimed", [(space,) for space in _namespaces(pairs)]),)
+    return ()
 
 
-def _choice(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
+def _by_definition(names: Iterable[str], spaces: list[str], statuses: list[str], can: Abilities) -> Source:
+    pairs = [(space, name) for space in spaces for name in names]
+    if can.splits_definitions:
+        return source("of_definition", [(*pair, status) for pair in pairs for status in statuses])
+    return source("of_definition", pairs)
+
+
+def _choice(query: RunFilter, pairs: list[Pair], can: Abilities) -> list[Sources]:
     """Any of these has all runs of the list. The first have less, as a rule, than those of all statuses."""
     found: list[Source] = []
     spaces = _namespaces(pairs)
@@ -170,12 +201,15 @@ def _choice(query: RunFilter, pairs: list[Pair]) -> list[Sources]:
         found.append(source("of_parent", [(query.parent,)]))
     for label in (query.labels or {}).items():
         found.append(source("of_label", [(space, *label) for space in spaces]))
-    if query.definition is not None:
-        found.append(source("of_definition", [(space, query.definition) for space in spaces]))
     if query.id_prefix:
         found.append(source("of_prefix", [(query.id_prefix, _past(query.id_prefix))]))
     choice: list[Sources] = [(part,) for part in found]
-    ordered = any(part.index != "of_prefix" for part in found)
+    if query.definition is not None:
+        named = _by_definition([query.definition], spaces, _asked(query), can)
+        choice.append((named, *_claimed(query, pairs)) if can.splits_definitions else (named,))
+        if can.splits_definitions:
+            return choice  # those of a status have more
+    ordered = any(sources[0].index != "of_prefix" for sources in choice)
     if not ordered or query.statuses is not None or query.dialect is not None:
         choice.append(_by_status(query, pairs))
     return choice
@@ -215,13 +249,15 @@ class Best:
     sources: Sources
     namespaces: list[str]
 
-    def rows(self, text: TextMatch) -> list[Rows]:
-        return [Rows(part, text) for part in self.sources]
+    def rows(self, text: TextMatch | None, since: int | None = None, until: int | None = None) -> list[Rows]:
+        return [Rows(part, text, since, until) for part in self.sources]
 
 
-def _ordered_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
+def _ordered_search(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Steps:
     """Where the index of texts gives the newest first: only a text that many have is better looked for in the rows."""
-    asked = yield from _by_text(text, best)
+    if (yield from _count(best.sources, FEW + 1)) <= FEW:
+        return (yield from _merged(query, best.rows(text)))
+    asked = yield from _by_text(text, best, can)
     if (yield from _count(best.sources, _SOME + 1)) <= _SOME:
         having: int = yield Count(asked[-1].source, FEW + 1, text)
         if having > FEW:
@@ -229,43 +265,55 @@ def _ordered_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
     return (yield from _merged(query, asked))
 
 
-def _sorted_search(query: RunFilter, text: TextMatch, best: Best) -> Steps:
-    """Where the index of texts gives all it has: a text that many have is found among the newest runs."""
-    since: int | None = None
-    for part in best.sources:
-        floor: int | None = (yield Floor(part, FEW)) if part.keys else None
-        since = floor if since is None else max(since, floor or since)
-    newest = yield from _merged(query, _no_older(best.rows(text), since))
-    if since is None or len(newest) >= query.limit:
-        return newest
-    # A text that some of the newest have may be anything but rare
-    if newest and (yield from _count(best.sources, _SOME + 1)) <= _SOME:
-        return (yield from _merged(query, best.rows(text)))
-    return (yield from _merged(query, (yield from _by_text(text, best))))
+def _sorted_search(query: RunFilter, text: TextMatch, best: Best, can: Abilities) -> Steps:
+    """Where the index of texts gives all it has: a text that many have is found among the newest runs, of which more
+    are looked at for as long as those before promise a whole page."""
+    found: list[RunRow] = []
+    seen, look, until = 0, _FIRST_LOOK, None
+    while True:
+        since = yield from _floor(best.sources, look, until)
+        found += yield from _merged(query, best.rows(text, since, until))
+        if since is None or len(found) >= query.limit:
+            return found[: query.limit]
+        seen += look
+        needed = seen * query.limit // len(found) if found else _FARTHEST_LOOK
+        if needed >= _FARTHEST_LOOK:
+            return (yield from _merged(query, (yield from _by_text(text, best, can))))
+        look, until = max(_FIRST_LOOK, needed - seen), since
 
 
-def _no_older(asked: Iterable[Rows], since: int | None) -> list[Rows]:
-    return [replace(step, since=since) for step in asked]
+def _floor(sources: Sources, depth: int, until: int | None) -> Generator[Step, Any, int | None]:
+    """The latest moment that lies this deep in one of them; None: all are shorter."""
+    found: list[int | None] = []
+    for part in sources:
+        if part.keys:
+            found.append((yield Floor(part, depth, until)))
+    return max((moment for moment in found if moment is not None), default=None)
 
 
-def _by_text(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:
+def _by_text(text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
     """Runs that have it in a name; and, last, those that have it in an id, a label or an error."""
-    named = yield from _named(text, best)
+    named = yield from _named(text, best, can)
     spaces = [(space,) for space in best.namespaces] if text.anywhere else []
     return [*named, Rows(source("of_text", spaces), text)]
 
 
-def _named(text: TextMatch, best: Best) -> Generator[Step, Any, list[Rows]]:
-    """Runs whose ids begin with it, or whose definitions' names have it."""
+def _named(text: TextMatch, best: Best, can: Abilities) -> Generator[Step, Any, list[Rows]]:
+    """Runs whose definitions' names have it, or whose ids begin with it and are not in the index of texts."""
     only_named = replace(text, anywhere=False)
     spaces = best.namespaces
-    starts = [home(space) + start for space in spaces for start in text.starts]
+    starts = [home(space) + start for space in spaces for start in text.starts] if _beyond_texts(text) else []
     beginning = source("of_prefix", [(start, _past(start)) for start in starts])
     begun = yield from _count((beginning,), FEW + 1)
     if begun > FEW or len(text.definitions) > _MANY_NAMES:
         return best.rows(only_named)
-    named = source("of_definition", [(space, name) for space in spaces for name in text.definitions])
+    named = _by_definition(text.definitions, spaces, list(_SHOWN), can)
     return [Rows(part, only_named) for part in (beginning, named)]
+
+
+def _beyond_texts(text: TextMatch) -> bool:
+    """Whether ids may begin with it that the index of texts does not have."""
+    return not text.anywhere or may_be_generated(text.folded)
 
 
 def _namespaces(pairs: list[Pair]) -> list[str]:

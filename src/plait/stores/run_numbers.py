@@ -26,3 +26,7 @@ class RunNumbers:
         self._known.update(found)
         while len(self._known) > self._size:
             self._known.popitem(last=False)
+
+    def forget(self, run_id: RunId) -> None:
+        """It is about to be removed. Another run may get its id, and then has another number."""
+        self._known.pop(run_id, None)

@@ -15,7 +15,14 @@ from plait.kernel.events import Recorded
 from .flow_book import AFTER_THE_END, FlowBook
 
 ENDS = frozenset({"run.completed", "run.failed", "run.cancelled"})
-LATE = AFTER_THE_END | {"task.late", "message.queued", "child.compensable"}
+LATE = AFTER_THE_END | {
+    "task.late",
+    "message.queued",
+    "child.compensable",
+    "step.completed",
+    "step.failed",
+    "step.raw",
+}
 """What may follow the end: what came too late, or of work that outlived the run."""
 
 

@@ -9,12 +9,19 @@ from urllib.parse import quote
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.ids import RunId, caller_id
+from plait.kernel.ids import RunId, TaskToken, caller_id
 from plait.kernel.task import Attempt
 from plait.kernel.task_inputs import Callback
 
 CallbackUrls = Callable[[RunId, str, str], str]
 """The address for a run, a node and a token. A server has one that signs."""
+ResultUrls = Callable[[RunId, TaskToken, int, float | None], str | None]
+"""The address for the result of one attempt of a task that may take so many seconds; it works once. None: no server
+listens."""
+
+
+def no_server(run_id: RunId, token: TaskToken, attempt: int, seconds: float | None) -> str | None:
+    return None
 
 
 def local_url(run_id: RunId, node: str, token: str) -> str:
@@ -33,7 +40,7 @@ def filled(document: Raw, callback: Callback | None, attempt: Attempt, urls: Cal
         return document
     url, found = url_of(callback, attempt, urls), values.decode(document)
     for pointer in callback.fields:
-        _put(found, pointer, url)
+        put(found, pointer, url)
     return Raw(values.plain(found))
 
 
@@ -41,11 +48,12 @@ def fill_in(input: dict[str, Any], run_id: RunId, node: str, urls: CallbackUrls)
     """The input of a `python` task, as plain data, with the address in the arguments that want it."""
     callback: dict[str, Any] = input.pop("callback", None) or {}
     for pointer in callback.get("fields", ()):
-        _put(input["arguments"], pointer, urls(run_id, node, callback["token"]))
+        put(input["arguments"], pointer, urls(run_id, node, callback["token"]))
     return input
 
 
-def _put(document: Any, pointer: str, value: str) -> None:
+def put(document: Any, pointer: str, value: Any) -> None:
+    """Puts a value to the place that a JSON pointer names."""
     *way, last = (part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
     for part in way:
         document = document[part]

@@ -1,41 +1,52 @@
-"""The executors that every process has, whatever its dialects: `python`, `http`, `script` and `condition`."""
+"""The executors that every process has, whatever its dialects: `python`, `http`, `script`, `condition`,
+`pipeline` and `tool`."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from plait.egress import Egress, EgressSettings, Request, Response
-from plait.kernel.ids import RunId
+from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.task import Executor
 
 if TYPE_CHECKING:
     from plait.scripts.languages import Languages
 
-from .callbacks import CallbackUrls, local_url
+from .callbacks import CallbackUrls, ResultUrls, local_url, no_server
 from .condition import ConditionExecutor
 from .http import HttpExecutor, HttpProbe, Send
+from .mcp.servers import McpServers
+from .pipeline import PipelineExecutor
 from .python import Functions, PythonExecutor
 from .script import ScriptExecutor
+from .tool import ToolExecutor
 
 
 class CommonExecutors:
     """And what they share. It costs nothing until the first task."""
 
-    def __init__(self, egress: EgressSettings) -> None:
+    def __init__(self, egress: EgressSettings, mcp_servers: Mapping[str, Any] | None = None) -> None:
         self.functions = Functions()
         self._languages: Languages | None = None
         self._egress = Egress(egress)
+        self.mcp = McpServers(mcp_servers or {}, self._egress)
+        """Also for who offers their tools to others."""
         self.send: Send = self._egress.send
         """How HTTP goes out; a simulation puts a world of its own here."""
         self.callbacks: CallbackUrls = local_url
         """Where results may be reported; a server puts its own address here."""
-        self.probe = HttpProbe(self._send)
+        self.result_urls: ResultUrls = no_server
+        """Where the result of an attempt may be reported; a server has such addresses."""
+        self.probe = HttpProbe(self.send_out)
+        self._pipelines = PipelineExecutor(self.send_out)
         self.all: tuple[Executor, ...] = (
             PythonExecutor(self.functions, self._callback),
-            HttpExecutor(self._send, self._callback),
+            HttpExecutor(self.send_out, self._callback, self._result_url),
             ScriptExecutor(self, self._callback),
             ConditionExecutor(self),
+            self._pipelines,
+            ToolExecutor(self),
         )
 
     @property
@@ -51,10 +62,15 @@ class CommonExecutors:
         """Leaves no process and no connection behind."""
         if self._languages is not None:
             await self._languages.close()
+        await self._pipelines.close()
+        await self.mcp.close()
         await self._egress.aclose()
 
-    def _send(self, request: Request) -> Awaitable[Response]:
+    def send_out(self, request: Request) -> Awaitable[Response]:
         return self.send(request)
 
     def _callback(self, run_id: RunId, node: str, token: str) -> str:
         return self.callbacks(run_id, node, token)
+
+    def _result_url(self, run_id: RunId, token: TaskToken, attempt: int, seconds: float | None) -> str | None:
+        return self.result_urls(run_id, token, attempt, seconds)

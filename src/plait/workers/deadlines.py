@@ -18,6 +18,7 @@ T = TypeVar("T")
 class Deadlines(Generic[T]):
     def __init__(self, clock: Clock, expired: Callable[[T], None]) -> None:
         self._clock = clock
+        self._monotonic = clock.monotonic
         self._expired = expired
         self._lanes: dict[float, dict[T, float]] = {}
         """By limit: what began when, oldest first."""
@@ -29,7 +30,7 @@ class Deadlines(Generic[T]):
         self._next = 0.0
 
     def begin(self, item: T, limit: float) -> None:
-        now = self._clock.monotonic()
+        now = self._monotonic()
         lane = self._lanes.get(limit)
         if lane is None:
             lane = self._lanes[limit] = {}

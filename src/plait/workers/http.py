@@ -2,7 +2,8 @@
 result, a failure for good, or one that may pass.
 
 A request may ask for its result to come later: it then carries a callback address in a header or a field of its
-body, and the executor answers `LATER` as soon as the other side has accepted the work.
+body, and the executor answers `LATER` as soon as the other side has accepted the work. Or it leaves that to the other
+side: 202 says that the result comes later, to the address for the result of this attempt.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn, cast
 from urllib.parse import urlencode
 
+from msgspec import Raw
+
 from plait.egress import Request, Response
 from plait.egress.errors import EgressError
 from plait.kernel import json_text, values
@@ -19,7 +22,7 @@ from plait.kernel.errors import PlaitError, TooLarge
 from plait.kernel.task import LATER, Attempt, Later, Task, TaskError
 from plait.kernel.task_inputs import HTTP, HttpInput
 
-from .callbacks import CallbackUrls, filled, local_url, url_of
+from .callbacks import CallbackUrls, ResultUrls, filled, local_url, no_server, put, url_of
 from .http_address import address_of
 
 Send = Callable[[Request], Awaitable[Response]]
@@ -33,26 +36,39 @@ _SHOWN = 300
 class HttpExecutor:
     kinds = (HTTP,)
 
-    def __init__(self, send: Send, callbacks: CallbackUrls = local_url) -> None:
+    def __init__(self, send: Send, callbacks: CallbackUrls = local_url, result_urls: ResultUrls = no_server) -> None:
         self._send = send
         self._callbacks = callbacks
+        self._result_urls = result_urls
 
     async def execute(self, task: Task, attempt: Attempt) -> Any | Later:
         wanted: HttpInput = task.input
+        result_url = self._result_url(wanted, attempt)
         try:
-            response = await self._send(self._request(wanted, attempt))
+            response = await self._send(self._request(wanted, attempt, result_url))
         except EgressError as error:
             _fail(error)
+        if response.status == 202 and wanted.result_url_field and result_url is None:
+            what = "step returned 202, but no server of this engine could take its result later"
+            raise TaskError(f"{what}; start it with `plait serve`, or answer 200", retryable=False)
         if len(response.body) > json_text.LONG:
             return await asyncio.to_thread(result_of, response, wanted)
         return result_of(response, wanted)
 
-    def _request(self, wanted: HttpInput, attempt: Attempt) -> Request:
+    def _result_url(self, wanted: HttpInput, attempt: Attempt) -> str | None:
+        if not wanted.result_url_field:
+            return None
+        task = attempt.task
+        return self._result_urls(attempt.run_id, task.token, attempt.number, task.policy.timeout)
+
+    def _request(self, wanted: HttpInput, attempt: Attempt, result_url: str | None) -> Request:
         headers, body = wanted.headers, wanted.body
         if (callback := wanted.callback) is not None:
             if callback.headers:
                 headers = headers | dict.fromkeys(callback.headers, url_of(callback, attempt, self._callbacks))
             body = filled(body, callback, attempt, self._callbacks) if body else body
+        if wanted.attempt_field or wanted.result_url_field:
+            body = _numbered(body, wanted, attempt.number, result_url)
         return Request(
             method=wanted.method,
             url=_url(wanted),
@@ -62,6 +78,16 @@ class HttpExecutor:
             idempotency_key=attempt.task.key,
             max_bytes=wanted.max_bytes,
         )
+
+
+def _numbered(body: Raw, wanted: HttpInput, number: int, result_url: str | None) -> Raw:
+    """With what differs from attempt to attempt."""
+    found = values.decode(body)
+    if wanted.attempt_field:
+        put(found, wanted.attempt_field, number)
+    if wanted.result_url_field:
+        put(found, wanted.result_url_field, result_url)
+    return Raw(values.plain(found))
 
 
 def _url(wanted: HttpInput) -> str:
@@ -102,6 +128,8 @@ def result_of(response: Response, wanted: HttpInput) -> Any | Later:
         raise _failure(response, wanted)
     if wanted.expects == "response":
         return _whole(response)
+    if wanted.expects == "json_or_later" and status == 202:
+        return LATER
     if wanted.expects in ("callback", "nothing"):
         return LATER if wanted.expects == "callback" else None
     try:

@@ -12,14 +12,19 @@ import types
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context, copy_context
-from typing import Any
+from typing import Any, Final
 
 from plait.kernel.task import Attempt
 
+_ENDED: Final = object()
+"""Stands for the end of an attempt: `send` would say it by an exception, which costs as much as a small step."""
+
 
 class Lanes:
-    def __init__(self, run: Callable[[Attempt], Coroutine[Any, Any, None]]) -> None:
+    def __init__(self, run: Callable[[Attempt], Coroutine[Any, Any, None]], waits: Callable[[Attempt], None]) -> None:
+        """`waits` is told of each attempt that does not end at once."""
         self._run = run
+        self._waits = waits
         self._waiting: deque[Attempt] = deque()
         self._taking = 0
         """How many lanes take what waits, or will."""
@@ -52,17 +57,19 @@ class Lanes:
 
     def _take_all(self) -> tuple[Coroutine[Any, Any, None], Context, Any] | None:
         """The first that waits for something, in its context, and what for."""
-        waiting, lane = self._waiting, asyncio.current_task()
+        waiting, run, lane = self._waiting, self._run, asyncio.current_task()
         while waiting and lane is not None and not lane.cancelling():
             attempt = waiting.popleft()
             if attempt.over:  # not wanted any more
                 continue
             attempt.lane = lane
-            context, coroutine = copy_context(), self._run(attempt)
-            try:
-                return coroutine, context, context.run(coroutine.send, None)
-            except StopIteration:
+            context, coroutine = copy_context(), run(attempt)
+            awaited = context.run(next, coroutine.__await__(), _ENDED)
+            if awaited is _ENDED:
                 continue
+            if not attempt.over:
+                self._waits(attempt)
+            return coroutine, context, awaited
         return None
 
 

@@ -61,22 +61,29 @@ class LocalWorker:
         self.timeouts: Deadlines[Attempt] = Deadlines(clock, self._time_is_up)
         self.heartbeats: Deadlines[Attempt] = Deadlines(clock, self._beat_is_due)
         self.running: dict[tuple[RunId, TaskToken], Attempt] = {}
-        self._lanes = Lanes(self._run)
+        self._lanes = Lanes(self._run, self._begin_limits)
 
     def add(self, executor: Executor) -> None:
         """From now on it does the tasks of its kinds."""
         self.executors |= dict.fromkeys(executor.kinds, executor)
 
     def start(self, attempt: Attempt) -> None:
-        task = attempt.task
-        policy = task.policy
-        self.running[attempt.run_id, task.token] = attempt
+        place = attempt.run_id, attempt.task.token
+        before = self.running.setdefault(place, attempt)
+        if before is not attempt:  # of a run that was dropped when its commit, which revoked this, was refused
+            self._abandon(before)
+            self.running[place] = attempt
         attempt.worker = self
+        self._lanes.add(attempt)
+
+    def _begin_limits(self, attempt: Attempt) -> None:
+        """Of an attempt that waits for something. Most don't, and nothing could stop one that does not."""
+        attempt.limited = True
+        policy = attempt.task.policy
         if policy.timeout is not None:
             self.timeouts.begin(attempt, policy.timeout)
         if policy.heartbeat is not None:
             self.heartbeats.begin(attempt, policy.heartbeat)
-        self._lanes.add(attempt)
 
     def cancel(self, run_id: RunId, token: TaskToken) -> None:
         attempt = self.running.get((run_id, token))
@@ -133,7 +140,10 @@ class LocalWorker:
             result = TaskResult(task.token, attempt.number, raw)
             if output is LATER or attempt.thread_asked is not None:
                 result = replace(result, queued=_queued(attempt), later=output is LATER)
-            self._report(attempt, result)
+            if not attempt.over:
+                self._end(attempt)
+                report = attempt.report
+                report(attempt.run_id, result)
 
     async def _execute(self, attempt: Attempt) -> Any:
         task = attempt.task
@@ -234,9 +244,12 @@ class LocalWorker:
             return
         attempt.over = True
         attempt.lane = None  # which knows the attempt by its context: the two would wait for a garbage collection
-        task = attempt.task
-        del self.running[attempt.run_id, task.token]
-        policy = task.policy
+        del self.running[attempt.run_id, attempt.task.token]
+        if attempt.limited:
+            self._end_limits(attempt)
+
+    def _end_limits(self, attempt: Attempt) -> None:
+        policy = attempt.task.policy
         if policy.timeout is not None:
             self.timeouts.end(attempt, policy.timeout)
         if policy.heartbeat is not None:

@@ -30,6 +30,7 @@ from plait.kernel.task_inputs import PythonInput
 from .local import LocalWorker
 from .task_source import TaskSource
 from .worker_lines import WorkerLines
+from .worker_memo import WorkerMemo
 
 log = logging.getLogger("plait.worker")
 
@@ -74,6 +75,7 @@ class QueueWorker:
         self._local = LocalWorker(clock, executors=named)
         self._held: dict[str, QueueTask] = {}
         self._lines = WorkerLines(source, clock, settings.namespace)
+        self._memo = WorkerMemo()
         self._results: list[TaskReport] = []
         self._ready = asyncio.Event()
         self._freed = asyncio.Event()
@@ -139,12 +141,16 @@ class QueueWorker:
 
     def _begin(self, claimed: QueueTask) -> None:
         self._held[claimed.id] = claimed
+        call = _input(claimed.input)
+        if (known := self._memo.known(claimed.id, call)) is not None:
+            self._note(TaskReport(id=claimed.id, output=known, memo=True))
+            return
         run_id = run_key(claimed.namespace, claimed.run_id)
         task = Task(
             TaskToken(claimed.id),
             claimed.label,
             claimed.kind,
-            _input(claimed.input),
+            call,
             _policy(claimed),
             claimed.key,
             claimed.node,
@@ -155,7 +161,12 @@ class QueueWorker:
     # -- reporting -----------------------------------------------------------------------------------------------
 
     def _ended(self, run_id: RunId, result: TaskResult) -> None:
-        self._results.append(_report(result))
+        if result.error is None:
+            self._memo.keep(result.token, result.output)
+        self._note(_report(result))
+
+    def _note(self, report: TaskReport) -> None:
+        self._results.append(report)
         self._ready.set()
 
     async def _report_all(self) -> None:
@@ -207,6 +218,7 @@ class QueueWorker:
     def _forget(self, id: str) -> None:
         self._held.pop(id, None)
         self._lines.forget(id)
+        self._memo.forget(id)
         self._freed.set()
 
     # -- staying alive -------------------------------------------------------------------------------------------
@@ -273,7 +285,8 @@ def _is_named(executor: Executor) -> TypeGuard[NamedExecutor]:
 
 def _input(given: dict[str, Any]) -> PythonInput:
     arguments = Raw(values.plain(given.get("arguments", {})))
-    return PythonInput(given["handler"], arguments, discard=given.get("discard", False))
+    discard, memo = given.get("discard", False), given.get("memo", "")
+    return PythonInput(given["handler"], arguments, discard=discard, memo=memo)
 
 
 def _policy(task: QueueTask) -> Policy:

@@ -36,4 +36,4 @@ class ScriptExecutor:
             raise TaskError(f"unknown script language '{language}'", retryable=False)
         document = filled(wanted.document, wanted.callback, attempt, self._callbacks)
         run = languages.holds if wanted.mode == "holds" else languages.call
-        return await run(language, wanted.script, wanted.names, document, wanted.seed)
+        return await run(language, wanted.script, wanted.names, document, wanted.seed, wanted.timeout)

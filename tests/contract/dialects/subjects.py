@@ -9,10 +9,14 @@ from plait.dialects.code.bundle import CodeBundle
 from plait.kernel.approval import Escalation
 from plait.kernel.bundle import Bundle
 from plait.kernel.ids import Millis
+from tests.contract.dialects.afl import SCENARIOS as AFL
+from tests.contract.dialects.afl import AflPrograms
 from tests.contract.dialects.goals import SCENARIOS, Goals
 from tests.contract.dialects.graph import SCENARIOS as GRAPHS
 from tests.contract.dialects.graph import Graphs
 from tests.contract.dialects.kit import Scenario, Subject, cancel, decide, message, retry, wait
+from tests.contract.dialects.refs import SCENARIOS as REFS
+from tests.contract.dialects.refs import RefWorkflows
 from tests.kernel.toy import ToyBundle, ask, child, count, fail, nap, task, tell
 
 
@@ -219,12 +223,14 @@ CODE = [
     Scenario("a cancel that undoes", undoing, acts=[wait(1), cancel(True)]),
 ]
 
-AnySubject = type[Toy] | type[Code] | type[Goals] | type[Graphs]
+AnySubject = type[Toy] | type[Code] | type[Goals] | type[Graphs] | type[RefWorkflows] | type[AflPrograms]
 
 ALL: list[tuple[AnySubject, Scenario]] = [
     *((Toy, scenario) for scenario in TOY),
     *((Code, scenario) for scenario in CODE),
     *((Goals, scenario) for scenario in SCENARIOS),
     *((Graphs, scenario) for scenario in GRAPHS),
+    *((RefWorkflows, scenario) for scenario in REFS),
+    *((AflPrograms, scenario) for scenario in AFL),
 ]
 NAMES = [f"{subject.name}: {scenario.name}" for subject, scenario in ALL]

@@ -4,7 +4,15 @@ import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
-from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, ApprovalStatus, Escalation, Vote
+from plait.kernel.approval import (
+    Approval,
+    ApprovalChange,
+    ApprovalFilter,
+    ApprovalStatus,
+    Delegation,
+    Escalation,
+    Vote,
+)
 from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.store import Store
 from tests.contract.stores.backends import Backend, opened
@@ -142,6 +150,21 @@ async def test_a_vote_and_an_escalation_leave_it_open(backend: Backend):
         more = ApprovalChange("open", LATER, asked.token, approvers=("ann", "bob", "cleo"), level=1)
         await must(store, owner.write("run", approvals=[more]))
         assert await open_approvals(store) == [replace(asked, votes=votes, approvers=("ann", "bob", "cleo"), level=1)]
+
+
+async def test_delegations_are_kept(backend: Backend):
+    asked = approval("run", required=2, approvers=("ann", "bob"))
+    made = (Delegation("ann", "dan", LATER, "on leave 🏖"),)
+    votes = (Vote("bob", "approve", LATER, "", Raw(b"null"), "e3b0"),)
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        await must(store, owner.write("run", approvals=[asked]))
+        change = ApprovalChange("open", LATER, asked.token, approvers=("dan", "bob"), delegations=made)
+        await must(store, owner.write("run", approvals=[change]))
+        await must(store, owner.write("run", approvals=[ApprovalChange("open", LATER, asked.token, votes=votes)]))
+        expected = replace(asked, approvers=("dan", "bob"), delegations=made, votes=votes)
+        assert await open_approvals(store) == [expected]
+        assert await store.approval(asked.id) == expected
 
 
 async def test_pages_follow_each_other_without_gap_or_repetition(backend: Backend):

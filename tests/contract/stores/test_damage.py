@@ -211,20 +211,32 @@ async def test_an_input_that_is_no_text_stops_none_behind_it(tmp_path: Path):
 
 
 @pytest.mark.parametrize("column", ["approvers", "escalations", "votes"])
-async def test_a_malformed_approval_is_named(shared_backend: Backend, column: str):
+async def test_a_malformed_approval_is_named_and_the_others_are_listed(shared_backend: Backend, column: str):
     await fill(shared_backend)
-    await change(shared_backend, f"update TABLE approvals set {column} = '['")
     async with opened(shared_backend) as store:
+        await must(store, outside("well", approvals=[approval("well")]))
+    await change(shared_backend, f"update TABLE approvals set {column} = '[' where run_id = 'run'")
+    async with opened(shared_backend) as store:
+        damaged, well = sorted(await open_approvals(store), key=lambda each: each.id)
+        assert (damaged.id, damaged.status, damaged.approvers) == ("run:approve", "open", ())
+        assert damaged.title.startswith("the row of approval run:approve is damaged")
+        assert well == approval("well")
         with pytest.raises(Damaged, match="the row of approval run:approve is damaged"):
-            await open_approvals(store)
+            await store.approval("run:approve")
 
 
-async def test_a_malformed_dead_letter_is_named(shared_backend: Backend):
+async def test_a_malformed_dead_letter_is_named_and_the_others_are_listed(shared_backend: Backend):
     await fill(shared_backend)
-    await change(shared_backend, "update TABLE dead_letters set error = '{'")
     async with opened(shared_backend) as store:
+        await must(store, outside("well", dead_letters=[dead_letter("well")]))
+    await change(shared_backend, "update TABLE dead_letters set error = '{' where run_id = 'run'")
+    async with opened(shared_backend) as store:
+        damaged, well = sorted(await store.dead_letters(None), key=lambda each: each.id)
+        assert (damaged.id, damaged.error.code, damaged.status) == ("run:charge", "store.damaged", "pending")
+        assert "the row of dead letter run:charge is damaged" in damaged.error.message
+        assert well == dead_letter("well")
         with pytest.raises(Damaged, match="the row of dead letter run:charge is damaged"):
-            await store.dead_letters(None)
+            await store.dead_letter("run:charge")
 
 
 async def test_logs_of_no_run_are_found(shared_backend: Backend):

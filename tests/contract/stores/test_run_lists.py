@@ -70,7 +70,9 @@ def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
 def made_up(number: int, chance: random.Random) -> RunRow:
     space = chance.choice(SPACES)
     generated = chance.random() < 0.3
-    name = Ids(number).run_id(NOW) if generated else ("run-", "Run-", "👍-")[number % 3] + str(number)
+    name = Ids(number).run_id(NOW) if generated else str(number)
+    if not generated or number % 4 == 0:
+        name = ("run-", "Run-", "👍-")[number % 3] + name
     labels = {key: chance.choice(values) for key, values in LABELS.items() if chance.random() < 0.4}
     status = chance.choice(STATUSES)
     return run_row(
@@ -101,7 +103,9 @@ def asked(chance: random.Random, rows: Sequence[RunRow]) -> RunFilter:
         "parent": sometimes(0.1, RunId("run-3")),
         "labels": sometimes(0.2, {key: chance.choice(LABELS[key]) for key in chance.sample([*LABELS], 1)}),
         "id_prefix": sometimes(0.1, known.id[: chance.randrange(1, 8)]),
-        "text": sometimes(0.5, chance.choice([*TEXTS, known.id[:3], known.id[1:5], known.id])),
+        "text": sometimes(
+            0.5, chance.choice([*TEXTS, known.id[:3], known.id[1:5], known.id, known.id[: chance.randrange(4, 30)]])
+        ),
         "since": sometimes(0.2, NOW + chance.randrange(20)),
         "until": sometimes(0.2, NOW + chance.randrange(20)),
         "after": sometimes(0.2, (known.created_at, known.id)),
@@ -124,6 +128,8 @@ async def test_a_list_is_what_a_look_at_every_run_would_find(
     """With `few` at nothing, every index counts as large: the ways that only a large database takes are taken."""
     monkeypatch.setattr("plait.stores.run_lists.FEW", few)
     monkeypatch.setattr("plait.stores.run_lists._SOME", few)
+    monkeypatch.setattr("plait.stores.run_lists._FIRST_LOOK", few or 2)
+    monkeypatch.setattr("plait.stores.run_lists._FARTHEST_LOOK", few or 100)
     chance = random.Random(few)
     rows = [made_up(number, chance) for number in range(250)]
     async with opened(backend) as store:
@@ -146,6 +152,7 @@ async def test_pages_leave_none_out_and_repeat_none(
     backend: Backend, query: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("plait.stores.run_lists.FEW", 0)
+    monkeypatch.setattr("plait.stores.run_lists._FIRST_LOOK", 5)
     chance = random.Random(1)
     rows = [replace(made_up(number, chance), namespace="default") for number in range(120)]
     asked = RunFilter(namespace="default", limit=7, **query)  # type: ignore[arg-type]

@@ -1,11 +1,13 @@
 """Runs: what is created reads back equal, an id is given once, and lists find what they are asked for."""
 
 import pytest
+from msgspec.structs import replace
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, RunId, Shard, TaskToken
 from plait.kernel.store import SUSPECT_AFTER, RunFilter, RunPatch
+from plait.kernel.view import Reason
 from tests.contract.stores.backends import Backend, opened
 from tests.contract.stores.builders import NOW, create, ended, ids, log_row, must, outside, own_all, run_row
 
@@ -206,3 +208,22 @@ async def test_recovering_leaves_runs_of_other_shards_alone(backend: Backend):
         two = await store.run(RunId("two"))
         assert two is not None
         assert two.recoveries == 0
+
+
+async def test_runs_that_nothing_will_move_are_found_by_their_rows(backend: Backend):
+    reasons = {
+        "joins": Reason("join", "join `merge`"),
+        "stuck": Reason("stuck", "waits for nothing"),
+        "asks": Reason("approval", "approval `boss`"),
+        "sleeps": Reason("sleep", "sleep", until=Millis(NOW + 9)),
+    }
+    async with opened(backend) as store:
+        owner = await own_all(store)
+        for number, name in enumerate([*reasons, "silent", "busy"]):
+            row = run_row(name, created_at=Millis(NOW + number), awake=name == "busy", waiting=reasons.get(name))
+            await must(store, owner.write(name, create=row, log=log_row(1)))
+        await must(store, owner.write("stuck", log=replace(log_row(2), at=Millis(NOW + 500))))
+        assert await store.stalled(Millis(NOW + 100), None, 10) == ["joins", "silent"]
+        assert await store.stalled(Millis(NOW + 1_000), "default", 10) == ["joins", "stuck", "silent"]
+        assert await store.stalled(Millis(NOW + 1_000), None, 1) == ["joins"]
+        assert await store.stalled(Millis(NOW + 1_000), "acme", 10) == []

@@ -27,8 +27,8 @@ from plait.code import Workflow
 from plait.dialects.code.bundle import CodeBundle
 from plait.errors import ErrorInfo, RunFailed
 from plait.kernel import events, values
+from plait.kernel.advance import advance
 from plait.kernel.approval import Approval
-from plait.kernel.decide import advance
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken
 from plait.kernel.inputs import AnyInput, Cancel, Continue, Loaded, Message, Resume, Start, TaskResult, TimerFired

@@ -48,6 +48,7 @@ def says(error: PlaitError, code: str, *parts: str) -> None:
 
 async def test_a_name_must_not_be_empty() -> None:
     says(await caught(lambda ctx: ctx.step("", lambda: 1)), "CODE_BAD_NAME", "step name is empty")
+    says(await caught(lambda ctx: ctx.step(print, 1)), "CODE_BAD_NAME", "step name is the function `print`")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("name", "why"), [("x" * 501, "501 characters"), ("a\0b", "NUL"), (5, "5"), (None, "None")])

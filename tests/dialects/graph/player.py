@@ -19,8 +19,8 @@ from plait.dialects.graph.bundle import GraphBundle
 from plait.dialects.graph.running.events import GraphEvent
 from plait.dialects.graph.running.machine import GraphMachine
 from plait.kernel import events, values
+from plait.kernel.advance import advance
 from plait.kernel.approval import Approval
-from plait.kernel.decide import advance
 from plait.kernel.effects import StartChild
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken
@@ -47,6 +47,7 @@ class Player:
         self._work = work or (lambda node, loops: {"node": node})
         self._info = RunInfo(RUN, "default", "graph", "graph")
         self._log: list[tuple[Millis, bytes]] = []
+        self._count = 0
         self.now = Millis(1_000)
         self.tasks: dict[TaskToken, OpenTask] = {}
         self.timers: dict[TaskToken, Millis] = {}
@@ -111,6 +112,24 @@ class Player:
         self.run.mailbox.append((Loaded("recover"), None))
         self._take(advance(self.run, self.now))
 
+    def add(self, event: events.Event) -> None:
+        """Records an event that no decision of this run makes."""
+        self._log.append((self.now, values.plain([event])))
+        self.run = self._folded()
+
+    def open_letter(self, node: str) -> TaskToken:
+        return next(each.token for each in self.letters.values() if each.label == node)
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """As it would be stored: what each decision recorded, and when."""
+        return [{"at": at, "events": msgspec.json.decode(rows)} for at, rows in self._log]
+
+    def load(self, log: list[dict[str, Any]]) -> None:
+        """Takes up a run that was recorded before."""
+        self._log = [(row["at"], msgspec.json.encode(row["events"])) for row in log]
+        self.run = self._folded()
+
     # -- what happened ----------------------------------------------------------------------------------------------
 
     @property
@@ -118,6 +137,15 @@ class Player:
         machine = self.run.machine
         assert isinstance(machine, GraphMachine)
         return machine
+
+    def since(self, number: int) -> list[dict[str, Any]]:
+        """The events after so many."""
+        found: list[dict[str, Any]] = []
+        for _, rows in reversed(self._log):
+            if self._count - len(found) <= number:
+                break
+            found = [*msgspec.json.decode(rows), *found]
+        return found[max(0, len(found) - (self._count - number)) :]
 
     @property
     def events(self) -> list[dict[str, Any]]:
@@ -155,6 +183,7 @@ class Player:
     def _take(self, unit: UnitOfWork) -> None:
         if unit.events:
             self._log.append((unit.at, values.plain(unit.events)))
+            self._count += len(unit.events)
         write = unit.write
         if write.clear_all:
             self.timers.clear()

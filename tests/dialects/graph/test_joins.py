@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.kernel.tasks import OpenTask
 from tests.dialects.graph.drawing import branch, drawn, rule, task
 from tests.dialects.graph.player import Player
 
@@ -71,6 +72,33 @@ def test_rounds_of_a_loop_do_not_meet_in_a_join() -> None:
             player.finish(node)
         player.finish("J", {"again": not last})
     assert [fired.get("round") for fired in player.of("join.fired")] == [[1], [2]]
+    assert player.status == "completed"
+
+
+def test_a_join_in_a_loop_waits_for_a_token_that_is_a_round_behind() -> None:
+    """Two tokens go round; in the second round one comes by B, the other by C. The slower one is waited for."""
+    split = task("S", wait_for_all=False, branch=branch(rule("output.way == 'B'", "B"), default=["C"]))
+    again = task("L", loop={"condition": "output.again", "max_iterations": 2, "loop_back_to": "S"})
+    player = Player(drawn("X Y > S, B C > J > L", split, again, task("B"), task("C")))
+    player.start()
+
+    def go(*steps: tuple[str, int, dict[str, object]]) -> None:
+        for node, round, output in steps:
+            found = [each for each in player.tasks.values() if each.task.node == node and round_of(each) == round]
+            player.end(found[0], output)
+
+    def round_of(opened: OpenTask) -> int:
+        execution = player.machine.run.by_task(opened.task.token)
+        return execution.loops.get("L", 1) if execution is not None else 0
+
+    go(("X", 1, {}), ("Y", 1, {}), ("S", 1, {"way": "B"}), ("S", 1, {"way": "B"}))
+    go(("B", 1, {}), ("J", 1, {}), ("L", 1, {"again": True}), ("S", 2, {"way": "B"}), ("B", 2, {}))
+    assert [fired["round"] for fired in player.of("join.fired")] == [[1]]
+    player.crash()
+    go(("B", 1, {}), ("J", 1, {}), ("L", 1, {"again": True}), ("S", 2, {"way": "C"}), ("C", 2, {}))
+    last = player.of("join.fired")[-1]
+    assert (last["round"], last["arrived"]) == ([2], ["B", "C"])
+    go(("J", 2, {}), ("L", 2, {"again": False}))
     assert player.status == "completed"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from plait import Context, CriticalError, Engine, Route, graph, handler, workflow
 from plait.dialects.graph.agents import ModelReply, ModelRequest, ScriptedModel
 from plait.dialects.graph.handlers import NodeContext
-from plait.errors import InvalidInput, PlaitError, RunFailed
+from plait.errors import Conflict, InvalidInput, PlaitError, RunFailed
 from plait.kernel.clock import SystemClock
 from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from tests.dialects.graph.drawing import drawn, human, task
@@ -57,6 +58,13 @@ async def shipping(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
     return {"shipped": order["n"]}
 
 
+@workflow
+async def moody(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
+    if not ctx.run_id.endswith(".2"):
+        raise ValueError("not in the mood")
+    return {"shipped": order["n"]}
+
+
 def answer(request: ModelRequest) -> ModelReply:
     if request.attempt == 1:
         return ModelReply({"text": "let me see"}, ["nowhere"])
@@ -64,7 +72,7 @@ def answer(request: ModelRequest) -> ModelReply:
 
 
 agent = ScriptedModel("tiny", answer)
-DEFINITIONS = [double, describe, flaky, broken, choose, shipping, agent]
+DEFINITIONS = [double, describe, flaky, broken, choose, shipping, moody, agent]
 QUICK = {"max_attempts": 3, "backoff_ms": 1}
 
 
@@ -147,6 +155,14 @@ async def test_a_child_of_another_dialect_is_a_node(url: str) -> None:
         assert await run.result() == {"ship": {"shipped": 2}}
 
 
+async def test_a_child_that_fails_is_started_again_under_another_id(url: str) -> None:
+    async with opened(url) as engine:
+        node = {"id": "ship", "type": "run", "retry": QUICK, "config": {"dialect": "code", "definition": "moody"}}
+        run = await engine.start(graph(drawn("A > ship", calls("A"), node)), {"n": 1})
+        assert await run.result() == {"ship": {"shipped": 2}}
+        assert sorted(each.status for each in await engine.runs()) == ["completed", "completed", "failed"]
+
+
 async def test_a_graph_is_a_child_of_a_graph(url: str) -> None:
     async with opened(url) as engine:
         inner = drawn("X", calls("X"))
@@ -204,6 +220,29 @@ async def test_a_fork_goes_on_with_another_output(url: str) -> None:
         emitted = next(event for event in await run.events() if event.type == "node.emitted")
         fork = await run.fork(at=emitted.seq, edits={"outputs": {"A": {"n": 50}}})
         assert await fork.result() == {"B": {"n": 100}}
+
+
+async def test_a_fork_at_any_event_goes_on_to_the_same_end(url: str) -> None:
+    """Also in the middle of a decision: no message, no question and no token is lost on the way."""
+    asked = human("ask", ["A"], title="anybody?", timeout_hours=0)
+    chosen = {"id": "choose", "type": "decision", "branch": {"rules": [], "default": ["B"]}}
+    heard = {"id": "hear", "type": "wait", "config": {"message": "go"}}
+    async with opened(url) as engine:
+
+        async def finished(run: Any) -> Any:
+            with suppress(Conflict):  # it has heard that, and is done
+                await run.message("go", {"n": 1})
+            return await run.result()
+
+        gated = calls("B", capabilities={"requires_approval": True})
+        gated["human_config"] = {"timeout_hours": 0, "escalation_policy": "auto_approve"}
+        nodes = (heard, asked, chosen, calls("A"), gated, calls("C"))
+        run = await engine.start(graph(drawn("hear > ask, A > choose, B > C", *nodes)), {"n": 1})
+        ending = await finished(run)
+        events = await run.events()
+        for event in events[:-1]:
+            fork = await run.fork(at=event.seq)
+            assert await finished(fork) == ending, event
 
 
 async def test_a_sandboxed_condition_is_judged_by_a_task(url: str) -> None:

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from plait.scripts.lua import LuaError, LuaPool
+from plait.scripts.lua import LuaError, LuaLimits, LuaPool
 
 
 async def given(value: Any, script: str) -> Any:
     async with LuaPool(1) as pool:
-        return (await pool.run(script, {"value": value}, ["value"], "token")).value
+        return (await pool.run(script, {"value": value}, ["value"], "token", LuaLimits(seconds=50))).value
 
 
 SEEN = [
@@ -31,6 +31,7 @@ SEEN = [
     ({"a": None}, "next(value) == nil"),
 ]
 
+_SAME = {"b": [1, None]}
 GIVEN = [
     ("return", None),
     ("return nil", None),
@@ -47,6 +48,7 @@ GIVEN = [
     ("return {[1.5] = 'a'}", {"1.5": "a"}),
     ("return {1, a = 2}", {"1": 1, "a": 2}),
     ("local same = {1} return {same, same}", [[1], [1]]),
+    ("local same = {b = {1, null}} return {same, {a = same, c = same.b}}", [_SAME, {"a": _SAME, "c": [1, None]}]),
     ("return 'a\\n\"\\\\\\127é\\1'", 'a\n"\\\x7fé\x01'),
     ("return math.maxinteger", 2**63 - 1),
     ("return math.mininteger", -(2**63)),
@@ -96,3 +98,34 @@ async def test_a_float_without_fraction_is_an_integer_within_what_floats_hold_ex
 async def test_plain_values_come_back_as_they_went() -> None:
     value = {"text": "ünï\u2028😀", "list": [1, 2.5, True, {"deep": ["x"]}], "big": 2**62, "small": -1e-9}
     assert await given(value, "return value") == value
+
+
+@pytest.mark.parametrize(("levels", "fits"), [(38, True), (39, False)])
+async def test_a_table_that_is_met_again_counts_with_all_its_levels(levels: int, fits: bool) -> None:
+    script = f"""
+        local shared, chain = {{1}}, nil
+        for _ = 1, 59 do shared = {{shared}} end
+        chain = {{shared}}
+        for _ = 1, {levels} do chain = {{chain}} end
+        return {{shared, chain}}
+    """
+    if fits:
+        assert str(await given(None, script)).count("1") == 2
+    else:
+        with pytest.raises(LuaError, match="deeper than 100 levels"):
+            await given(None, script)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "local t = {1} for _ = 1, 95 do t = {t, t} end return t",
+        "local t = {a = 1} for _ = 1, 95 do t = {a = t, b = t} end return t",
+        "local t = {} for i = 1, 600000 do t[i] = 1 end return t",
+        "local t = {} for i = 1, 300000 do t['k' .. i] = 1 end return t",
+    ],
+)
+async def test_a_result_too_large_is_found_by_counting(script: str) -> None:
+    with pytest.raises(LuaError) as caught:
+        await given(None, script)
+    assert caught.value.code == "lua.result_too_large"

@@ -13,7 +13,8 @@ import pytest
 
 from plait.kernel.errors import Unavailable
 from plait.scripts.lua import LuaCrash, LuaError, LuaLimits, LuaOutcome, LuaPool
-from plait.scripts.lua.process import Process
+from plait.scripts.processes import Program
+from plait.scripts.processes.process import Process
 from tests.scripts.lua.test_attacks import alive
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="looks at processes in /proc")
@@ -124,16 +125,16 @@ class SlowStart(Process):
     may_start: ClassVar = threading.Event()
     made: ClassVar[list[subprocess.Popen[bytes]]] = []
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program) -> None:
         self.entered.set()
         self.may_start.wait()
-        super().__init__()
+        super().__init__(program)
         self.made.append(self._popen)
 
 
 @pytest.fixture
 def slow_start(monkeypatch: pytest.MonkeyPatch) -> type[SlowStart]:
-    monkeypatch.setattr("plait.scripts.lua.worker.Process", SlowStart)
+    monkeypatch.setattr("plait.scripts.processes.worker.Process", SlowStart)
     SlowStart.entered.clear()
     SlowStart.may_start.clear()
     SlowStart.made.clear()

@@ -11,7 +11,7 @@ from plait.server.auth import KeyGuard, Oidc
 from .conftest import OpenGuard
 from .issuer import AUDIENCE, LittleIssuer
 from .support import HandClock, bearer, request
-from .test_roles import MAY, NEEDS
+from .test_roles import MAY, NEEDS, forbidden
 
 
 async def refusal(guard: KeyGuard, *, need: str = "any", **options) -> PlaitError:
@@ -43,7 +43,7 @@ async def test_every_role_gets_through_exactly_where_the_table_says(guard: OpenG
                 await door.check(request(headers=bearer(text)), needs)
             else:
                 error = await refusal(door, need=needs, headers=bearer(text))
-                assert (error.status, error.code) == (403, "auth.forbidden")
+                assert (error.status, error.code) == (403, forbidden(role))
                 assert getattr(error, "caller").name == "x"  # noqa: B009
 
 

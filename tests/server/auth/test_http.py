@@ -32,6 +32,7 @@ TOO_LITTLE: dict[str, Role] = {
     "editor": "operator",
     "approver": "editor",
     "worker": "editor",
+    "agent": "editor",
     "admin": "editor",
 }
 

@@ -265,7 +265,7 @@ async def test_a_key_with_any_bit_flipped_is_refused(engine: OpenEngine, clock: 
 
 
 def test_every_role_can_be_given_to_a_key():
-    assert set(ROLES) == {"viewer", "operator", "editor", "approver", "worker", "admin"}
+    assert set(ROLES) == {"viewer", "operator", "editor", "approver", "worker", "agent", "admin"}
 
 
 async def test_a_key_looks_as_documented(engine: OpenEngine, clock: HandClock):

@@ -15,8 +15,16 @@ MAY: dict[Role, set[RequiredRole]] = {
     "editor": {"public", "any", "viewer", "operator", "editor"},
     "approver": {"public", "any", "viewer", "approver"},
     "worker": {"public", "any", "worker"},
-    "admin": {"public", "any", "viewer", "operator", "editor", "approver", "worker", "admin"},
+    "agent": {"public", "agent"},
+    "admin": {"public", "any", "viewer", "operator", "editor", "approver", "worker", "agent", "admin"},
 }
+
+
+def forbidden(role: Role) -> str:
+    """The code of a refusal: agents have one of their own."""
+    return "AFL_FORBIDDEN" if role == "agent" else "auth.forbidden"
+
+
 NEEDS: tuple[RequiredRole, ...] = ("public", "any", *get_args(Role))
 
 

@@ -28,6 +28,8 @@ class Ask:
 ORDER = {"definition": "quick", "input": {"customer": "Ann"}}
 POUR = {"id": "pour", "name": "Pour", "type": "script", "script": {"language": "ale", "script": "1"}}
 
+AFL = "namespace mail { event facet Send(to: String) => (id: String) }"
+
 ASKS: dict[str, Ask] = {
     "runs.start": Ask(201, ORDER),
     "runs.list": Ask(),
@@ -41,6 +43,8 @@ ASKS: dict[str, Ask] = {
     "runs.compensate": Ask(body={}, run=lambda world: world.ended),
     "runs.patch": Ask(409, {"operations": [{"op": "remove", "node": "ship"}]}),  # code can't be patched
     "runs.message": Ask(body={"name": "go"}),
+    "runs.graph": Ask(409),  # code has none
+    "runs.record": Ask(409),  # only graphs have one
     "runs.fork": Ask(201, {}, run=lambda world: world.ended),
     "definitions.list": Ask(),
     "definitions.show": Ask(),
@@ -48,6 +52,7 @@ ASKS: dict[str, Ask] = {
     "definitions.save": Ask(201, {"dialect": "goals", "definition": POUR}),
     "definitions.tag": Ask(body={"version": "{version}"}),
     "definitions.untag": Ask(),
+    "definitions.delete": Ask(422),  # code can't be deleted
     "definitions.diff": Ask(query=lambda world: {"from": world.version, "to": world.version}),
     "definitions.patch": Ask(422, {"operations": []}),  # code can't be patched
     "definitions.move_tag": Ask(body={"version": "{version}", "expected": "{version}"}),
@@ -58,6 +63,26 @@ ASKS: dict[str, Ask] = {
     "node_types.show": Ask(),
     "node_types.register": Ask(body={"type_name": "mailer"}),
     "graph.schema": Ask(),
+    "policy.show": Ask(),
+    "policy.set": Ask(body={}),
+    "refs.schema": Ask(),
+    "afl.check": Ask(body={"source": AFL}),
+    "afl.compile": Ask(body={"source": AFL}),
+    "afl.format": Ask(body={"source": AFL}),
+    "afl.steps": Ask(),
+    "afl.step": Ask(),
+    "afl.events": Ask(),
+    "afl.event": Ask(),
+    "afl.handlers.list": Ask(),
+    "afl.handlers.put": Ask(body={"facet": "mail.Send", "kind": "queue", "queue": "mail"}),
+    "afl.handlers.remove": Ask(204),
+    "afl.tasks.claim": Ask(body={"agent": "a", "facets": ["nobodys.*"]}),
+    "afl.tasks.heartbeat": Ask(404, {"lease_token": "x"}),
+    "afl.tasks.step": Ask(404, query=lambda _: {"lease_token": "x"}),
+    "afl.tasks.update": Ask(404, {"lease_token": "x", "returns": {}}),
+    "afl.tasks.complete": Ask(404, {"lease_token": "x", "result": {}}),
+    "afl.tasks.fail": Ask(404, {"lease_token": "x", "error": {"message": "no paper"}}),
+    "tools.list": Ask(),
     "catalog.list": Ask(),
     "catalog.show": Ask(),
     "catalog.unregister": Ask(),
@@ -66,6 +91,7 @@ ASKS: dict[str, Ask] = {
     "approvals.list": Ask(),
     "approvals.show": Ask(),
     "approvals.decide": Ask(body={"decision": "approve"}),
+    "approvals.delegate": Ask(409, {"to": "ann"}),  # its caller is none of the approvers
     "approvals.link": Ask(201, {}),
     "dlq.list": Ask(),
     "dlq.retry": Ask(body={}),
@@ -78,6 +104,7 @@ ASKS: dict[str, Ask] = {
     "tasks.release": Ask(404, {"id": "x"}),
     "hooks.create": Ask(201, {"message": "go"}),
     "hooks.call": Ask(body={"paid": True}),
+    "callbacks.report": Ask(body={"done": True}),
     "links.show": Ask(),
     "links.answer": Ask(body={"decision": "approve"}),
     "me.show": Ask(),

@@ -16,19 +16,21 @@ import httpx
 from plait.api.caller import Role
 from plait.server.auth import AuthOptions
 from plait.server.site import Settings
+from tests.server.auth.test_roles import forbidden
 from tests.server.serving import Served, problem, serving, soon
 
 from .asks import ASKS, Operation, operations
 from .world import World, key_header, make_world
 
-ROLES: tuple[Role, ...] = ("viewer", "operator", "editor", "approver", "worker", "admin")
+ROLES: tuple[Role, ...] = ("viewer", "operator", "editor", "approver", "worker", "agent", "admin")
 ALLOWED: dict[str, set[Role]] = {
-    "any": set(ROLES),
+    "any": set(ROLES) - {"agent"},
     "viewer": {"viewer", "operator", "editor", "approver", "admin"},
     "operator": {"operator", "editor", "admin"},
     "editor": {"editor", "admin"},
     "approver": {"approver", "admin"},
     "worker": {"worker", "admin"},
+    "agent": {"agent", "admin"},
     "admin": {"admin"},
 }
 """Who may do what a role is needed for, as the documentation says: written out here a second time on purpose."""
@@ -75,6 +77,7 @@ async def test_every_operation_is_in_the_table_and_says_whom_it_is_for():
         assert {operation.role for operation in found} <= {*ALLOWED, "public"}
         public = {operation.name for operation in found if operation.role == "public"}
         assert public == {
+            "callbacks.report",
             "hooks.call",
             "links.show",
             "links.answer",
@@ -99,7 +102,7 @@ async def test_each_role_may_do_what_it_is_for_and_nothing_else():
                     assert answer.status_code == operation.ask.status, f"{operation} for {role}: {answer.text}"
                     done += 1
                 else:
-                    problem(answer, 403, "auth.forbidden")
+                    problem(answer, 403, forbidden(role))
                     assert no_leak(answer, world), operation
                     refused += 1
     assert done >= 120

@@ -6,13 +6,27 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from plait import afl
 from plait.catalog import catalog_step
+from plait.dialects.afl.running.state import Binding
+from plait.dialects.afl.stored_handlers import StoredHandler
 from plait.engine import Handle
+from plait.kernel.errors import NotFound
 from plait.server.site import Site
 from tests.server import flows
 from tests.server.serving import soon
 
 TEA = flows.Order("Ann")
+PROGRAM = """
+namespace post {
+    event facet Send(to: String) => (id: String)
+    workflow Notify(to: String) => (id: String) andThen {
+        sent = Send(to = $.to)
+        yield Notify(id = sent.id)
+    }
+}
+"""
+"""Nobody does its event, so that it stays open."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +42,13 @@ class World:
     key: str
     hook: str
     link: str
+    callback: str
     step: str
     node_type: str
+    afl_run: str
+    afl_step: str
+    afl_event: str
+    facet: str
     definition: str = "order"
     version: str = "1"
     tag: str = "prod"
@@ -49,12 +68,17 @@ class World:
                 return {"token": self.hook}
             case "links":
                 return {"token": self.link}
+            case "callbacks":
+                return {"token": self.callback}
             case "catalog":
                 return {"id": self.step}
             case "definitions":
                 return {"name": self.definition, "version": self.version, "tag": self.tag}
             case "node-types":
                 return {"name": self.node_type}
+            case "afl":
+                ids = {"step": self.afl_step, "event": self.afl_event, "facet": self.facet}
+                return ids | {"id": self.afl_run if "/afl/runs/" in path else self.afl_event}
             case "blobs":
                 return {"hash": hashlib.sha256(b"{}").hexdigest()}
             case other:
@@ -64,7 +88,18 @@ class World:
     def names(self) -> tuple[str, ...]:
         """What no answer to somebody else may hold."""
         runs = (self.running, self.ended, self.failed)
-        return (self.namespace, *runs, self.approval, self.letter, self.key, self.tag, self.step, self.node_type)
+        return (
+            self.namespace,
+            *runs,
+            self.afl_run,
+            self.facet,
+            self.approval,
+            self.letter,
+            self.key,
+            self.tag,
+            self.step,
+            self.node_type,
+        )
 
 
 async def make_world(site: Site, namespace: str) -> World:
@@ -87,6 +122,11 @@ async def make_world(site: Site, namespace: str) -> World:
         catalog_step(f"{namespace}-step").output("tea", str).ale('{:tea "green"}')
     )
     node_type = await engine.node_types.register({"type_name": f"type-{namespace}"}, namespace)
+    afl_run = await start(afl(PROGRAM), {"to": "ann"}, "afl")
+    interface = engine.afl.of(namespace)
+    [event] = await soon(lambda: _events(interface, afl_run.id))
+    facet = f"f{namespace.replace('-', '_')}.Send"
+    await interface.stored.put(StoredHandler(facet, Binding("queue", name="mail")), namespace)
     key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
     return World(
         namespace=namespace,
@@ -98,11 +138,23 @@ async def make_world(site: Site, namespace: str) -> World:
         key=key.id,
         hook=site.auth.links.mint("hook", namespace, running.id, name="go").token,
         link=site.auth.links.mint("approval", namespace, approval.id).token,
+        callback=site.auth.links.mint("result", namespace, running.id, name="1:work").token,
         step=goal.id,
         node_type=node_type.type_name,
+        afl_run=afl_run.id,
+        afl_step=event.step_id,
+        afl_event=event.event_id,
+        facet=facet,
         version=version,
         tag=f"{namespace}-tag",
     )
+
+
+async def _events(interface: Any, run: str) -> list[Any]:
+    try:
+        return await interface.events(run)
+    except NotFound:  # no engine has taken it up yet
+        return []
 
 
 async def _has(handle: Handle[Any], status: str) -> bool:

@@ -97,6 +97,15 @@ describe("a form from a schema", () => {
     expect((form.current.now as { amount: number }).amount).toBe(1.5);
   });
 
+  test("a switch that is not there shows its default, and is written only when it is moved", () => {
+    const form = show({ type: "object", properties: { enabled: { type: "boolean", default: true } } }, {});
+    const box = screen.getByLabelText<HTMLInputElement>(/Enabled/);
+    expect(box.checked).toBe(true);
+    expect(form.current.now).toEqual({});
+    fireEvent.click(box);
+    expect(form.current.now).toEqual({ enabled: false });
+  });
+
   test("adds and removes items of a list and optional parts", () => {
     const form = show(CART);
     press("Add lines");

@@ -184,7 +184,7 @@ function BooleanField(props: PartProps<"boolean">) {
         label={label}
         hint={hintOf(field)}
         name={pointer}
-        checked={draft === true}
+        checked={(draft ?? field.schema.default) === true}
         aria-invalid={error ? true : undefined}
         onChange={(event) => {
           form.edit(pointer);

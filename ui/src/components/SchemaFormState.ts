@@ -28,7 +28,8 @@ export interface FormState {
   box: RefObject<HTMLFieldSetElement | null>;
 }
 
-export function useSchemaForm(schema: Schema = true, initial?: Json): FormState {
+/** `outside`: problems that somebody else finds, in what is shown now. */
+export function useSchemaForm(schema: Schema = true, initial?: Json, outside: readonly Problem[] = []): FormState {
   const rawOnly = useMemo(() => isRaw(schema), [schema]);
   const [draft, setDraft] = useState<Draft>(() => initial ?? firstDraft(schema, schema));
   const [raw, setRawText] = useState<string | undefined>(() => (rawOnly ? rawOf(draft) : undefined));
@@ -58,7 +59,7 @@ export function useSchemaForm(schema: Schema = true, initial?: Json): FormState 
     raw,
     rawProblem,
     setRaw,
-    problems: [...own, ...told],
+    problems: [...own, ...told, ...outside],
     touch: (pointer) => setTouched((old) => (old.has(pointer) ? old : new Set([...old, pointer]))),
     edit: (pointer) => setTold((old) => old.filter((problem) => problem.pointer !== pointer)),
     take: () => {

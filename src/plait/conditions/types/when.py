@@ -30,7 +30,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Holds:
     return lambda value, operand: is_number(value) and is_number(operand) and compare(value, operand)
 
 
-_OPERATORS: Final[dict[str, Holds]] = {
+OPERATORS: Final[dict[str, Holds]] = {
     "eq": _equal,
     "neq": lambda value, operand: not _equal(value, operand),
     "gt": _ordered(lambda value, operand: value > operand),
@@ -45,6 +45,11 @@ _OPERATORS: Final[dict[str, Holds]] = {
 def is_true(value: Any) -> bool:
     """Without an operator: `[]`, `{}` and `"0"` are true."""
     return not (value is None or value is False or value == "" or (is_number(value) and value == 0))
+
+
+def holds(operator: str | None, operand: Any, value: Any) -> bool:
+    """Whether a value passes; without an operator, whether it counts as true."""
+    return is_true(value) if operator is None else OPERATORS[operator](value, operand)
 
 
 class WhenTest:
@@ -69,7 +74,7 @@ class WhenTest:
 
 
 def read(source: Source) -> WhenTest | None:
-    source.allow("ref", *_OPERATORS)
+    source.allow("ref", *OPERATORS)
     ref = source.text("ref")
     reference = None if ref is None else _reference(source, ref)
     holds = _holds(source)
@@ -88,15 +93,15 @@ def _reference(source: Source, ref: str) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _holds(source: Source) -> Callable[[Any], bool] | None:
-    given = [name for name in _OPERATORS if source.has(name)]
+    given = [name for name in OPERATORS if source.has(name)]
     if not given:
         return is_true
     if len(given) > 1:
         source.refuse(f"`when` takes one operator, got {', '.join(given)}", "combine several with a composite")
         return None
     (name,) = given
-    operand, holds = source.fields[name], _OPERATORS[name]
+    operand = source.fields[name]
     if (name == "exists" and not isinstance(operand, bool)) or (name == "in" and not isinstance(operand, list)):
         source.refuse(f"`{name}` takes {'true or false' if name == 'exists' else 'a list'}", at=name)
         return None
-    return lambda value: holds(value, operand)
+    return lambda value: holds(name, operand, value)

@@ -151,7 +151,7 @@ class _Branching(Op[Any]):
         raw = ABSENT
         if error is None:
             try:
-                raw = values.encode(task.result(), max_bytes=self.scope.replay.max_payload)
+                raw = values.encode(task.result(), max_bytes=self.scope.replay.around.max_payload)
             except PlaitError as problem:
                 error = WorkflowCodeError("NOT_ENCODABLE", f"the result of branch `{key}`", why=str(problem))
         if error is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol, cast
 
 import msgspec
 from msgspec import Raw
@@ -12,6 +12,7 @@ from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Numbering, Plan
 from plait.kernel.errors import Conflict, ErrorInfo, Flaw, InvalidInput
+from plait.kernel.events import Recorded
 from plait.kernel.ids import caller_id
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
@@ -28,6 +29,18 @@ from .registry import Registry
 _EDITED = ("step", "loop", "child", "approval")
 
 
+class Functions(Protocol):
+    """The functions that this process can call for a task, of all dialects."""
+
+    def add(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+    ) -> None: ...
+
+
 class CodeBundle:
     name = NAME
     events: Any = CodeEvent
@@ -35,7 +48,14 @@ class CodeBundle:
     numbering: Numbering = "count"
     surface = "plait.dialects.code.surface"
 
-    def __init__(self, definitions: Iterable[object] = (), max_payload: int = values.MAX_BYTES) -> None:
+    def __init__(
+        self,
+        definitions: Iterable[object] = (),
+        max_payload: int = values.MAX_BYTES,
+        functions: Functions | None = None,
+    ) -> None:
+        """`functions` are what tasks of all dialects may call by name: steps are among them."""
+        self._functions = functions
         self.registry = Registry(definitions)
         self._steps = StepExecutor()
         self.executors: Sequence[Executor] = (self._steps,)
@@ -47,6 +67,8 @@ class CodeBundle:
     def declare(self, definition: object) -> bool:
         if is_step(definition):
             self._steps.add(definition)
+            if self._functions is not None:
+                self._functions.add(definition.name, definition.fn, arguments=definition.keywords)
             return True
         if not isinstance(definition, Workflow):
             return False
@@ -144,6 +166,9 @@ class CodeBundle:
                 fix="`plait show` lists the paths",
             )
         return op.opened_seq - 1
+
+    def inseparable(self, event: Recorded, following: Recorded) -> bool:
+        return False
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         code = cast("CodeMachine", machine)

@@ -75,7 +75,7 @@ class ChildOp(Op[T]):
 
     def _encoded(self) -> Raw:
         try:
-            return values.encode(self._input, max_bytes=self.scope.replay.max_payload)
+            return values.encode(self._input, max_bytes=self.scope.replay.around.max_payload)
         except PlaitError as error:
             what = f"the input of child `{self.name}`: {error.what}"
             raise WorkflowCodeError("NOT_ENCODABLE", what, fix=error.fix, why=error.why) from None
@@ -133,7 +133,7 @@ class SendOp(Op[None]):
     def opened(self) -> OpOpened:
         replay = self.scope.replay
         try:
-            self._raw = values.encode(self._body, max_bytes=replay.max_payload)
+            self._raw = values.encode(self._body, max_bytes=replay.around.max_payload)
         except PlaitError as error:
             raise WorkflowCodeError("NOT_ENCODABLE", f"the body of send `{self.name}`", why=str(error)) from None
         return OpOpened(self.at, "send", replay.after, run_id=self._run_id, names=[self._message])

@@ -6,8 +6,8 @@ import functools
 import hashlib
 import inspect
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from types import CodeType
 from typing import Any, Generic, ParamSpec, TypedDict, TypeGuard, TypeVar, Unpack, cast, overload
@@ -61,9 +61,12 @@ class Options:
     heartbeat: float | None = None
     queue: str | None = None
 
-    @functools.cached_property
-    def policy(self) -> Policy:
-        return Policy(self.retry, self.timeout, self.retry_on_timeout, self.heartbeat)
+    policy: Policy = field(init=False, compare=False)
+    """All of them that the kernel knows, made once: every step asks for it."""
+
+    def __post_init__(self) -> None:
+        policy = Policy(self.retry, self.timeout, self.retry_on_timeout, self.heartbeat)
+        object.__setattr__(self, "policy", policy)
 
     def under(self, given: StepOptions) -> Options:
         """These options, with those that are given in their place."""
@@ -131,6 +134,16 @@ def duration(name: str, value: Sec, longest: float) -> float:
     return found
 
 
+class StepCodec(msgspec.Struct, frozen=True):
+    """How the arguments and the result of a step are read."""
+
+    returns: Any
+    result: msgspec.json.Decoder[Any] | None
+    """None if its type, which was not known when the step was marked, can't be read back."""
+    all_given: msgspec.json.Decoder[tuple[Any, ...]] | None
+    """Of all parameters in order, as most calls have them; None if their types can't be read at once."""
+
+
 class Step(Generic[P, T_co]):
     """A named step: its arguments are recorded, so it can be run again without the workflow's code."""
 
@@ -140,15 +153,24 @@ class Step(Generic[P, T_co]):
         self.ref = f"{fn.__module__}:{fn.__qualname__}"
         self.given = given
         self.threaded = not is_async(fn)
-        functools.update_wrapper(self, fn)
+        self.known_codec: StepCodec | None = None
+        _wrap(self, fn)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T_co:
         """Calling it outside a workflow simply calls the function: handy in tests."""
         return self.fn(*args, **kwargs)
 
-    @functools.cached_property
+    def codec(self) -> StepCodec:
+        """Worked out when it is first asked for: annotations may name what is defined later."""
+        found = self.known_codec
+        if found is None:
+            returns = return_type(self.fn)
+            found = self.known_codec = StepCodec(returns, _decoder(returns), self._all_given())
+        return found
+
+    @property
     def returns(self) -> Any:
-        return return_type(self.fn)
+        return self.codec().returns
 
     @functools.cached_property
     def parameters(self) -> Any:
@@ -159,29 +181,21 @@ class Step(Generic[P, T_co]):
         return [hint(self.fn, p.name) for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
 
     @functools.cached_property
-    def result(self) -> msgspec.json.Decoder[Any]:
-        return values.decoder(self.returns)
-
-    @functools.cached_property
     def _decoders(self) -> list[msgspec.json.Decoder[Any]] | None:
         """Of its parameters; None if it takes any number of them."""
         types = self.parameters
         return [values.decoder(type) for type in cast("list[Any]", types)] if isinstance(types, list) else None
 
-    @functools.cached_property
     def _all_given(self) -> msgspec.json.Decoder[tuple[Any, ...]] | None:
-        """Of all parameters in order, as most calls have them; None if their types can't be read at once."""
         types = self.parameters
-        try:
-            return values.decoder(tuple[*types]) if isinstance(types, list) else None
-        except TypeError:
-            return None
+        return _decoder(tuple[*types]) if isinstance(types, list) else None
 
     def arguments(self, args: Raw) -> Sequence[Any] | dict[str, Any]:
         """Decoded copies, as the types of the parameters: in order, or by name."""
-        if self._all_given is not None:
+        all_given = (self.known_codec or self.codec()).all_given
+        if all_given is not None:
             try:
-                return self._all_given.decode(args)
+                return all_given.decode(args)
             except msgspec.ValidationError:
                 pass  # not all are given, or one does not fit, which is said below
         decoders = self._decoders
@@ -191,6 +205,34 @@ class Step(Generic[P, T_co]):
         if decoders is None:
             return values.decode(args)
         return [decoder.decode(raw) for decoder, raw in zip(decoders, _raws.decode(args), strict=False)]
+
+    def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """JSON values by name, as the types of the parameters."""
+        return {name: self._typed(name, value) for name, value in given.items()}
+
+    def _typed(self, name: str, value: Any) -> Any:
+        wanted = hint(self.fn, name)
+        if wanted is Any:
+            return value
+        try:
+            return values.decode(values.plain(value), wanted)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            what = f"`{name}` does not fit step `{self.name}`"
+            raise InvalidInput("step.bad_argument", what, why=str(error)) from None
+
+
+def _decoder(type: Any) -> msgspec.json.Decoder[Any] | None:
+    try:
+        return values.decoder(type)
+    except TypeError:
+        return None
+
+
+def _wrap(definition: Step[..., Any] | Workflow[..., Any], fn: Callable[..., Any]) -> None:
+    """Makes a definition look like its function. A dictionary that is made anew can be looked up quickly: the one that
+    `update_wrapper` has asked an object for can't."""
+    functools.update_wrapper(definition, fn)
+    definition.__dict__ = dict(definition.__dict__)
 
 
 def is_step(fn: object) -> TypeGuard[Step[..., Any]]:
@@ -214,7 +256,7 @@ class Workflow(Generic[P, T_co]):
         self.takes_input = _check_signature(fn, self.name)
         self.needs_input = self.takes_input and list(inspect.signature(fn).parameters.values())[1].default is _EMPTY
         must_be_readable(fn, "workflow", [*list(inspect.signature(fn).parameters)[1:], "return"])
-        functools.update_wrapper(self, fn)
+        _wrap(self, fn)
         if not _NAME.fullmatch(self.name):
             raise InvalidInput(
                 "CODE_BAD_NAME", f"workflow name {self.name!r}", fix="use letters, digits, `_`, `.`, `-`; at most 128"

@@ -32,6 +32,8 @@ _swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_
 class TurnTask(asyncio.Task[Any]):
     """A task of the workflow's own."""
 
+    __slots__ = ("_number", "dropped")
+
     def __init__(self, coro: Coroutine[Any, Any, Any], *, loop: TurnLoop, number: int, **kwargs: Any) -> None:
         self._number = number
         self.dropped = False
@@ -115,8 +117,12 @@ class TurnLoop(asyncio.AbstractEventLoop):
                     self.stuck = True
                     ready.clear()
                     return
+                args = callback.args
                 try:
-                    callback.context.run(callback.callback, *callback.args)
+                    if len(args) == 1:  # by far the most common: a task and what it waited for
+                        callback.context.run(callback.callback, args[0])
+                    else:
+                        callback.context.run(callback.callback, *args)
                 except (SystemExit, KeyboardInterrupt):
                     continue  # the task keeps it as its outcome
         finally:

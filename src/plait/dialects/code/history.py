@@ -125,8 +125,9 @@ class History:
         self.hash = event.hash
 
     def fold_opened(self, event: OpOpened, at: Millis) -> None:
-        op = OpState(event.at, event.kind, self.seq, at, event.after, event.args, event.fn, event.undo)
-        if event.kind != "step":
+        path, kind = event.at, event.kind
+        op = OpState(path, kind, self.seq, at, event.after, event.args, event.fn, event.undo)
+        if kind != "step":
             op.deadline, op.names, op.limit = event.deadline, event.names, event.limit
             op.state, op.run_id, op.keep, op.value = event.state, event.run_id, event.keep, event.value
             op.definition, op.given, op.detached = event.definition, event.given, event.detached
@@ -134,8 +135,8 @@ class History:
                 op.status, op.closed_at = "completed", at
             if event.branches is not None:
                 op.branches = {name: Branch() for name in event.branches}
-        self.ops[op.at] = op
-        if "/~" in op.at:
+        self.ops[path] = op
+        if "/~" in path:
             self._note_iterations(op)
 
     def fold_closed(self, event: OpClosed, at: Millis) -> None:
@@ -144,18 +145,20 @@ class History:
             if op is not None and event.status == "cancelled":
                 self._give_back(op, at)
             return
-        op.status, op.output, op.closed_seq, op.closed_at = event.status, event.output, self.seq, at
+        status = op.status = event.status
+        op.output = event.output
+        op.closed_seq = self.seq
+        op.closed_at = at
         if event.error is not op.error or event.attempts != op.attempts or event.queued != op.queued:
             op.error, op.attempts, op.queued = event.error, event.attempts, event.queued
-        if event.winner is not op.winner:
+        if op.kind != "step":
             op.winner = event.winner
-        if event.messages is not None:
-            op.received = [self.queue.pop(id) for id in event.messages]
-        if event.status == "cancelled":
+            if event.messages is not None:
+                op.received = list(map(self.queue.pop, event.messages))
+        if status == "cancelled":
             return
-        self.orders += 1
-        op.order = self.orders
-        if op.undo is not None and event.status == "completed":
+        op.order = self.orders = self.orders + 1
+        if op.undo is not None and status == "completed":
             self.undoables[op.at] = Undoable(op.at, op.undo, op.order, op.output, op.args, op.fn)
         on_closed = self.on_closed
         if on_closed is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextvars
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+import msgspec
 from msgspec import Raw
 
 from plait.kernel.effects import Effect
@@ -26,8 +26,7 @@ MAX_CALLBACKS = 100_000
 """Without a new operation."""
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True, gc=False):
     """What a replay may use of the engine."""
 
     info: RunInfo
@@ -77,16 +76,11 @@ class Host(Protocol):
     definition: Workflow[Any, Any]
     history: History
     around: Surroundings
-    run_id: RunId
-    seed: int
-    max_payload: int
     record: Callable[[Event], None]
     effect: Callable[[Effect], None]
     now: Millis
     wall: Millis
     after: str | None
-    collecting: bool
-    silent: bool
     replaying: bool
     evicted: bool
     handlers: dict[str, tuple[Callable[..., Any], Any]]
@@ -94,6 +88,12 @@ class Host(Protocol):
 
     @property
     def loop(self) -> DeterministicLoop: ...
+    @property
+    def run_id(self) -> RunId: ...
+    @property
+    def collecting(self) -> bool: ...
+    @property
+    def silent(self) -> bool: ...
 
     def open(self, op: Any) -> None: ...
     def cancelled(self, op: Any) -> None: ...

@@ -22,8 +22,14 @@ Location = tuple[str | int, ...]
 MAX_NAME = 500
 MAX_DEPTH = 64
 
-is_plain = re.compile(r"[A-Za-z0-9_.:-][A-Za-z0-9_.: ~-]{0,499}").fullmatch
-"""Whether a name is fine as it is and printed as it is: most are."""
+_plain = re.compile(r"[A-Za-z0-9_.:-][A-Za-z0-9_.: ~-]{0,499}").fullmatch
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is fine as it is and printed as it is: most are."""
+    if name.isidentifier() and name.isascii():  # many times quicker than a match
+        return len(name) <= MAX_NAME
+    return _plain(name) is not None
 
 
 def segment(part: str | int) -> str:
@@ -47,7 +53,8 @@ def check_name(kind: str, name: object) -> str:
     if type(name) is str and 0 < len(name) <= MAX_NAME and "\0" not in name and name.isascii():
         return name
     if not isinstance(name, str):
-        raise WorkflowCodeError("BAD_NAME", f"{kind} name is {name!r}", fix="use a string")
+        what = f"{kind} name is {_short(name)}"
+        raise WorkflowCodeError("BAD_NAME", what, fix="give a string as the first argument")
     if not name:
         raise WorkflowCodeError("BAD_NAME", f"{kind} name is empty", fix="name it after what it does")
     if len(name) > MAX_NAME:
@@ -57,6 +64,13 @@ def check_name(kind: str, name: object) -> str:
         return values.text(f"{kind} name {name[:40]!r}", name)
     except InvalidInput as error:
         raise WorkflowCodeError("BAD_NAME", error.what, fix=error.fix, why=error.why) from None
+
+
+def _short(name: object) -> str:
+    """Functions by their names: who forgets the name of a step gives its function instead."""
+    if called := getattr(name, "__name__", ""):
+        return f"the function `{called}`"
+    return repr(name)[:80]
 
 
 def token_of(at: str, generation: int) -> TaskToken:

@@ -211,7 +211,7 @@ class LoopOp(Op[T]):
 
     def _encode(self, value: object, what: str) -> Raw:
         try:
-            return values.encode(value, max_bytes=self.scope.replay.max_payload)
+            return values.encode(value, max_bytes=self.scope.replay.around.max_payload)
         except PlaitError as error:
             raise WorkflowCodeError("NOT_ENCODABLE", f"loop `{self.at}`: {what}", why=str(error)) from None
 

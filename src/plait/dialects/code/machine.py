@@ -59,7 +59,7 @@ _ARMED = ("step", "sleep", "timer", "message", "approval", "child")
 
 
 class CodeMachine(Replayer):
-    accepts_late_results = gates_retries = reload_on_takeover = False
+    accepts_late_results = finishes_cancelled_work = gates_retries = reload_on_takeover = False
     keeps_late_messages = True
     stops_at_failed_compensation = compensates_failures = True
     adds_dead_letters = False
@@ -105,6 +105,8 @@ class CodeMachine(Replayer):
 
     def _decide(self, input: Any) -> None:
         match input:
+            case Start():
+                self._play()
             case TimerFired():
                 self._timer(input.token)
             case Message():
@@ -115,8 +117,6 @@ class CodeMachine(Replayer):
                 self._child_started(input)
             case Decided():
                 self._decided(input)
-            case Start():
-                self._play()
             case Loaded() | Continue():
                 self._go_on()
             case Resume():
@@ -210,7 +210,7 @@ class CodeMachine(Replayer):
                 self._rewind(resume)
             case "settle":
                 self._settle(resume)
-            case "compensate" | "continue":
+            case "compensate" | "continue" | "requeue":
                 pass
             case _:
                 assert_never(resume.mode)
@@ -334,7 +334,7 @@ class CodeMachine(Replayer):
         if op is not None and op.fn is not None and (found := returns_of(op.fn)) is not Any:
             return found
         collected = self._undoing().collect(self._now)
-        return Any if collected is None else collected.types.get(path, Any)
+        return Any if collected is None or collected.types is None else collected.types.get(path, Any)
 
     # -- showing -------------------------------------------------------------------------------------------------
 
@@ -360,7 +360,7 @@ class CodeMachine(Replayer):
         """Plays the function without effects. It can't be played after that."""
         self._now = now
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
-        replay.silent = replay.loop.quiet = True
+        replay.loop.quiet = True
         try:
             replay.start(entry(definition, self.history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError) as error:

@@ -48,6 +48,7 @@ ENOUGH = 1_000
 
 
 class Replay:
+    # Less than thirty attributes: Python keeps more of them in a dictionary of their own, which is slow to make
     def __init__(
         self,
         definition: Workflow[Any, Any],
@@ -63,21 +64,14 @@ class Replay:
         self.definition = definition
         self.history = history
         self.around = around
-        self.run_id = around.info.run_id
-        self.seed = history.seed
-        self.max_payload = around.max_payload
         self.record = record
         self.effect = effect
-        self.collecting = collecting
-        """Enter every body, to find rollback handlers; record and start nothing."""
         self._again = again
         """It goes on from another place than where its log ended, perhaps from inside a decision."""
         self._spares = spares
         self.spared: list[str] = []
         """Operations after event number `spares` that the code has not asked for, and need not."""
-        self.silent = collecting
-        """What the function says is not for people: it is only looked at."""
-        self.loop = TurnLoop(self.run_id, self._time, self._open_timer)
+        self.loop = TurnLoop(history.run_id, self._time, self._open_timer)
         self.loop.quiet = collecting
         self.now: Millis = history.started_at
         self.wall: Millis = self.now
@@ -88,7 +82,7 @@ class Replay:
         self.evicted = False
         self.blocked: RunBlocked | None = None
         self.handlers: dict[str, tuple[Callable[..., Any], Any]] = {}
-        self.types: dict[str, Any] = {}
+        self.types: dict[str, Any] | None = {} if collecting else None
         """Of the results of all operations asked for; only while collecting."""
         self.waiting: dict[str, Op[Any]] = {}
         self.unsettled: list[Settling] = []
@@ -125,7 +119,7 @@ class Replay:
             self.now = wall
         if self.loop.ready:
             self._turn()
-        while self.blocked is None and not (self.main is not None and self.main.done()):
+        while (due or overdue or self.replaying) and self.blocked is None and not (self.main and self.main.done()):
             if overdue:
                 state = overdue.popleft()
             elif due:
@@ -133,7 +127,7 @@ class Replay:
                 self._last_order = state.order
                 if state.closed_at is not None and state.closed_at > self.now:
                     self.now = state.closed_at
-            elif not self.replaying or self.collecting:
+            elif self.collecting:
                 return
             else:
                 self._end_replay()
@@ -152,11 +146,29 @@ class Replay:
             self._end_replay()  # the function ended: does history agree?
 
     @property
+    def run_id(self) -> RunId:
+        return self.history.run_id
+
+    @property
+    def collecting(self) -> bool:
+        """Enter every body, to find rollback handlers; record and start nothing."""
+        return self.types is not None
+
+    @property
+    def silent(self) -> bool:
+        """What the function says is not for people: it is only looked at, or not here any more."""
+        return self.loop.quiet or self.evicted
+
+    @property
     def over(self) -> bool:
         return self.blocked is not None or (self.main is not None and self.main.done())
 
     def _turn(self) -> None:
         self.loop.run()
+        if self.unsettled or self.loop.stuck:
+            self._settle()
+
+    def _settle(self) -> None:
         while self.unsettled and not self.replaying and not self.over:
             ended, self.unsettled = self.unsettled, []
             for op in ended:
@@ -181,8 +193,8 @@ class Replay:
         """The code awaits an operation for the first time."""
         self.loop.calls = 0
         state = self.history.ops.get(op.at)
-        if state is None and self._live and op.kind == "step":  # by far the most common
-            self._begin(op)
+        if state is None and self._live and type(op) is StepOp:  # by far the most common
+            self._begin(op)  # pyright: ignore[reportUnknownArgumentType]
         elif type(op) is RemovedOp:
             self._remove(op, state)
         elif state is not None:
@@ -218,7 +230,7 @@ class Replay:
             op.answer(op.value(state))
             return
         self.waiting[op.at] = op
-        if self.collecting:
+        if self.types is not None:
             self.types[op.at] = op.returns
         if state.status == "open" or (self.collecting and not isinstance(op, StepOp)):
             op.resume(state)
@@ -405,7 +417,7 @@ class Replay:
 
     def evict(self) -> None:
         """Drops the function. Plain code in its `finally` may run; a ctx call there raises EvictedError."""
-        self.evicted = self.silent = True
+        self.evicted = True
         self.history.on_closed = None
         if self.main is not None and not (self.main.done() and len(self.loop.alive) <= 1):
             self.loop.drop_tasks()

@@ -110,7 +110,7 @@ class Replayer:
 
     def _complete(self, replay: Replay, result: object) -> None:
         try:
-            output = values.encode(result, max_bytes=replay.max_payload)
+            output = values.encode(result, max_bytes=replay.around.max_payload)
         except PlaitError as error:
             self._fail(WorkflowCodeError("NOT_ENCODABLE", "the workflow's result", why=str(error)))
             return

@@ -128,7 +128,7 @@ class Scope:
         if current.get() is not self or self.dead or self.replay.evicted:
             self.refuse("random", str(self._draws))
         self._draws += 1
-        return Random(f"{self.replay.seed}/{self.path}/{self._draws}")
+        return Random(f"{self.replay.history.seed}/{self.path}/{self._draws}")
 
     def uuid(self) -> uuid.UUID:
         return uuid.UUID(int=self.random().getrandbits(128), version=4)

@@ -22,6 +22,7 @@ from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
 from .keyword_arguments import Arguments
+from .location import check_name
 from .op import Op
 from .op_state import INLINE, OpState, Undoable
 from .scope import Scope
@@ -80,10 +81,11 @@ def _attempt(what: str) -> Attempt:
 
 
 _PLAIN = (str, int, bool, float)
+"""Types whose values are surely read back as they were."""
 
 
 def check_result(name: str, returns: Any, output: object, raw: Raw) -> None:
-    if returns is Any or (returns is None and output is None) or (type(output) is returns and returns in _PLAIN):
+    if returns is Any or (returns is None and output is None):
         return
     try:
         values.decode(raw, returns)
@@ -94,7 +96,7 @@ def check_result(name: str, returns: Any, output: object, raw: Raw) -> None:
 
 class StepOp(Op[T]):
     kind = "step"
-    __slots__ = ("_args", "_fn", "_named", "_options", "_raw", "returns")
+    __slots__ = ("_args", "_fn", "_named", "_options", "_raw", "returns", "threaded")
 
     def __init__(
         self,
@@ -107,6 +109,7 @@ class StepOp(Op[T]):
         returns: Any,
     ) -> None:
         if not callable(fn):
+            check_name("step", name)  # a forgotten name is what puts an argument in the function's place
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
@@ -116,7 +119,10 @@ class StepOp(Op[T]):
         self._args = args
         self._options = options
         self._raw = ABSENT
-        self.returns = (return_type(fn) if named is None else named.returns) if returns is Any else returns
+        self.threaded = not is_async(fn) if named is None else named.threaded
+        if returns is Any:
+            returns = return_type(fn) if named is None else (named.known_codec or named.codec()).returns
+        self.returns = returns
         if options.queue is not None:
             must_be_found(fn, name, options.queue)
         if options.rollback is not None:
@@ -128,7 +134,7 @@ class StepOp(Op[T]):
         if named is None:
             return OpOpened(self.at, "step", replay.after, undo=undo)
         try:
-            self._raw = values.encode(self._args, replay.max_payload)
+            self._raw = values.encode(self._args, replay.around.max_payload)
         except PlaitError as error:
             what = f"an argument of step `{self.name}`"
             raise WorkflowCodeError("NOT_ENCODABLE", what, why=str(error)) from None
@@ -143,31 +149,23 @@ class StepOp(Op[T]):
             self._raw = state.args
 
     def value(self, state: OpState) -> Any:
-        named = self._named
-        if named is None or self.returns is not named.returns:
+        codec = None if self._named is None else self._named.known_codec
+        if codec is None or codec.result is None or self.returns is not codec.returns:
             return super().value(state)
-        return named.result.decode(state.output) if state.output else None
+        return codec.result.decode(state.output) if state.output else None
 
     def task(self) -> Task:
         named, replay, at = self._named, self.scope.replay, self.at
         if named is not None and self._options.queue is not None:
             return self._queued(named)
-        generation = replay.history.generation
-        return Task(
-            replay.token(at) if generation else TaskToken(at),
-            f"step `{at}`",
-            CALL,
-            self,
-            self._options.policy,
-            f"{replay.run_id}:{at}:{generation}",
-            at,
-        )
+        history = replay.history
+        if history.generation:
+            token, key = replay.token(at), f"{history.run_id}:{at}:{history.generation}"
+        else:  # a run that was never rewound, as most
+            token, key = TaskToken(at), f"{history.run_id}:{at}:0"
+        return Task(token, f"step `{at}`", CALL, self, self._options.policy, key, at)
 
     # -- as the input of its task --------------------------------------------------------------------------------
-
-    @property
-    def threaded(self) -> bool:
-        return not is_async(self._fn) if self._named is None else self._named.threaded
 
     def call(self) -> Any:
         """A @step gets copies of what was recorded."""
@@ -183,7 +181,9 @@ class StepOp(Op[T]):
 
     def check(self, output: object, raw: Raw) -> None:
         """A result that could not be read back fails its attempt: once recorded it would block the run."""
-        check_result(self.at, self.returns, output, raw)
+        returns = self.returns
+        if type(output) is not returns or returns not in _PLAIN:
+            check_result(self.at, returns, output, raw)
 
     def _queued(self, named: Step[..., Any]) -> Task:
         """Its function by name, for whoever has it."""

@@ -13,6 +13,7 @@ from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Numbering
 from plait.kernel.definitions import Plan as Preview
 from plait.kernel.errors import Conflict, ErrorInfo, RunBlocked
+from plait.kernel.events import Recorded
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
@@ -123,6 +124,9 @@ class GoalsDialect:
         machine = self.machine(info)
         machine.restore(snapshot)
         return machine
+
+    def inseparable(self, event: Recorded, following: Recorded) -> bool:
+        return False
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         source = cast("GoalsMachine", machine)

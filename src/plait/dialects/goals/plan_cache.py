@@ -38,7 +38,10 @@ class PlanCache:
     async def plan(self, request: Request, namespace: str, more: Mapping[str, Sequence[Any]]) -> Plan:
         asked = namespace, self._catalogs.sequence(namespace), request.goals, frozenset(request.init)
         catalog = self._catalogs.get(namespace)
+        new = asked not in self._gates
         gates = self._gates_of(asked) if self._judge is not None else []
+        if new and self._judge is not None:
+            await asyncio.sleep(0)  # that looked at every step, and planning does so again
         judged = UNDECIDED
         if gates and self._judge is not None:
             candidates = {name: [value, *more.get(name, ())] for name, value in request.init.items()}
@@ -48,6 +51,7 @@ class PlanCache:
             self._plans.move_to_end((asked, judged))
             return found
         made = plan(catalog, request.goals, request.init, judged)
+        await asyncio.sleep(0)
         compiled = await _compiled(made)
         return self._plans.get((asked, judged)) or self._keep((asked, judged), made, compiled)
 

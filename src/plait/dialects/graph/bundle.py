@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from msgspec import Raw
-
+from plait.definitions.data_bundle import DataBundle
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
-from plait.kernel.definitions import Description, Numbering, Plan
-from plait.kernel.errors import Conflict, ErrorInfo, NotFound, RunBlocked
+from plait.kernel.definitions import Numbering, Plan
+from plait.kernel.errors import Conflict, NotFound
+from plait.kernel.events import Recorded
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
 from .agents import AgentExecutor, Models, is_model
 from .definition.compile import compile_graph
+from .definition.ir import Ir
 from .definition.ir_view import shown
+from .definition.namespace_policy import NamespacePolicies
 from .definition.preparation import Preparation
 from .definition.texts import Texts
+from .definition.transforms import Compiler
 from .definition.type_registry import TypeRegistry
 from .executors import HandlerExecutor
 from .graph import NAME, Graph
 from .handlers import Handler, Handlers
 from .migrations import FindVersion, MigrationExecutor
-from .names import check_names
+from .names import check_names, left_to_workers
 from .running.decision_builder import RunContext
 from .running.events import GraphEvent
-from .running.forking import fork
+from .running.forking import fork, is_one
 from .running.machine import GraphMachine
 from .running.state import GraphStart
 from .running.topologies import Topologies
 from .running.topology import Topology
 
 
-class GraphBundle:
+class GraphBundle(DataBundle[GraphMachine]):
     name = NAME
     events: Any = GraphEvent
     rewinds = False
@@ -48,11 +51,14 @@ class GraphBundle:
         definitions: Iterable[object] = (),
         find: FindVersion | None = None,
         max_payload: int = values.MAX_BYTES,
+        policies: NamespacePolicies | None = None,
+        compiler: Callable[[], Compiler] | None = None,
     ) -> None:
-        """`types` and `texts` are what namespaces have registered and uploaded; `find` knows the saved versions of
-        definitions. Without them there is nothing of that."""
+        """`types`, `texts` and `policies` are what namespaces have registered, uploaded and set; `find` knows the saved
+        versions of definitions. Without them there is nothing of that."""
         self.node_types = types
-        self._preparation = Preparation(types, texts)
+        self.policies = policies
+        self._preparation = Preparation(types, texts, policies, compiler)
         self.handlers = Handlers()
         self.topologies = Topologies(compile_graph)
         self.models = Models()
@@ -108,6 +114,7 @@ class GraphBundle:
             self.start_of(topology),
             identity=ir.hash.encode(),
             pii_fields=tuple(ir.policy.pii_fields),
+            rate=topology.compiled.policy.starts_per_minute(_agents(ir)),
         )
 
     def start_of(self, topology: Topology) -> GraphStart:
@@ -123,7 +130,10 @@ class GraphBundle:
             definition=found.label,
             version=topology.ir.version,
             input=input,
-            notes=[note.message for note in topology.compiled.warnings],
+            notes=[
+                *(note.message for note in topology.compiled.warnings),
+                *left_to_workers(topology, self.handlers),
+            ],
             body=shown(topology.ir),
         )
 
@@ -134,28 +144,13 @@ class GraphBundle:
         written = cast("Mapping[str, Any]", graph.definition)
         return self.topologies.made((await self._preparation.prepare(written, namespace)).definition)
 
-    def describe(self) -> list[Description]:
-        """Graphs are saved or given, not loaded."""
-        return []
-
-    def returns(self, definition: str, version: str | None) -> Any:
-        return Any
-
-    def failure(self, error: ErrorInfo) -> None:
-        return None
-
-    def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked:
-        return RunBlocked(run_id, error)
-
     # -- runs ----------------------------------------------------------------------------------------------------
 
     def machine(self, info: RunInfo) -> GraphMachine:
         return GraphMachine(RunContext(info, self.handlers), self.topologies)
 
-    def restore(self, info: RunInfo, snapshot: Raw) -> GraphMachine:
-        machine = self.machine(info)
-        machine.restore(snapshot)
-        return machine
+    def inseparable(self, event: Recorded, following: Recorded) -> bool:
+        return is_one(event, following)
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         source = cast("GraphMachine", machine)
@@ -164,13 +159,6 @@ class GraphBundle:
     def rewind_point(self, machine: Machine, at: str | None) -> int:
         raise Conflict("graph.no_rewind", "a run of a graph can't be rewound", fix="fork it: fork(at=..., edits=...)")
 
-    # -- life ----------------------------------------------------------------------------------------------------
 
-    async def open(self, *, working: bool) -> None:
-        return None
-
-    async def drain(self) -> None:
-        return None
-
-    async def close(self) -> None:
-        return None
+def _agents(ir: Ir) -> int:
+    return sum(node.type == "agent" for node in ir.nodes.values())

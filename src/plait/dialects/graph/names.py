@@ -22,6 +22,18 @@ def check_names(topology: Topology, handlers: Handlers, models: Models) -> None:
         raise InvalidDefinition(INVALID, notes)
 
 
+def left_to_workers(topology: Topology, handlers: Handlers) -> list[str]:
+    """Warnings of a process without any handlers: who does the work of these nodes?"""
+    if handlers.names:
+        return []
+    nodes = topology.nodes.values()
+    return [
+        f"no handler `{plan.handler}` here: node `{plan.id}` waits for a worker on queue `{plan.queue}` that has it"
+        for plan in nodes
+        if plan.work == "call" and "url" not in plan.ir.config
+    ]
+
+
 def _handlers(nodes: list[NodePlan], handlers: Handlers) -> Iterator[Note]:
     for plan in nodes:
         elsewhere = plan.ir.queue or "url" in plan.ir.config or plan.queue != f"wf.tasks.{plan.ir.type}"

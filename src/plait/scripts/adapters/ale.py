@@ -34,10 +34,14 @@ class Ale:
         except ale.AleError as error:
             raise _uncompilable(error) from None
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
+    async def call(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> Any:
         return await self._run(script, names, document, ale.Script.call)
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
+    async def holds(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> bool:
         return await self._run(script, names, document, ale.Script.holds)
 
     async def _run(

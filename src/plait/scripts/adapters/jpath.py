@@ -39,10 +39,14 @@ class JPath:
             if name not in names:
                 raise CompileError(f"unknown name '{name}'", 1)
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
+    async def call(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> Any:
         return await self._run(script, document, _value)
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
+    async def holds(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> bool:
         return await self._run(script, document, jsonpath.Query.holds)
 
     async def _run(self, script: str, document: Raw, ask: Callable[[jsonpath.Query, Any, int], T]) -> T:

@@ -10,7 +10,8 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.task import current_attempt
 from plait.scripts.errors import CompileError, ScriptError
-from plait.scripts.lua import LuaCrash, LuaError, LuaOutcome, LuaPool
+from plait.scripts.lua import LuaCrash, LuaError, LuaLimits, LuaOutcome, LuaPool
+from plait.scripts.lua.limits import DEFAULT
 
 from .lua_names import unknown_name
 
@@ -31,17 +32,25 @@ class Lua:
             name, line = unknown
             raise CompileError(f"unknown name '{name}'", line)
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
+    async def call(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> Any:
         try:
-            return _logged(await self._pool.run(script, values.decode(document), names, seed))
+            return _logged(await self._pool.run(script, values.decode(document), names, seed, _limits(timeout)))
         except LuaError as error:
             raise _failure(error) from None
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
+    async def holds(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> bool:
         try:
-            return _logged(await self._pool.holds(script, values.decode(document), names, seed))
+            return _logged(await self._pool.holds(script, values.decode(document), names, seed, _limits(timeout)))
         except LuaError as error:
             raise _failure(error) from None
+
+
+def _limits(timeout: float | None) -> LuaLimits:
+    return DEFAULT if timeout is None else LuaLimits(seconds=timeout)
 
 
 def _logged(outcome: LuaOutcome) -> Any:

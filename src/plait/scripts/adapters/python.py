@@ -13,7 +13,8 @@ from plait.kernel import values
 from plait.kernel.errors import PlaitError
 from plait.kernel.task import current_attempt
 from plait.scripts.errors import CompileError, ScriptError
-from plait.scripts.python import PythonError, PythonSandbox
+from plait.scripts.python import PythonError, PythonLimits, PythonSandbox
+from plait.scripts.python.limits import DEFAULT
 
 _MAX_RESULT = 1024 * 1024
 """Bytes of a value as JSON, as in the other languages."""
@@ -37,21 +38,26 @@ class Python:
         if unknown is not None:
             raise CompileError(f"unknown name '{unknown[0]}'", unknown[1])
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
-        value = await self._run(script, names, document)
+    async def call(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> Any:
+        value = await self._run(script, names, document, timeout)
         try:
             return values.decode(values.encode(value, max_bytes=_MAX_RESULT))
         except PlaitError as error:
             raise ScriptError(error.what, retryable=False) from None
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
-        return bool(await self._run(script, names, document))
+    async def holds(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> bool:
+        return bool(await self._run(script, names, document, timeout))
 
-    async def _run(self, script: str, names: Sequence[str], document: Raw) -> Any:
+    async def _run(self, script: str, names: Sequence[str], document: Raw, timeout: float | None) -> Any:
         given, printed = values.decode(document), _Printed()
         try:
             parse(script)
-            return await self._sandbox.run(script, {name: given.get(name) for name in names}, printed=printed.take)
+            limits = DEFAULT if timeout is None else PythonLimits(seconds=timeout)
+            return await self._sandbox.run(script, {name: given.get(name) for name in names}, limits, printed.take)
         except BadCode as error:
             where = f"line {error.line}: " if error.line else ""
             raise ScriptError(f"{where}{error.message}", retryable=False) from None

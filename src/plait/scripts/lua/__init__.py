@@ -6,8 +6,7 @@
     outcome.printed     # what `print` wrote
     await pool.stop()
 
-The engine's side is `pool` (who runs next), `worker` and `process` (one process), `wire` (its pipe). The side of the
-process is `sandbox`. A script that can't be stopped from within is stopped from without: its process is killed.
+`sandbox` is what runs in the processes, which are those of `plait.scripts.processes`.
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ from typing import Literal, assert_never
 import msgspec
 
 from plait.kernel.values import Json
+from plait.scripts.processes import Answer
 
 from .errors import LuaCompileError, LuaCrash, LuaError, LuaLimitError, LuaResultError, LuaRuntimeError
 
-_VALUE = ord("V")
+_VALUE = b"V"
 
 
 class _Problem(msgspec.Struct, frozen=True):
@@ -22,15 +23,15 @@ _values = msgspec.json.Decoder()
 _problems = msgspec.json.Decoder(_Problem)
 
 
-def value_of(answer: bytes, printed: tuple[str, ...] = ()) -> Json:
+def value_of(answer: Answer) -> Json:
     """The value that was returned, or the error as an exception. A worker's word is checked like anyone's."""
     try:
-        if answer[0] == _VALUE:
-            return _values.decode(answer[1:])
-        problem = _problems.decode(answer[1:])
+        if answer.kind == _VALUE:
+            return _values.decode(answer.body)
+        problem = _problems.decode(answer.body)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise LuaCrash("crashed", f"the worker gave an answer that can't be read: {error}", printed=printed) from None
-    raise _error(problem, printed)
+        raise LuaCrash("crashed", f"the answer can't be read: {error}", printed=answer.printed) from None
+    raise _error(problem, answer.printed)
 
 
 def _error(problem: _Problem, printed: tuple[str, ...]) -> LuaError:

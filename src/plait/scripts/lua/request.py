@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from plait.kernel.values import Json, encode
+from plait.kernel.values import Json
 
 from .limits import DEFAULT, LuaLimits
 from .source import in_order, wrapped
@@ -30,10 +30,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     result: int
     lines: int
     printed: int
-
-    def frame(self) -> bytes:
-        body = encode(self)
-        return len(body).to_bytes(4, "big") + body
 
 
 def to_run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 from starlette.datastructures import Headers
@@ -10,10 +11,11 @@ from starlette.types import Receive, Scope, Send
 from plait.api.audit import AuditOutcome
 from plait.api.caller import Caller
 from plait.kernel.errors import NotFound, PlaitError
-from plait.observe.counters import OTHER
+from plait.observe.tally import OTHER
 from plait.server import problem
 from plait.server.body import Disconnected, discard, read_bytes
 from plait.server.errors import BodyTooLarge, NoRoute, NotAllowed, Overloaded
+from plait.server.pii import PiiFilter
 from plait.server.router import Match, Router
 from plait.server.site import Site
 
@@ -32,11 +34,14 @@ class Mount:
         self._site = site
         self._on = site.settings.argyll != "off"
         self._cors = Cors(site.settings.argyll_origins)
+        self._pii = PiiFilter(site.engine)
         self._router = Router((*webhooks.ROUTES, *(_ROUTES if self._on else ())))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
-            await live(self._site, scope, receive, send, allowed=self._on and scope["path"] == LIVE)
+            allowed = self._on and scope["path"] == LIVE
+            hiding = None if self._site.settings.open else self._pii
+            await live(self._site, hiding, scope, receive, send, allowed=allowed)
             return
         began = perf_counter()
         self._site.in_flight += 1
@@ -112,7 +117,9 @@ class Mount:
             await self._record(route, scope, NAMESPACE, ask.target, "refused", error.code)
             raise
         await self._record(route, scope, said.namespace, said.target, "ok", None)
-        return said
+        if self._site.settings.open:
+            return said
+        return replace(said, shape=await self._pii.for_strangers(said.shape, said.namespace))
 
     async def _record(
         self,

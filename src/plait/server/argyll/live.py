@@ -20,8 +20,10 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from plait.kernel.errors import PlaitError
+from plait.server.pii import PiiFilter
 from plait.server.site import Site
 
+from .route import NAMESPACE
 from .subscription import Subscribe, Subscription, Unsubscribe
 
 log = logging.getLogger("plait.server")
@@ -42,7 +44,8 @@ _subscribe = msgspec.json.Decoder(Subscribe)
 _unsubscribe = msgspec.json.Decoder(Unsubscribe)
 
 
-async def live(site: Site, scope: Scope, receive: Receive, send: Send, *, allowed: bool) -> None:
+async def live(site: Site, pii: PiiFilter | None, scope: Scope, receive: Receive, send: Send, *, allowed: bool) -> None:
+    """`pii` hides personal values; None: anybody may see them."""
     socket = WebSocket(scope, receive, send)
     if not allowed:
         await socket.close()  # before it is accepted: the client sees 403
@@ -50,15 +53,16 @@ async def live(site: Site, scope: Scope, receive: Receive, send: Send, *, allowe
     try:
         with site.watching():
             await socket.accept()
-            await Connection(site, socket).serve()
+            await Connection(site, pii, socket).serve()
     except PlaitError:  # no place is free, or the engine is closed
         if socket.application_state is not WebSocketState.DISCONNECTED:
             await socket.close(_TRY_LATER)
 
 
 class Connection:
-    def __init__(self, site: Site, socket: WebSocket) -> None:
+    def __init__(self, site: Site, pii: PiiFilter | None, socket: WebSocket) -> None:
         self._site = site
+        self._pii = pii
         self._socket = socket
         self._running: dict[str, asyncio.Task[None]] = {}
         self._turn = asyncio.Lock()
@@ -130,4 +134,5 @@ class Connection:
         async with self._turn:
             if self._socket.application_state is not WebSocketState.CONNECTED:
                 raise WebSocketDisconnect
-            await self._socket.send_text(msgspec.json.encode(message).decode())
+            shown = message if self._pii is None else await self._pii.for_strangers(message, NAMESPACE)
+            await self._socket.send_text(msgspec.json.encode(shown).decode())

@@ -11,7 +11,7 @@ Everything durable is in `engine.records`; no secret is stored in plain text.
 from .audit import Audit
 from .guard import KeyGuard, Login, secret_of
 from .keys import Keys
-from .links import Link, Links, Minted
+from .links import Link, LinkMaker, Links, Minted
 from .loopback import refuse_open, refuse_open_mount
 from .options import AuthOptions
 from .tokens import Oidc
@@ -22,6 +22,7 @@ __all__ = [
     "KeyGuard",
     "Keys",
     "Link",
+    "LinkMaker",
     "Links",
     "Login",
     "Minted",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 
-from plait.api.audit import AuditEntry, AuditOutcome, AuditPage
+from plait.api.audit import AUDIT, AuditEntry, AuditOutcome, AuditPage
 from plait.api.caller import EVERYWHERE, Caller
 from plait.kernel import values
 from plait.kernel.clock import Clock
@@ -18,7 +18,7 @@ from plait.kernel.records import Record, Records
 from .rate_limit import RateLimit
 from .signing import PREFIX
 
-_KIND, _NOWHERE = "auth.audit", ""
+_NOWHERE = ""
 _LONGEST = 300
 _SECRETS = re.compile(
     r"plait_[0-9a-f]{18}_[A-Za-z0-9_-]+"  # keys
@@ -56,7 +56,7 @@ class Audit:
         entry = self._entry(caller, action, target, outcome, code, namespace, missed)
         place = _NOWHERE if entry.namespace == EVERYWHERE else entry.namespace
         try:
-            await self._records.put(Record(_KIND, place, entry.id, values.encode(entry), entry.at))
+            await self._records.put(Record(AUDIT, place, entry.id, values.encode(entry), entry.at))
         except BaseException:
             self._missed += missed + 1
             raise
@@ -64,7 +64,7 @@ class Audit:
     async def page(self, namespace: str | None = None, cursor: str | None = None, limit: int = 100) -> AuditPage:
         """Newest first; of one namespace, or of all."""
         place = None if namespace in (None, EVERYWHERE) else namespace
-        found = await self._records.list(_KIND, place, after=cursor, limit=limit + 1, newest_first=True)
+        found = await self._records.list(AUDIT, place, after=cursor, limit=limit + 1, newest_first=True)
         entries = [values.decode(record.body, AuditEntry) for record in found[:limit]]
         return AuditPage(entries=entries, next=entries[-1].id if len(found) > limit else None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from plait.api.caller import Caller
+from plait.api.caller import Caller, Role
 from plait.kernel.errors import Busy, NotFound, Unavailable
 from plait.server.errors import Forbidden, Gone, Unauthorized
 from plait.server.nouns import LINK
@@ -76,9 +76,13 @@ def expired() -> InvalidCredential:
     )
 
 
+_FORBIDDEN: Mapping[Role, str] = {"agent": "AFL_FORBIDDEN"}
+"""Agents know the codes of their own language."""
+
+
 def forbidden(caller: Caller, needed: str) -> Forbidden:
     return Forbidden(
-        "auth.forbidden",
+        _FORBIDDEN.get(caller.role, "auth.forbidden"),
         f"the role {caller.role} is not allowed to do this",
         why=f"it requires the role {needed}",
         fix="use a key with that role",

@@ -140,7 +140,8 @@ class KeyGuard:
 
 def _caller(key: Key, mode: Mode, address: str) -> Caller:
     queues = None if key.queues is None else tuple(key.queues)
-    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address, queues, key.pii)
+    facets = None if key.facets is None else tuple(key.facets)
+    return Caller(key.name, key.role, key.namespace, mode, f"key:{key.id}", address, queues, key.pii, facets)
 
 
 def _address(request: Request) -> str:

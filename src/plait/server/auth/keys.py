@@ -20,7 +20,7 @@ from collections.abc import AsyncIterator, Sequence
 import msgspec
 
 from plait.api.caller import EVERYWHERE, ROLES, Role
-from plait.api.key import Key
+from plait.api.key import FACET_PATTERN, Key
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import InvalidInput, Unavailable
@@ -68,6 +68,7 @@ class Keys:
         expires_in: float | None = None,
         queues: Sequence[str] | None = None,
         *,
+        facets: Sequence[str] | None = None,
         pii: bool = False,
     ) -> tuple[Key, str]:
         """A new key, and its text, which can't be shown again."""
@@ -80,12 +81,13 @@ class Keys:
             created_at=now,
             expires_at=None if expires_in is None else Millis(now + _span(expires_in)),
             queues=None if queues is None else _queues(queues, role),
+            facets=None if facets is None else _facets(facets, role),
             pii=pii,
         )
         secret = secrets.token_urlsafe(24)
         stored = _Stored(key, _digest(key.id, secret))
         if not await self._records.add(_record(stored)):
-            return await self.create(name, role, namespace, expires_in, queues, pii=pii)
+            return await self.create(name, role, namespace, expires_in, queues, facets=facets, pii=pii)
         return key, f"plait_{key.id}_{secret}"
 
     async def list(self, namespace: str | None = None) -> list[Key]:
@@ -206,6 +208,17 @@ def _queues(queues: Sequence[str], role: str) -> list[str]:
         if not is_queue(queue):
             raise InvalidInput("auth.bad_queues", f"queue {queue[:40]!r}", fix=QUEUE_RULE)
     return list(dict.fromkeys(queues))
+
+
+def _facets(facets: Sequence[str], role: str) -> list[str]:
+    if role != "agent":
+        raise InvalidInput(
+            "auth.bad_facets", f"a key for facets has the role agent, not {role[:40]}", fix="leave the facets out"
+        )
+    for facet in facets:
+        if not re.fullmatch(FACET_PATTERN, facet):
+            raise InvalidInput("auth.bad_facets", f"facet {facet[:40]!r}", fix="use a name or a pattern: geo.*")
+    return list(dict.fromkeys(facets))
 
 
 def _namespace(namespace: str) -> str:

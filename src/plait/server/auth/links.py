@@ -31,7 +31,7 @@ from .signing import Signer
 
 T = TypeVar("T")
 
-LinkKind = Literal["hook", "approval"]
+LinkKind = Literal["hook", "approval", "result"]
 LONGEST = 90 * 86_400
 DEFAULT = 86_400
 """Seconds until a link expires."""
@@ -47,7 +47,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
     target: str
     """The run, or the approval."""
     name: str
-    """Of the message; of an approval, whose vote it is, or empty."""
+    """Of the message; of an approval, whose vote it is, or empty; of a result, the task and its attempt."""
     expires_at: Millis
     id: str
 
@@ -63,14 +63,15 @@ class Minted(msgspec.Struct, frozen=True):
     link: Link
 
 
-class Links:
-    def __init__(self, records: Records, clock: Clock, secret: bytes, audit: Audit) -> None:
-        self._records = records
+class LinkMaker:
+    """Makes links, which needs no store."""
+
+    def __init__(self, clock: Clock, secret: bytes) -> None:
         self._clock = clock
-        self._audit = audit
         self._signers: dict[LinkKind, Signer] = {
             "hook": Signer(secret, "link.hook"),
             "approval": Signer(secret, "link.approval"),
+            "result": Signer(secret, "link.result"),
         }
 
     def mint(
@@ -83,6 +84,13 @@ class Links:
         expires_at = Millis(self._clock.now() + round(expires_in * 1000))
         link = Link(kind, namespace, target, name, expires_at, secrets.token_hex(16))
         return Minted(self._signers[kind].sign(msgspec.json.encode(link)), link)
+
+
+class Links(LinkMaker):
+    def __init__(self, records: Records, clock: Clock, secret: bytes, audit: Audit) -> None:
+        super().__init__(clock, secret)
+        self._records = records
+        self._audit = audit
 
     async def open(self, token: str, kind: LinkKind) -> Link:
         """What a link is for. Raises `auth.bad_link`, `auth.link_expired` or `auth.link_used`; changes nothing."""

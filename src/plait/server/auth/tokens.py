@@ -9,6 +9,7 @@ import jwt
 import msgspec
 
 from plait.api.caller import EVERYWHERE, ROLES, Caller
+from plait.api.key import FacetPattern
 from plait.api.task import QueueName
 from plait.kernel import values
 from plait.kernel.clock import Clock
@@ -22,6 +23,7 @@ from .signing import exact_bytes
 ROLE_CLAIM = "plait_role"
 NAMESPACE_CLAIM = "plait_namespace"
 QUEUES_CLAIM = "plait_queues"
+FACETS_CLAIM = "plait_facets"
 
 _MAX_LENGTH = 16_384
 _LEEWAY = 30
@@ -99,16 +101,34 @@ def _caller(claims: dict[str, Any], address: str) -> Caller:
         (n for n in (claims.get("email"), claims.get("preferred_username")) if isinstance(n, str) and n), subject
     )
     queues = _queues(claims[QUEUES_CLAIM]) if QUEUES_CLAIM in claims else None
-    return Caller(_short(name), role, cast(str, namespace), "token", f"token:{_short(subject)}", address, queues)
+    facets = _facets(claims[FACETS_CLAIM]) if FACETS_CLAIM in claims else None
+    return Caller(
+        _short(name),
+        role,
+        cast(str, namespace),
+        "token",
+        f"token:{_short(subject)}",
+        address,
+        queues,
+        facets=facets,
+    )
 
 
 def _queues(claim: object) -> tuple[str, ...]:
+    return _names(claim, QUEUES_CLAIM, QueueName)
+
+
+def _facets(claim: object) -> tuple[str, ...]:
+    return _names(claim, FACETS_CLAIM, FacetPattern)
+
+
+def _names(claim: object, name: str, kind: Any) -> tuple[str, ...]:
     """A list, or names with spaces between them, as scopes are written. One that can't be read allows nothing."""
     found = claim.split() if isinstance(claim, str) else claim
     try:
-        return tuple(msgspec.convert(found, Annotated[list[QueueName], msgspec.Meta(min_length=1, max_length=100)]))
+        return tuple(msgspec.convert(found, Annotated[list[kind], msgspec.Meta(min_length=1, max_length=100)]))
     except msgspec.ValidationError:
-        raise errors.no_role(QUEUES_CLAIM) from None
+        raise errors.no_role(name) from None
 
 
 def _is_namespace(value: object) -> bool:

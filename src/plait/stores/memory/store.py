@@ -18,6 +18,8 @@ from plait.stores.run_numbers import RunNumbers
 from plait.stores.sqlite import SqliteStore
 from plait.stores.sqlite.commit import commit
 
+from . import database
+
 Moment = Literal["before", "inside", "after"]
 """Of a commit. before: nothing is written. inside: all is written, then rolled back. after: it is committed
 all the same, but nobody is told."""
@@ -28,7 +30,7 @@ Faults = Callable[[Moment, Sequence[Write]], None]
 
 class MemoryStore(SqliteStore):
     def __init__(self, *, clock: Clock | None = None, faults: Faults | None = None) -> None:
-        super().__init__(":memory:", clock=clock)
+        super().__init__(database.PATH, clock=clock)
         self.faults = faults
 
     @property
@@ -42,7 +44,7 @@ class MemoryStore(SqliteStore):
 
     async def open(self) -> None:
         if self._db is None:
-            await super().open()
+            self._db = self._reader = database.take()
 
     async def close(self) -> None:
         """Keeps everything, for the next engine."""
@@ -53,6 +55,10 @@ class MemoryStore(SqliteStore):
 
     async def dispose(self) -> None:
         """Really closes: everything is gone."""
+        db, self._db, self._reader = self._db, None, None
+        if db is not None:
+            database.give_back(db)
+        self._numbers = RunNumbers()
         await super().close()
 
     async def _choose_thread(self) -> None:

@@ -21,10 +21,12 @@ from plait.kernel.store import Verdict, Write
 from .common import Numbers, Proof, Session, write_common
 from .database import SQL, Connection
 from .rare import is_rare, write_rare
+from .removals import NotRemovable
 from .task_queues import ClaimLost, has_results, write_reports
 
-_REFUSED = (asyncpg.UniqueViolationError, asyncpg.NotNullViolationError, ClaimLost)
-"""What one of the writes may meet: its place is taken, there is no such run, or its claim does not hold."""
+_REFUSED = (asyncpg.UniqueViolationError, asyncpg.NotNullViolationError, ClaimLost, NotRemovable)
+"""What one of the writes may meet: its place is taken, there is no such run, its claim does not hold, or it removes a
+run that is needed."""
 
 
 async def commit(session: Session, writes: Sequence[Write]) -> list[Verdict]:
@@ -90,7 +92,7 @@ async def _apply(session: Session, writes: Sequence[Write], found: Numbers) -> b
         if decided:
             if not await write_common(session, decided, found, proof):
                 return False
-            await write_rare(session.connection, decided)
+            await write_rare(session.connection, session.numbers, decided)
             proof = ((), ())
         if len(decided) < len(wave):
             reports = [write for write in wave if write.finished is not None]

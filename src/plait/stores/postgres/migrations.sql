@@ -293,7 +293,7 @@ alter table plait.runs add column past text;
 -- v7: indexes for every list of runs, and a text search
 
 -- The places of a list are (created_at, id), newest first; each index begins with a namespace and ends with them.
-drop index plait.runs_newest;
+-- Indexes that these replace are dropped by v9, at the end: readers would wait for that until all are made.
 create index runs_status on plait.runs (
     namespace, dialect,
     (case when status <> 'running' then status
@@ -301,12 +301,17 @@ create index runs_status on plait.runs (
           when not awake or waiting is not null then 'waiting'
           else 'working' end),
     created_at, id);
-create index runs_definition on plait.runs (namespace, definition, created_at, id);
+create index runs_definition_status on plait.runs (
+    namespace, definition,
+    (case when status <> 'running' then status
+          when blocked is not null then 'blocked'
+          when not awake or waiting is not null then 'waiting'
+          else 'working' end),
+    created_at, id);
 create index runs_blocked on plait.runs (shard) where blocked is not null and status = 'running';
-drop index plait.runs_parent;
+alter index plait.runs_parent rename to runs_parent_before;
 create index runs_parent on plait.runs (parent, created_at, id) where parent is not null;
 
-drop index plait.runs_labels;
 create table plait.run_labels (
     namespace  text collate "C" not null,
     key        text collate "C" not null,
@@ -345,8 +350,46 @@ as $$ select array['//' || namespace] || array(
 ) $$;
 
 -- Dead letters and documents of one namespace, whatever others have.
-drop index plait.dead_letters_run;
+alter index plait.dead_letters_run rename to dead_letters_run_before;
 create index dead_letters_run on plait.dead_letters (run_id, at, id);
 create index dead_letters_status on plait.dead_letters (namespace, status, at, id);
 create index dead_letters_pending on plait.dead_letters (id) where status = 'pending';
 create index records_namespace on plait.records (kind, namespace, id);
+
+-- v8: votes that approvers handed to others
+
+alter table plait.approvals add column delegations text not null default '[]';
+
+-- v9: lists of a definition by status, where v7 made an index without it; and the end of indexes that nobody reads.
+-- An update of a run writes an entry into each of its indexes in any case
+
+create index if not exists runs_definition_status on plait.runs (
+    namespace, definition,
+    (case when status <> 'running' then status
+          when blocked is not null then 'blocked'
+          when not awake or waiting is not null then 'waiting'
+          else 'working' end),
+    created_at, id);
+drop index if exists plait.runs_definition, plait.runs_newest, plait.runs_labels, plait.runs_parent_before,
+    plait.dead_letters_run_before;
+
+-- v10: runs that nothing will move
+
+-- Few runs wait like this for long. `waiting` is `[kind, words, until]`. By comparisons, as every write of a run asks.
+create index runs_stalled on plait.runs (created_at, id)
+where status = 'running' and blocked is null
+  and ((waiting is null and not awake) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc');
+
+-- v11: runs that are removed, and which runs need which large values
+
+-- `run` is a number; 0 keeps a value for good: it was there before its runs were noted, or belongs to none.
+create table plait.blob_refs (
+    digest text collate "C" not null,
+    run    bigint not null,
+    primary key (digest, run)
+);
+create index blob_refs_run on plait.blob_refs (run);
+insert into plait.blob_refs (digest, run) select digest, 0 from plait.blobs;
+
+-- Runs whose rows are gone, and whose events are going.
+create table plait.removed_runs (run bigint primary key);

@@ -25,7 +25,9 @@ from plait.stores.rows import (
 )
 
 from .database import SQL, Connection
+from .removals import write_references, write_removals
 from .run_lists import SQL as LISTS
+from .run_numbers import PostgresRunNumbers
 from .run_texts import SQL as TEXTS
 from .run_texts import has_text
 from .task_queues import write_queues
@@ -35,6 +37,8 @@ def is_rare(write: Write) -> bool:
     """Whether it has rows beyond the common ones."""
     return bool(
         write.blobs
+        or write.shared
+        or write.removal is not None
         or write.children
         or (write.approvals and withdrawal(write) is None)
         or write.dead_letters
@@ -69,9 +73,10 @@ def withdrawal(write: Write) -> ApprovalChange | None:
     return change if isinstance(change, ApprovalChange) and change.token is None else None
 
 
-async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
+async def write_rare(connection: Connection, numbers: PostgresRunNumbers, writes: Sequence[Write]) -> None:
     """Of writes of different runs."""
-    await _run(connection, "insert_blobs", (blob for write in writes for blob in write.blobs))
+    await _run(connection, "insert_blobs", sorted({d: (d, body) for w in writes for d, body in w.blobs}.values()))
+    await write_references(connection, writes)
     timers = chain.from_iterable(write.timers for write in writes if times_late(write))
     await _run(connection, "set_timers", timer_columns(timers))
     answers = await _insert_children(connection, [child for write in writes for child in write.children])
@@ -91,6 +96,7 @@ async def write_rare(connection: Connection, writes: Sequence[Write]) -> None:
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
     await write_queues(connection, writes)
+    await write_removals(connection, numbers, writes)
 
 
 async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> None:

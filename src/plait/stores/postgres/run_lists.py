@@ -7,14 +7,29 @@ from typing import Any, assert_never, get_args
 from plait.kernel.run_text import groups
 from plait.kernel.store import RunFilter, RunRow
 from plait.stores import rows, statements
-from plait.stores.run_lists import Count, Floor, Index, Names, Rows, Source, Step, TextMatch, bounds, list_steps
+from plait.stores.listed_rows import listed_run
+from plait.stores.run_lists import (
+    Abilities,
+    Count,
+    Floor,
+    Index,
+    Names,
+    Rows,
+    Source,
+    Step,
+    TextMatch,
+    bounds,
+    list_steps,
+)
 
 from .database import Connection
 
 SQL = statements.load("plait.stores.postgres", "run_lists.sql")
+_BY_ID = "join plait.runs r on r.id = place.id"
 _ORDERED = "order by place.created_at desc, place.id desc limit $7"
 """As far as the list goes: else the server may think that it is quicker to look at all."""
-_UNORDERED: tuple[Index, ...] = ("of_prefix", "of_claimed", "of_text")
+_UNORDERED: tuple[Index, ...] = ("of_prefix", "of_claimed")
+_CAN = Abilities(orders_texts=False, splits_definitions=True)
 
 
 def _composed(name: str, unordered: str) -> dict[str, str]:
@@ -22,15 +37,17 @@ def _composed(name: str, unordered: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for index in get_args(Index):
         page = unordered if index in _UNORDERED else _ORDERED
-        found[index] = SQL[name].format(index=SQL[index], page=page)
+        found[index] = SQL[name].format(index=SQL[index], run=_BY_ID, page=page)
     return found
 
 
 COUNTS, FLOORS, ROWS = _composed("count", "limit $7"), _composed("floor", ""), _composed("rows", "")
+# All that have a text are found before they are in order; which of them are on the list is looked at one by one
+ROWS["of_text"] = SQL["rows"].format(index=SQL["of_text"], run=SQL["by_number"], page=SQL["with_ties"])
 
 
 async def list_runs(connection: Connection, query: RunFilter) -> list[RunRow]:
-    steps = list_steps(query, sorts_texts=True)
+    steps = list_steps(query, _CAN)
     try:
         step = next(steps)
         while True:
@@ -50,11 +67,11 @@ async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
             arguments = (*_keys(step.source), *_bounds(query), step.most)
             return await connection.fetchval(COUNTS[step.source.index], *arguments)
         case Floor():
-            arguments = (*_keys(step.source), *_bounds(query), step.depth)
+            arguments = (*_keys(step.source), *_bounds(query, step), step.depth)
             return await connection.fetchval(FLOORS[step.source.index], *arguments)
         case Rows():
             arguments = row_arguments(query, step)
-            return [rows.listed_run(tuple(row)) for row in await connection.fetch(ROWS[step.source.index], *arguments)]
+            return [listed_run(tuple(row)) for row in await connection.fetch(ROWS[step.source.index], *arguments)]
         case Names():
             return [tuple(row) for row in await connection.fetch(SQL[step.of], step.namespace)]
         case _:
@@ -64,7 +81,7 @@ async def _answer(connection: Connection, query: RunFilter, step: Step) -> Any:
 def row_arguments(query: RunFilter, step: Rows) -> tuple[object, ...]:
     return (
         *_keys(step.source),
-        *_bounds(query, step.since),
+        *_bounds(query, step),
         query.limit,
         query.namespace,
         query.statuses,
@@ -81,9 +98,9 @@ def _keys(source: Source) -> list[list[str]]:
     return [list(column) for column in zip(*source.keys, strict=True)]
 
 
-def _bounds(query: RunFilter, floor: int | None = None) -> tuple[int, str, int]:
-    (before_at, before_id), since = bounds(query)
-    return before_at, before_id, since if floor is None else max(since, floor)
+def _bounds(query: RunFilter, step: Floor | Rows | None = None) -> tuple[int, str, int]:
+    (before_at, before_id), since = bounds(query, step)
+    return before_at, before_id, since
 
 
 def _text(text: TextMatch | None) -> tuple[list[str] | None, list[str], list[str], str]:

@@ -12,9 +12,13 @@ select created_at, id from plait.runs
 where namespace = key.a and id in (select run_id from plait.queued_tasks where claim is not null)
   and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_definition: of runs of a definition
+-- of_definition: of runs of a definition and a status
 select created_at, id from plait.runs
 where namespace = key.a and definition = key.b
+  and case when status <> 'running' then status
+           when blocked is not null then 'blocked'
+           when not awake or waiting is not null then 'waiting'
+           else 'working' end = key.c
   and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
 -- of_label: of runs that have a label
@@ -30,13 +34,18 @@ where parent = key.a and (created_at, id) < ($4::bigint, $5::text) and created_a
 select created_at, id from plait.runs
 where id >= key.a and id < key.b and (created_at, id) < ($4::bigint, $5::text) and created_at >= $6::bigint
 
--- of_text: of runs that have groups of characters, in no order
-select created_at, id from plait.runs
-where number in (
-    select run from plait.run_texts
-    where plait.text_groups(namespace, text) @> (array['//' || key.a] || $17::text[])
-      and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint)
-  and (created_at, id) < ($4::bigint, $5::text)
+-- of_text: of runs that have groups of characters, by their numbers; newest first, but for those of one moment
+select created_at, run, '' as id from plait.run_texts
+where plait.text_groups(namespace, text) @> (array['//' || key.a] || $17::text[])
+  and position($18::text in text) > 0 and created_at >= $6::bigint and created_at <= $4::bigint
+group by created_at, run order by created_at desc
+
+-- by_number: the run of such a place, looked up only when the list has come to it
+cross join lateral (
+    select * from plait.runs where number = place.run and (created_at, id) < ($4::bigint, $5::text) offset 0) as r
+
+-- with_ties: as far as the list goes, and all of the last one's moment
+order by place.created_at desc fetch first ($7::bigint) rows with ties
 
 -- count: places of an index, as far as anybody wants to know
 select count(*)
@@ -53,7 +62,7 @@ cross join lateral (select created_at from ({index}) as place order by created_a
 select found.*
 from unnest($1::text[], $2::text[], $3::text[]) as key (a, b, c)
 cross join lateral (
-    select r.*, state.claimed from ({index}) as place join plait.runs r on r.id = place.id
+    select r.*, state.claimed from ({index}) as place {run}
     cross join lateral (select not r.awake and exists (
         select from plait.queued_tasks q where q.run_id = r.id and q.claim is not null) as claimed) as state
     where ($8::text is null or r.namespace = $8)

@@ -103,8 +103,9 @@ select nextval('plait.run_numbers') from generate_series(1, $1);
 -- hold_epochs: the epochs that writes must prove; a takeover waits until they are written
 select shard, epoch from plait.shards where shard = any ($1::integer[]) order by shard for share;
 
--- insert_blobs: values by their hashes; the same value twice is one
-insert into plait.blobs (digest, body) select * from unnest($1::text[], $2::bytea[]) on conflict (digest) do nothing;
+-- insert_blobs: values by their hashes; the same value twice is one. Its row is locked, so that nobody removes it meanwhile
+insert into plait.blobs (digest, body) select * from unnest($1::text[], $2::bytea[])
+on conflict (digest) do update set digest = excluded.digest;
 
 -- set_timers: timers, or their new times
 insert into plait.timers (run_id, token, shard, due)
@@ -143,24 +144,25 @@ on conflict (run_id, key) do nothing;
 
 -- insert_approvals: something people must decide, unless it is open already
 insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
-                             approvers, escalations, level, status, votes, decided_at, decided_by, answer)
+                             approvers, escalations, level, status, votes, decided_at, decided_by, answer,
+                             delegations)
 select plait.approval_id(id), run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
-       approvers, escalations, level, status, votes, decided_at, decided_by, answer
+       approvers, escalations, level, status, votes, decided_at, decided_by, answer, delegations
 from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[],
             $9::text[], $10::text[], $11::integer[], $12::text[], $13::text[], $14::integer[], $15::text[],
-            $16::text[], $17::bigint[], $18::text[], $19::text[])
+            $16::text[], $17::bigint[], $18::text[], $19::text[], $20::text[])
   as a (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
-        approvers, escalations, level, status, votes, decided_at, decided_by, answer)
+        approvers, escalations, level, status, votes, decided_at, decided_by, answer, delegations)
 on conflict (run_id, token) where status = 'open' do nothing;
 
--- change_approvals: votes, escalations, and how they were closed; null leaves a column as it is
+-- change_approvals: votes, delegations, escalations, and how they were closed; null leaves a column as it is
 update plait.approvals a
 set status = c.status, decided_at = c.decided_at, decided_by = c.decided_by, answer = c.answer,
     votes = coalesce(c.votes, a.votes), approvers = coalesce(c.approvers, a.approvers),
-    level = coalesce(c.level, a.level)
+    level = coalesce(c.level, a.level), delegations = coalesce(c.delegations, a.delegations)
 from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[],
-            $9::integer[])
-  as c (run_id, token, status, decided_at, decided_by, answer, votes, approvers, level)
+            $9::integer[], $10::text[])
+  as c (run_id, token, status, decided_at, decided_by, answer, votes, approvers, level, delegations)
 where a.run_id = c.run_id and a.token = c.token and a.status = 'open';
 
 -- withdraw_approvals: all open ones of some runs
@@ -388,6 +390,15 @@ order by id limit $4;
 select kind, namespace, id, body, at from plait.records
 where kind = $1 and namespace = $3 and ($2::text is null or id < $2) order by id desc limit $4;
 
+-- list_stalled: runs that nothing will move, and have not moved since a moment
+select r.id from plait.runs r
+where status = 'running' and blocked is null
+  and ((waiting is null and not awake) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc')
+  and ($2::text is null or r.namespace = $2)
+  and coalesce((select l.at from plait.log l where l.run = r.number order by l.seq desc limit 1), r.created_at) < $1
+  and not exists (select from plait.inbox i where i.run_id = r.id and not i.taken)
+order by r.created_at, r.id limit $3;
+
 -- census: how much waits
 select (select count(*) from plait.inbox where not taken),
        (select count(*) from plait.approvals where status = 'open'),
@@ -404,7 +415,9 @@ join pg_am a on a.oid = c.relam and a.amname = 'btree'
 where e.extname = 'amcheck' order by c.relname;
 
 -- lost_logs: rows of logs that belong to no run
-select count(*) from plait.log l where not exists (select from plait.runs where number = l.run);
+select count(*) from plait.log l
+where not exists (select from plait.runs where number = l.run)
+  and not exists (select from plait.removed_runs where run = l.run);
 
 -- scrub_records: drops the versions of records that were overwritten
 vacuum plait.records;

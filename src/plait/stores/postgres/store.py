@@ -39,7 +39,7 @@ from plait.kernel.store import (
     Verdict,
     Write,
 )
-from plait.stores import rows
+from plait.stores import listed_rows, rows
 from plait.stores.log_rows import log_row
 
 from .commit import commit
@@ -47,6 +47,7 @@ from .common import Session
 from .database import SQL, Address, Connection, migrate, readable_errors
 from .link import Link, Links
 from .listener import Listener
+from .removals import PostgresRemovals
 from .run_lists import list_runs, namespaces
 from .run_numbers import PostgresRunNumbers
 from .run_texts import TextIndex, fill_run_texts, index_due
@@ -95,6 +96,7 @@ class PostgresStore:
         self._lists: Links | None = None
         self._texts = TextIndex(lambda: self._use(self._lists))
         self._listener: Listener | None = None
+        self.removals = PostgresRemovals(lambda: self._use(self._lists))
         self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
 
     async def open(self) -> None:
@@ -158,7 +160,7 @@ class PostgresStore:
         async with self._use(self._readers) as connection, connection.transaction():
             await connection.execute(SQL["count_recoveries"], list(shards), SUSPECT_AFTER)
             found: list[Any] = await connection.fetch(SQL["awake_runs"], list(shards))
-        return [self._numbered(row) for row in rows.readable_runs(found)]
+        return [self._numbered(row) for row in listed_rows.readable_runs(found)]
 
     async def inbox(self, shards: Collection[Shard], limit: int) -> list[InboxRow]:
         found = await self._fetch("waiting_inbox", list(shards), limit)
@@ -209,7 +211,8 @@ class PostgresStore:
         return rows.approval(tuple(found[0])) if found else None
 
     async def approvals(self, query: ApprovalFilter) -> list[Approval]:
-        return [rows.approval(tuple(row)) for row in await self._list(*rows.approval_query(query), query.limit)]
+        found = await self._list(*rows.approval_query(query), query.limit)
+        return [listed_rows.listed_approval(tuple(row)) for row in found]
 
     async def dead_letter(self, id: str) -> DeadLetter | None:
         found = await self._fetch("get_dead_letter", id)
@@ -219,7 +222,7 @@ class PostgresStore:
         self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
     ) -> list[DeadLetter]:
         found = await self._list(*rows.dead_letter_query(namespace, run_id, status))
-        return [rows.dead_letter(tuple(row)) for row in found]
+        return [listed_rows.listed_dead_letter(tuple(row)) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         return [Line(*row) for row in await self._list("list_lines", run_id, node, after, limit)]
@@ -245,6 +248,9 @@ class PostgresStore:
 
     async def census(self) -> Census:
         return Census(*(await self._list("census"))[0])
+
+    async def stalled(self, before: Millis, namespace: str | None, limit: int) -> list[RunId]:
+        return [RunId(row[0]) for row in await self._list("list_stalled", before, namespace, limit)]
 
     async def namespaces(self) -> list[str]:
         async with self._use(self._lists) as connection:

@@ -60,7 +60,7 @@ class PostgresTaskQueues:
 
     async def expired(self, shards: Collection[Shard], limit: int) -> Expired:
         listed = list(shards)
-        claims = [expired_claim(tuple(row)) for row in await self._fetch("expired", listed, limit)]
+        claims = [expired_claim(tuple(row)) for row in await self._fetch("expired", listed, limit, TIMEOUT_GRACE)]
         return Expired(claims, bool(claims or await self._fetch("any_queued", listed)))
 
     async def note_worker(self, namespace: str, queues: Collection[str], worker: str) -> None:

@@ -98,9 +98,16 @@ select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, 
        timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease
 from plait.queued_tasks where run_id = $1 and ($2::text is null or token = $2) order by id;
 
--- expired: claims whose time is up
+-- expired: claims whose time is up. Those that would last longer than their lease, because the database's clock was set
+-- back, last for a lease from now on
 with now as (
     select plait.ms(clock_timestamp()) as at
+), set_back as (
+    update plait.queued_tasks q
+    set claimed_at = now.at, deadline = now.at + q.timeout + $3::bigint,
+        expires = least(now.at + least(q.lease, q.heartbeat), now.at + q.timeout + $3::bigint)
+    from now
+    where q.claim is not null and q.expires > now.at + q.lease and q.shard = any ($1::integer[])
 )
 select run_id, token, opening, worker,
        case when deadline <= now.at then 'timeout' when heartbeat <= lease then 'heartbeat' else 'lease' end, progress

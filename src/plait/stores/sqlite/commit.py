@@ -11,8 +11,11 @@ out which; that never happens to a healthy owner.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import repeat
 
 import apsw
+import msgspec
 
 from plait.kernel.approval import Approval, ApprovalChange
 from plait.kernel.errors import ErrorInfo
@@ -36,10 +39,12 @@ from plait.stores.rows import (
 from plait.stores.run_numbers import RunNumbers
 
 from .database import atomic, undo
+from .removals import NotRemovable, write_references, write_removal
 from .run_texts import index_error, index_new_runs, is_due
 from .task_queues import ClaimLost, has_results, write_queues
 
 SQL = statements.load("plait.stores.sqlite", "statements.sql")
+_by_shard = msgspec.json.Decoder(dict[int, int])
 
 
 def commit(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) -> list[Verdict]:
@@ -47,9 +52,12 @@ def commit(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
     db.execute("begin immediate")
     try:
         verdicts = _fence(db, writes)
-        found = _apply(db, numbers, [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"])
+        sound = writes
+        if "fenced" in verdicts:
+            sound = [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"]
+        found = _apply(db, numbers, sound)
         db.execute("commit")
-    except (apsw.ConstraintError, ClaimLost):
+    except (apsw.ConstraintError, ClaimLost, NotRemovable):
         undo(db)
         return _commit_apart(db, numbers, writes)
     except BaseException:
@@ -74,8 +82,15 @@ def _fence(db: apsw.Connection, writes: Sequence[Write]) -> list[Verdict]:
     if len(writes) == 1 and writes[0].epoch is not None:
         epochs = dict(db.execute(SQL["epoch_of"], (writes[0].shard,)))
     else:
-        epochs = dict(db.execute(SQL["epochs"]))
+        [(text,)] = db.execute(SQL["epochs"])
+        epochs = _epochs(text)
     return ["ok" if write.epoch is None or epochs[write.shard] == write.epoch else "fenced" for write in writes]
+
+
+@lru_cache(maxsize=8)
+def _epochs(text: str) -> dict[int, int]:
+    """By shard. Every group asks for them, and they change only when an owner does."""
+    return _by_shard.decode(text)
 
 
 def _apply_one(db: apsw.Connection, numbers: RunNumbers, write: Write) -> Verdict:
@@ -84,6 +99,8 @@ def _apply_one(db: apsw.Connection, numbers: RunNumbers, write: Write) -> Verdic
             _apply(db, numbers, [write])
     except ClaimLost:
         return "exists" if has_results(db, write) else "conflict"
+    except NotRemovable:
+        return "conflict"
     except apsw.ConstraintError:
         return "exists" if write.create is not None else "conflict"
     return "ok"
@@ -96,17 +113,22 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
     logs: list[Row] = []
     patches: list[Row] = []
     failures: list[tuple[int, ErrorInfo]] = []
+    known = numbers.get
+    rest: list[Write] = []
     for write in writes:
-        if write.log is None and write.patch is None and not write.copies:
-            continue
-        number = numbers.get(write.run_id) or _number(db, write.run_id, found)
-        if write.log is not None:
-            logs.append(log_columns(number, write.log))
+        log, patch = write.log, write.patch
+        if not write.plain:
+            rest.append(write)
+            if log is None and patch is None and not write.copies:
+                continue
+        number = known(write.run_id) or _number(db, write.run_id, found)
+        if log is not None:
+            logs.append(log_columns(number, log))
         if write.copies:
-            logs += [log_columns(number, copy) for copy in write.copies]
-        if write.patch is not None:
-            patches.append(patch_columns(number, write.patch))
-            error = write.patch.error or write.patch.blocked
+            logs += map(log_columns, repeat(number), write.copies)
+        if patch is not None:
+            patches.append(patch_columns(number, patch))
+            error = patch.error or patch.blocked
             if error is not None and number is not None:
                 failures.append((number, error))
     if logs:
@@ -115,9 +137,10 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
         index_error(db, number, error)
     if patches:
         db.executemany(SQL["patch_run"], patches)
-    for write in writes:
-        if not write.plain:
-            _apply_rest(db, write)
+    for write in rest:
+        _apply_rest(db, write)
+        if write.removal is not None:
+            write_removal(db, numbers, write.run_id, write.removal)
     return found
 
 
@@ -152,6 +175,8 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
     run_id = write.run_id
     if write.blobs:
         db.executemany(SQL["insert_blob"], write.blobs)
+    if write.blobs or write.shared:
+        write_references(db, write)
     if write.clear_all:
         db.execute(SQL["clear_timers"], (run_id,))
     if write.cleared:

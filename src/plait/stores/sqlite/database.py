@@ -31,6 +31,10 @@ _UNLISTED = """
 select id from runs
 where typeof(created_at) <> 'integer' or status not in ('running', 'completed', 'failed', 'cancelled')
 """
+_LOST = """
+select count(*) from log
+where run not in (select number from runs) and run not in (select run from removed_runs)
+"""
 _MIGRATIONS = list(statements.load("plait.stores.sqlite", "migrations.sql").values())
 
 
@@ -41,6 +45,8 @@ def connect(path: str, synchronous: Synchronous, busy_ms: int) -> apsw.Connectio
             _create_private(path)
         db = apsw.Connection(path, statementcachesize=200)
         db.set_busy_timeout(busy_ms)
+        # Else SQLite compiles a statement anew at each call, to see whether this call's values allow a partial index
+        db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         _check_ours(db, path)
         db.execute("pragma journal_mode = wal")
         db.execute(f"pragma synchronous = {synchronous}")
@@ -84,7 +90,7 @@ def check_file(path: str) -> list[str]:
         db = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
         try:
             found = [str(row[0]) for row in db.execute("pragma integrity_check")]
-            (lost,) = next(db.execute("select count(*) from log where run not in (select number from runs)"))
+            (lost,) = next(db.execute(_LOST))
             unlisted = [str(row[0]) for row in db.execute(_UNLISTED)]
         finally:
             db.close()
@@ -105,6 +111,17 @@ def atomic(db: apsw.Connection) -> Generator[None]:
     except BaseException:
         undo(db, "part" if within else None)
         raise
+
+
+@contextmanager
+def without_waiting(db: apsw.Connection) -> Generator[None]:
+    """Transactions in it are not waited for until they are on disk: that is left to the next one that is."""
+    before = db.pragma("synchronous")
+    db.pragma("synchronous", "NORMAL")
+    try:
+        yield
+    finally:
+        db.pragma("synchronous", before)
 
 
 def undo(db: apsw.Connection, savepoint: str | None = None) -> None:

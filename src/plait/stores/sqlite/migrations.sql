@@ -335,3 +335,74 @@ create index dead_letters_run on dead_letters (run_id, at, id);
 create index dead_letters_status on dead_letters (namespace, status, at, id);
 create index dead_letters_pending on dead_letters (id) where status = 'pending';
 create index records_namespace on records (kind, namespace, id);
+
+-- v8: votes that approvers handed to others
+
+alter table approvals add column delegations text not null default '[]';
+
+-- v9: a run's status is checked by comparisons
+
+-- For `status in (...)` SQLite fills a table of its own with the four words, each time that a run is written.
+create table checked_runs (
+    id           text not null,
+    namespace    text not null,
+    dialect      text not null,
+    definition   text not null,
+    version      text,
+    shard        integer not null,
+    status       text not null check (status = 'running' or status = 'completed' or status = 'failed'
+                                      or status = 'cancelled'),
+    awake        integer not null,
+    parent       text,
+    parent_token text,
+    depth        integer not null,
+    labels       text not null,
+    start_hash   text not null,
+    created_at   integer not null,
+    ended_at     integer,
+    deadline     integer,
+    output       text,
+    error        text,
+    blocked      text,
+    recoveries   integer not null default 0,
+    full         integer not null default 0,
+    number       integer primary key,
+    waiting      text,
+    past         text
+);
+insert into checked_runs select * from runs;
+drop table runs;
+alter table checked_runs rename to runs;
+create unique index runs_id on runs (id);
+create index runs_awake on runs (shard) where awake = 1 and status = 'running';
+create index runs_status on runs (
+    namespace, dialect,
+    case when status <> 'running' then status
+         when blocked is not null then 'blocked'
+         when awake = 0 or waiting is not null then 'waiting'
+         else 'working' end,
+    created_at, id);
+create index runs_definition on runs (namespace, definition, created_at, id);
+create index runs_blocked on runs (shard) where blocked is not null and status = 'running';
+create index runs_parent on runs (parent, created_at, id) where parent is not null;
+
+-- v10: runs that nothing will move
+
+-- Few runs wait like this for long. `waiting` is `[kind, words, until]`. By comparisons, as every write of a run asks.
+create index runs_stalled on runs (created_at, id)
+where status = 'running' and blocked is null
+  and ((waiting is null and awake = 0) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc');
+
+-- v11: runs that are removed, and which runs need which large values
+
+-- `run` is a number; 0 keeps a value for good: it was there before its runs were noted, or belongs to none.
+create table blob_refs (
+    digest text not null,
+    run    integer not null,
+    primary key (digest, run)
+) without rowid;
+create index blob_refs_run on blob_refs (run);
+insert into blob_refs (digest, run) select digest, 0 from blobs;
+
+-- Runs whose rows are gone, and whose events are going.
+create table removed_runs (run integer primary key);

@@ -11,11 +11,13 @@ import apsw
 
 from plait.kernel.store import RunFilter, RunRow
 from plait.stores import rows, statements
-from plait.stores.run_lists import Count, Floor, Index, Key, Names, Rows, Step, TextMatch, bounds, list_steps
+from plait.stores.listed_rows import listed_run
+from plait.stores.run_lists import Abilities, Count, Floor, Index, Key, Names, Rows, Step, TextMatch, bounds, list_steps
 
 from .run_texts import LATEST, PLACE_BITS, search_expression
 
 SQL = statements.load("plait.stores.sqlite", "run_lists.sql")
+_CAN = Abilities(orders_texts=True, splits_definitions=False)
 
 
 def _composed(name: str) -> dict[str, str]:
@@ -33,7 +35,7 @@ COUNTS, ROWS = _composed("count"), _composed("rows")
 
 
 def list_runs(db: apsw.Connection, query: RunFilter) -> list[RunRow]:
-    steps = list_steps(query, sorts_texts=False)
+    steps = list_steps(query, _CAN)
     reading = _Reading(db, query)
     try:
         step = next(steps)
@@ -88,7 +90,7 @@ class _Reading:
             created_at: int = columns[rows.CREATED_AT]
             if created_at < oldest or (len(found) >= self._query.limit and created_at != last):
                 break
-            row = rows.listed_run(columns)
+            row = listed_run(columns)
             found[row.id] = row
             last = created_at
         return list(found.values())

@@ -21,7 +21,7 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.run_text import groups, of_error
 from plait.stores import statements
 from plait.stores.rows import Row, json_text
-from plait.stores.run_texts import ERROR, NewRun, texts
+from plait.stores.run_texts import ABOUT, ERROR, NewRun, texts
 
 SQL = statements.load("plait.stores.sqlite", "run_texts.sql")
 
@@ -60,11 +60,21 @@ def index_error(db: apsw.Connection, number: int, error: ErrorInfo) -> None:
         return
     namespace, created_at = changed
     place = text_place(created_at, number, ERROR)
+    _unindex(db, place, number)
+    _add(db, [(place, number, ERROR, namespace_mark(namespace), of_error(error))])
+
+
+def unindex_run(db: apsw.Connection, number: int, created_at: int) -> None:
+    """Before its row goes. One that is not in the index yet has no texts."""
+    for part in (ABOUT, ERROR):
+        _unindex(db, text_place(created_at, number, part), number)
+
+
+def _unindex(db: apsw.Connection, place: int, number: int) -> None:
     old: Row | None = db.execute(SQL["old_text"], (place, number)).fetchone()
     if old is not None:
         db.execute(SQL["unindex_text"], old)
         db.execute(SQL["delete_text"], (place,))
-    _add(db, [(place, number, ERROR, namespace_mark(namespace), of_error(error))])
 
 
 def _add(db: apsw.Connection, found: Sequence[Row]) -> None:

@@ -1,8 +1,8 @@
 -- epoch_of: the epoch a write must prove
 select shard, epoch from shards where shard = ?1;
 
--- epochs: those of all shards, for many writes at once
-select shard, epoch from shards;
+-- epochs: those of all shards, for many writes at once; as one text, which is the same for group after group
+select json_group_object(shard, epoch) from shards;
 
 -- insert_run: a new run
 insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
@@ -64,21 +64,22 @@ with recursive again (number) as (
     select number + 1 from again where exists (select 1 from approvals where id = ?1 || '~' || number)
 )
 insert into approvals (id, run_id, namespace, token, title, asked, asked_at, deadline, form, evidence, required,
-                       approvers, escalations, level, status, votes, decided_at, decided_by, answer)
+                       approvers, escalations, level, status, votes, decided_at, decided_by, answer, delegations)
 select case when exists (select 1 from approvals where id = ?1)
             then ?1 || '~' || (select max(number) from again) else ?1 end,
-       ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19
+       ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20
 where true
 on conflict (run_id, token) where status = 'open' do nothing;
 
--- change_approval: a vote, an escalation, or how it was closed; null leaves a column as it is
+-- change_approval: a vote, a delegation, an escalation, or how it was closed; null leaves a column as it is
 update approvals
 set status = ?3, decided_at = ?4, decided_by = ?5, answer = ?6,
-    votes = coalesce(?7, votes), approvers = coalesce(?8, approvers), level = coalesce(?9, level)
+    votes = coalesce(?7, votes), approvers = coalesce(?8, approvers), level = coalesce(?9, level),
+    delegations = coalesce(?10, delegations)
 where run_id = ?1 and token = ?2 and status = 'open';
 
 -- withdraw_approvals: all open ones of a run
-update approvals set status = 'withdrawn', decided_at = ?2 where run_id = ?1 and status = 'open';
+update approvals indexed by approvals_open set status = 'withdrawn', decided_at = ?2 where run_id = ?1 and status = 'open';
 
 -- insert_dead_letter: a task that used up its attempts; a new failure of the same task takes the old one's place
 insert into dead_letters (id, run_id, namespace, token, label, attempts, error, at, status)
@@ -115,11 +116,10 @@ on conflict (kind, id, namespace) do update set at = excluded.at, body = exclude
 -- remove_record: a document that is not wanted any more
 delete from records where kind = ?1 and namespace = ?2 and id = ?3;
 
--- free_shards: shards nobody holds
-select shard from shards where owner is null or expires <= ?1 order by shard limit ?2;
-
--- take_shard: a new owner, a new epoch
-update shards set owner = ?2, epoch = epoch + 1, expires = ?3 where shard = ?1 returning shard, epoch;
+-- take_shards: of those that nobody holds; a new owner, a new epoch
+update shards set owner = ?3, epoch = epoch + 1, expires = ?4
+where shard in (select shard from shards where owner is null or expires <= ?1 order by shard limit ?2)
+returning shard, epoch;
 
 -- free_all: the process that held them is gone
 update shards set owner = null;
@@ -150,10 +150,12 @@ update shards set owner = null, expires = 0 where owner = ?1 and shard = ?2;
 
 -- count_recovery: an awake run changes hands because its owner died; one that is blocked had nothing under way
 update runs set recoveries = recoveries + 1
-where shard = ?1 and awake = 1 and status = 'running' and blocked is null and recoveries < ?2;
+where shard in (select value from json_each(?1)) and awake = 1 and status = 'running' and blocked is null
+  and recoveries < ?2;
 
 -- awake_runs: what a new owner must load
-select *, 0 as claimed from runs where shard = ?1 and awake = 1 and status = 'running' order by created_at, id;
+select *, 0 as claimed from runs
+where shard in (select value from json_each(?1)) and awake = 1 and status = 'running' order by created_at, id;
 
 -- waiting_inbox: inputs nobody has taken, oldest first
 select run_id, shard, key, body, at from inbox
@@ -247,6 +249,15 @@ where kind = ?1 and namespace = ?3 and id >= coalesce(?2, '') and (?2 is null or
 -- list_records_of_namespace_newest: the same, the other way round
 select kind, namespace, id, body, at from records indexed by records_namespace
 where kind = ?1 and namespace = ?3 and (?2 is null or id < ?2) order by id desc limit ?4;
+
+-- list_stalled: runs that nothing will move, and have not moved since a moment
+select r.id from runs r
+where status = 'running' and blocked is null
+  and ((waiting is null and awake = 0) or substr(waiting, 3, 4) = 'join' or substr(waiting, 3, 4) = 'stuc')
+  and (?2 is null or r.namespace = ?2)
+  and coalesce((select l.at from log l where l.run = r.number order by l.seq desc limit 1), r.created_at) < ?1
+  and not exists (select 1 from inbox i where i.run_id = r.id and i.taken = 0)
+order by r.created_at, r.id limit ?3;
 
 -- census: how much waits
 select (select count(*) from inbox where taken = 0),

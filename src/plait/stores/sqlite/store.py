@@ -48,7 +48,7 @@ from plait.kernel.store import (
     Verdict,
     Write,
 )
-from plait.stores import rows
+from plait.stores import listed_rows, rows
 from plait.stores.log_rows import log_row
 from plait.stores.run_numbers import RunNumbers
 
@@ -56,6 +56,7 @@ from .commit import SQL, commit
 from .database import Synchronous, atomic, check_file, connect, migrate, raise_readable, readable_errors
 from .owner_lock import OwnerLock
 from .readers import Readers
+from .removals import SqliteRemovals
 from .run_lists import list_runs, namespaces
 from .run_texts import SQL as TEXTS
 from .run_texts import index_new_runs
@@ -96,11 +97,13 @@ class SqliteStore:
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
         self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
+        self.removals = SqliteRemovals(self._write, self._read)
         self._seen = 0
 
     async def open(self) -> None:
         self._db = self._connect()
         migrate(self._db, self.path)
+        self._seen = _data_version(self._db)  # what others wrote before is no news
         # A memory database belongs to its connection; a file is read beside its writer.
         if self.path == ":memory:":
             self._reader = self._db
@@ -148,8 +151,8 @@ class SqliteStore:
             with atomic(db):
                 if lock == "fresh":  # so whoever is named as an owner is dead
                     db.execute(SQL["free_all"])
-                free = [row[0] for row in db.execute(SQL["free_shards"], (now, want))]
-                return [Lease(*next(db.execute(SQL["take_shard"], (shard, owner, now + ttl)))) for shard in free]
+                taken: list[Any] = db.execute(SQL["take_shards"], (now, want, owner, now + ttl)).fetchall()
+            return [Lease(*row) for row in sorted(taken)]
 
         return await self._write(take)
 
@@ -183,13 +186,11 @@ class SqliteStore:
 
     async def recovering(self, shards: Collection[Shard]) -> list[RunRow]:
         def count(db: apsw.Connection) -> list[RunRow]:
-            found: list[RunRow] = []
+            among = rows.json_text(list(shards))
             with atomic(db):
-                for shard in shards:
-                    db.execute(SQL["count_recovery"], (shard, SUSPECT_AFTER))
-                    awake = rows.readable_runs(db.execute(SQL["awake_runs"], (shard,)))
-                    found += [self._numbered(row) for row in awake]
-            return found
+                db.execute(SQL["count_recovery"], (among, SUSPECT_AFTER))
+                awake = listed_rows.readable_runs(db.execute(SQL["awake_runs"], (among,)))
+            return [self._numbered(row) for row in awake]
 
         return await self._write(count)
 
@@ -244,7 +245,7 @@ class SqliteStore:
     async def approvals(self, query: ApprovalFilter) -> list[Approval]:
         name, *given = rows.approval_query(query)
         found = await self._list(name, *given, -1 if query.limit is None else query.limit)
-        return [rows.approval(row) for row in found]
+        return [listed_rows.listed_approval(row) for row in found]
 
     async def dead_letter(self, id: str) -> DeadLetter | None:
         found = self._query("get_dead_letter", id)
@@ -254,7 +255,7 @@ class SqliteStore:
         self, namespace: str | None, run_id: RunId | None = None, status: DeadLetterStatus | None = None
     ) -> list[DeadLetter]:
         found = await self._list(*rows.dead_letter_query(namespace, run_id, status))
-        return [rows.dead_letter(row) for row in found]
+        return [listed_rows.listed_dead_letter(row) for row in found]
 
     async def lines(self, run_id: RunId, node: str | None, after: int, limit: int) -> list[Line]:
         return [Line(*row) for row in await self._list("list_lines", run_id, node, after, limit)]
@@ -278,6 +279,9 @@ class SqliteStore:
 
     async def census(self) -> Census:
         return Census(*(await self._list("census"))[0])
+
+    async def stalled(self, before: Millis, namespace: str | None, limit: int) -> list[RunId]:
+        return [RunId(row[0]) for row in await self._list("list_stalled", before, namespace, limit)]
 
     async def namespaces(self) -> list[str]:
         return await self._read(namespaces)

@@ -27,7 +27,7 @@ from plait.stores import statements
 from plait.stores.rows import json_text, text
 from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, queued_columns
 
-from .database import atomic
+from .database import atomic, without_waiting
 
 T = TypeVar("T")
 
@@ -56,7 +56,8 @@ class SqliteTaskQueues:
         terms = (request.claim, request.worker, now, request.lease, TIMEOUT_GRACE)
 
         def take(db: apsw.Connection) -> list[HeldTask]:
-            with atomic(db):
+            # A claim that a power cut undoes is no claim, and its worker's result is late
+            with without_waiting(db), atomic(db):
                 free = _free(db, request, wanted)
                 return [held_task(next(db.execute(SQL["claim"], (id, *terms)))) for id in free]
 
@@ -77,7 +78,10 @@ class SqliteTaskQueues:
 
     async def expired(self, shards: Collection[Shard], limit: int) -> Expired:
         listed = None if len(shards) == SHARDS else json_text(list(shards))
-        found = self._rows(SQL["expired"], (listed, self._clock.now(), limit))
+        now = self._clock.now()
+        if self._rows(SQL["any_set_back"], (now,)):
+            await self._changed("set_back", now, TIMEOUT_GRACE)
+        found = self._rows(SQL["expired"], (listed, now, limit))
         claims = [expired_claim(row) for row in found]
         return Expired(claims, bool(claims or self._rows(SQL["any_queued"], (listed,))))
 

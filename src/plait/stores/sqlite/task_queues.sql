@@ -73,6 +73,15 @@ from queued_tasks
 where claim is not null and expires <= ?2 and (?1 is null or shard in (select value from json_each(?1)))
 order by expires limit ?3;
 
+-- any_set_back: whether a claim would last longer than its lease, because the clock was set back
+select 1 from queued_tasks where claim is not null and expires > ?1 + lease limit 1;
+
+-- set_back: such claims last for a lease from now on
+update queued_tasks
+set claimed_at = ?1, deadline = ?1 + timeout + ?2,
+    expires = min(?1 + min(lease, coalesce(heartbeat, lease)), coalesce(?1 + timeout + ?2, ?1 + lease))
+where claim is not null and expires > ?1 + lease;
+
 -- any_queued: whether there is anything to watch over
 select 1 from queued_tasks where ?1 is null or shard in (select value from json_each(?1)) limit 1;
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import product
 from random import Random
@@ -11,18 +11,20 @@ from typing import Any, TypeVar
 
 from plait.engine import Handle
 from plait.kernel.errors import Conflict, Forbidden, InvalidInput, RunFailed, Unavailable
-from plait.kernel.ids import RunId, TaskToken
-from plait.kernel.inputs import TaskResult
-from plait.kernel.values import encode
+from plait.kernel.events import Recorded
 from plait.registry.engine import Engine
 
 from .cluster import Cluster
 from .follow import PEOPLE, follow
 from .plan import Contest, Listen, walk
 from .scenario import Root
+from .stale_results import report_stale
 from .storm import Storm
 
 T = TypeVar("T")
+
+_PATIENCE = 8.0
+"""Seconds that a client waits before it tries again, at most."""
 
 
 class Client:
@@ -107,16 +109,18 @@ class Client:
 
     async def _rewind(self, handle: Handle[Any]) -> None:
         """To a place that the run has come by since it was last rewound: another time it may not open the same."""
-        events, known = await handle.events(), {node.id for node in (await handle.view()).nodes}
-        opened = {e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]}
-        places = sorted(opened & known)
-        await handle.rewind(Random(self.root.id).choice([None, *places]))
+        known = {node.id for node in (await handle.view()).nodes}
+        place = self._any_of(_places(await handle.events()) & known)
+        await handle.rewind(place)
 
     async def _fork(self, handle: Handle[Any]) -> None:
-        events = await handle.events()
-        places = sorted({e.data["at"] for e in events if e.type == "op.opened" and "/" not in e.data["at"]})
+        place = self._any_of(_places(await handle.events()))
         with reached("kernel.run_exists"):
-            await handle.fork(Random(self.root.id).choice([1, *places]), id=f"{self.root.id}-fork")
+            await handle.fork(1 if place is None else place, id=f"{self.root.id}-fork")
+
+    def _any_of(self, places: set[str]) -> str | None:
+        """The same one in calm and in a storm, even if some places were only come by in one of them."""
+        return min([None, *places], key=lambda place: Random(f"{self.root.id} {place}").random())
 
     # -- how it gets through -------------------------------------------------------------------------------------
 
@@ -128,6 +132,12 @@ class Client:
 
     async def _until(self, call: Callable[[Engine], Awaitable[T]]) -> T:
         return await get_through(self._cluster, self._random, call)
+
+
+def _places(events: Sequence[Recorded]) -> set[str]:
+    """Of operations that a run can be taken back to. How a listener is numbered depends on how messages came."""
+    opened = {event.data["at"] for event in events if event.type == "op.opened"}
+    return {at for at in opened if "/" not in at and "." not in at}
 
 
 def _wanted(root: Root) -> Iterator[tuple[list[str], int]]:
@@ -152,14 +162,15 @@ def reached(*codes: str) -> Generator[None]:
 
 
 async def get_through(cluster: Cluster, random: Random, call: Callable[[Engine], Awaitable[T]]) -> T:
-    """On any engine that lives, again and again, until one has answered."""
+    """On any engine that lives, again and again, but ever more patiently, until one has answered."""
+    pause = 0.5
     while True:
-        if engines := cluster.alive:
-            try:
-                return await call(random.choice(engines))
-            except Unavailable:
-                pass
-        await cluster.clock.sleep(0.5)
+        engines = await cluster.one_alive()
+        try:
+            return await call(random.choice(engines))
+        except Unavailable:
+            await cluster.clock.sleep(pause)
+            pause = min(2 * pause, _PATIENCE)
 
 
 async def decide_everything(cluster: Cluster) -> None:
@@ -191,14 +202,11 @@ async def _vote(cluster: Cluster, random: Random, id: str, by: str) -> None:
 
 
 def stale_result(cluster: Cluster, storm: Storm) -> None:
-    """A worker that was thought dead reports an attempt that is long over: it must change nothing."""
-    last: dict[tuple[str, str], int] = {}
-    for entry in cluster.world.ledger:
-        if not entry.undo:
-            last[entry.run_id, entry.path] = max(entry.attempt, last.get((entry.run_id, entry.path), 0))
-    tried_again = [place for place, attempt in last.items() if attempt > 1]
-    if tried_again and cluster.alive:
-        run_id, path = storm.random.choice(tried_again)
-        storm.seen.append(f"an old attempt of {path} of {run_id} reports")
-        stale = TaskResult(TaskToken(path), last[run_id, path] - 1, encode({"done": "by a zombie"}))
-        storm.random.choice(cluster.alive).kernel.dispatcher.report(RunId(run_id), stale)
+    """A worker that was thought dead reports an attempt that is long over."""
+    world = cluster.world
+    attempts = [
+        (entry.run_id, entry.path, entry.attempt)
+        for entry in world.ledger
+        if not entry.undo and entry.run_id not in world.repaired
+    ]
+    report_stale(cluster, storm, attempts, {"done": "by a zombie"})

@@ -32,6 +32,10 @@ _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
 _RINGS = 30_000
 """Timers without a commit (a week of renewed leases) after which a simulation that has not ended never will."""
+_ALL_RINGS = 200_000
+"""Timers in all, a hundred times as many as the longest of simulations has needed."""
+_ROUNDS = 200_000
+"""Of the event loop, at one moment."""
 
 
 class SimIds(Ids):
@@ -83,6 +87,7 @@ class Cluster:
         self.store = MemoryStore(clock=self.clock)
         self.world = World.current = World(self.clock, self._witness)
         self.approvals = asyncio.Event()
+        self._opened = asyncio.Event()
         self.places = [Place() for _ in range(scenario.engines if storm else 1)]
         self._ids = SimIds(scenario.seed)
         self._doors: list[Door] = []
@@ -115,6 +120,13 @@ class Cluster:
     def alive(self) -> list[Engine]:
         return [place.engine for place in self.places if place.engine is not None]
 
+    async def one_alive(self) -> list[Engine]:
+        """Those that live, once there is one."""
+        while not (found := self.alive):
+            self._opened.clear()
+            await self._opened.wait()
+        return found
+
     async def _open(self, place: Place) -> None:
         scenario = self.scenario
         while True:
@@ -137,6 +149,7 @@ class Cluster:
                 await self.clock.sleep(1.0)
             else:
                 place.engine, place.door = engine, door
+                self._opened.set()
                 return
 
     async def _leave(self, door: Door) -> None:
@@ -163,7 +176,7 @@ class Cluster:
     async def drive(self, done: Callable[[], Awaitable[bool]], look: Callable[[], Awaitable[None]]) -> None:
         """Lets everything happen, moment by moment, until `done`; `look` sees the moments in between."""
         self._rings_in_vain = 0
-        while self._rings_in_vain < _RINGS:
+        for _ in range(_ALL_RINGS):
             await self.quiesce()
             await look()
             if await done():
@@ -172,7 +185,7 @@ class Cluster:
                 await self._weather(self.storm)
                 await self.quiesce()
             self._rings_in_vain += 1
-            if not self.clock.ring(self.clock.elapsed + _AN_AGE):
+            if self._rings_in_vain > _RINGS or not self.clock.ring(self.clock.elapsed + _AN_AGE):
                 break
         raise BrokenPromise(f"not all runs ended:\n{await self._why()}")
 
@@ -180,15 +193,18 @@ class Cluster:
         """Gives the engines time to take what the last moments brought."""
         self.storm = None
         limit = self.clock.elapsed + round(_CALM * 1000)
-        while self.clock.ring(limit):
+        for _ in range(_ALL_RINGS):
+            if not self.clock.ring(limit):
+                return
             await self.quiesce()
+        raise BrokenPromise(f"the engines don't come to rest at {self.clock.time}")
 
     async def quiesce(self) -> None:
         """Until nobody has anything to do at this moment."""
         ready: object = getattr(asyncio.get_running_loop(), "_ready", None)
         if ready is None:
             raise RuntimeError("the simulation needs asyncio's own event loop")
-        while True:
+        for _ in range(_ROUNDS):
             await asyncio.sleep(0)
             for place in self.places:
                 if place.engine is not None and place.engine.kernel.dead.done():
@@ -199,6 +215,7 @@ class Cluster:
             if not ready:
                 self._raise_failures()
                 return
+        raise BrokenPromise(f"there is always something to do at {self.clock.time}, and time can't pass")
 
     def _raise_failures(self) -> None:
         for task in [task for task in self._tasks if task.done()]:

@@ -11,6 +11,7 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.kernel import Kernel
 from plait.kernel.queued import TaskQueues
+from plait.kernel.removal import Removals
 from plait.kernel.store import (
     Census,
     DeadLetter,
@@ -98,6 +99,10 @@ class Door:
     def queues(self) -> TaskQueues:
         """Workers have a door of their own, which is always open."""
         return self._store.queues
+
+    @property
+    def removals(self) -> Removals:
+        return self._store.removals
 
     @property
     def open_wide(self) -> bool:
@@ -239,6 +244,9 @@ class Door:
 
     async def census(self) -> Census:
         return await self._read(self._store.census())
+
+    async def stalled(self, before: Millis, namespace: str | None, limit: int) -> list[RunId]:
+        return await self._read(self._store.stalled(before, namespace, limit))
 
     async def namespaces(self) -> list[str]:
         return await self._read(self._store.namespaces())

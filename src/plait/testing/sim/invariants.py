@@ -10,6 +10,7 @@ from typing import Any
 from plait.kernel import values
 from plait.kernel.approval import ApprovalFilter
 from plait.kernel.errors import Unavailable
+from plait.kernel.events import Recorded
 from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Epoch, Millis, RunId, Shard, TaskToken
 from plait.kernel.loader import Loader, recorded
 from plait.kernel.run import Run
@@ -152,14 +153,21 @@ def _check_messages(run_id: str, events: History) -> None:
 
 
 def _check_rollback(run_id: str, events: History) -> None:
-    """Newest completion first, each once."""
-    done = _done_and_undoable(events)
-    undone = [data["at"].removeprefix("~undo/") for data in events.of("rollback.step") if data["status"] == "completed"]
-    started = bool(events.of("rollback.started"))
-    if started and undone != done[::-1]:
-        raise BrokenPromise(f"{run_id}: steps were done as {done} and undone as {undone}\n{events}")
-    if not started and done and "run.failed" in events.types():
-        raise BrokenPromise(f"{run_id} failed without undoing {done}\n{events}")
+    """Newest completion first, each once. A child may say only during the rollback that there is something to undo: it
+    is then the newest, and next."""
+    done, undone, following = _Done(events), list[str](), None
+    for event in events:
+        done.take(event)
+        if event.type == "rollback.step" and event.data["status"] == "completed":
+            place = event.data["at"].removeprefix("~undo/")
+            if place != following:
+                raise BrokenPromise(f"{run_id}: `{place}` was undone, but `{following}` was next\n{events}")
+            undone.append(place)
+        if event.type in ("rollback.started", "rollback.step") and event.data.get("status") != "asked":
+            following = next((place for place in reversed(done.places) if place not in undone), None)
+    left = [place for place in done.places if place not in undone]
+    if left and (events.of("rollback.started") or "run.failed" in events.types()):
+        raise BrokenPromise(f"{run_id} ended without undoing {left}\n{events}")
 
 
 def _tasks_under_way(events: History) -> set[str]:
@@ -167,7 +175,7 @@ def _tasks_under_way(events: History) -> set[str]:
     if events.of("rollback.started"):
         steps = [data for data in events.of("rollback.step") if data["status"] != "asked"]
         undone = {data["at"].removeprefix("~undo/") for data in steps}
-        left = [at for at in _done_and_undoable(events) if at not in undone]
+        left = [at for at in _Done.in_all(events).places if at not in undone]
         return {f"~undo/{at}" for at in left[-1:] if not at.startswith("~child:")}
     steps = {data["at"] for data in events.of("op.opened") if data["kind"] == "step"}
     under_way: set[str] = set()
@@ -185,19 +193,30 @@ def _tasks_under_way(events: History) -> set[str]:
     return under_way & steps
 
 
-def _done_and_undoable(events: History) -> list[str]:
-    """Steps with a rollback handler that completed, and children with something to undo, in that order."""
-    undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
-    found: list[str] = []
-    for event in events:
+class _Done:
+    """Steps with a rollback handler that completed, and children with something to undo, in the order of their ends."""
+
+    def __init__(self, events: History) -> None:
+        self._undoable = {data["at"] for data in events.of("op.opened") if data.get("undo")}
+        self.places: list[str] = []
+
+    @classmethod
+    def in_all(cls, events: History) -> _Done:
+        found = cls(events)
+        for event in events:
+            found.take(event)
+        return found
+
+    def take(self, event: Recorded) -> None:
+        data = event.data
         match event.type:
-            case "op.closed" if event.data.get("status", "completed") == "completed" and event.data["at"] in undoable:
-                found.append(event.data["at"])
-            case "child.compensable":
-                found.append(f"~child:{event.data['run_id']}")
+            case "op.closed" if data.get("status", "completed") == "completed" and data["at"] in self._undoable:
+                self.places.append(data["at"])
+            case "child.compensable":  # it says so again if it has more to undo than it knew
+                child = f"~child:{data['run_id']}"
+                self.places = [*(place for place in self.places if place != child), child]
             case _:
                 pass
-    return found
 
 
 def _state(run: Run) -> tuple[bytes, bytes]:

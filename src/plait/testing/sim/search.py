@@ -7,20 +7,26 @@ not tried when a search was stopped is a range that the next one begins with.
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any, Literal
 
 from .flows.seeds import simulate_flows
+from .graphs.seeds import simulate_graphs
+from .refs.seeds import simulate_refs
 from .seeds import SeedReport, simulate
 
-Dialect = Literal["code", "goals"]
+Dialect = Literal["code", "goals", "graph", "refs"]
 SIMULATIONS: dict[Dialect, Callable[[int], Coroutine[Any, Any, SeedReport]]] = {
     "code": simulate,
     "goals": simulate_flows,
+    "graph": simulate_graphs,
+    "refs": simulate_refs,
 }
 _AT_ONCE = 20
 """Seeds that a process tries before it reports."""
@@ -94,7 +100,21 @@ def _spread(parts: Sequence[tuple[Dialect, range]], jobs: int) -> Iterator[list[
 
 
 def _try_all(dialect: Dialect, seeds: range) -> list[Tried]:
-    return [_try_seed(dialect, seed) for seed in seeds]
+    with _collecting_rarely():
+        return [_try_seed(dialect, seed) for seed in seeds]
+
+
+@contextmanager
+def _collecting_rarely() -> Generator[None]:
+    """A seed is over before its garbage is worth a look; what was imported is none."""
+    usual = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(100_000, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+        gc.unfreeze()
 
 
 def _try_seed(dialect: Dialect, seed: int) -> Tried:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol, TypeVar
 
-from plait.kernel import run as kernel_run
 from plait.kernel.events import Recorded
 from plait.kernel.loader import recorded
+from plait.kernel.snapshot_policy import snapshots_every
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 
@@ -141,17 +141,6 @@ async def _ending(cluster: Cluster, client: Client) -> tuple[Any, ...]:
 
 def digest_of(logs: dict[str, list[Recorded]]) -> str:
     return hashlib.sha256(repr(sorted(logs.items())).encode()).hexdigest()[:16]
-
-
-@contextmanager
-def snapshots_every(events: int) -> Generator[None]:
-    """Snapshots are rare, for good reason; a short simulation needs them often."""
-    usual = kernel_run._SNAPSHOT_EVERY  # pyright: ignore[reportPrivateUsage]
-    kernel_run._SNAPSHOT_EVERY = events  # pyright: ignore[reportPrivateUsage]
-    try:
-        yield
-    finally:
-        kernel_run._SNAPSHOT_EVERY = usual  # pyright: ignore[reportPrivateUsage]
 
 
 @contextmanager

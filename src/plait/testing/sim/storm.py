@@ -59,14 +59,13 @@ class Storm:
     def due(self, door: Door, rows: list[TimerRow]) -> None:
         kernel = door.kernel
         for row in rows:
-            # A retry's timer has the same name for every attempt; an echo of it would be a new one's firing
-            if kernel is not None and not row.token.startswith("~retry:") and self.strikes("echo"):
+            if kernel is not None and self.strikes("echo"):
                 self.seen.append(f"{row.token} of {row.run_id} fires twice")
                 _later(self._random.randint(0, 12), _echo(kernel, row))
 
 
 def _echo(kernel: Kernel, row: TimerRow) -> Callable[[], None]:
-    return lambda: kernel.delivery.deliver(row.run_id, TimerFired(row.token), None)
+    return lambda: kernel.delivery.deliver(row.run_id, TimerFired(row.token, row.due), None)
 
 
 def _later(rounds: int, act: Callable[[], None]) -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from plait.dialects.goals.memo import Memo, canonical
 from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.kernel import values
+from plait.kernel.memo import Memo, canonical
 
 from .rig import rig
 from .service import Said, said, service

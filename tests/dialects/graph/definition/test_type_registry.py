@@ -103,7 +103,7 @@ async def test_what_is_no_type_is_refused(given: dict[str, Any], code: str) -> N
         with pytest.raises(PlaitError) as caught:
             await types.register(given)
         assert caught.value.code == code
-        assert len(await types.list()) == 10
+        assert len(await types.list()) == 11
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

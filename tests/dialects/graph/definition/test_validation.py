@@ -12,7 +12,7 @@ from plait.dialects.graph.definition.compile import check_graph, compile_graph
 from plait.dialects.graph.definition.limits import MAX_EDGES, MAX_NODES
 from tests.dialects.graph.definition.graphs import Json, flaws, graph, loop, task, warnings
 
-KNOWN = "agent, decision, function, http, human, migration, run, task, transform, wait"
+KNOWN = "agent, decision, function, http, human, migration, run, task, tool, transform, wait"
 
 
 def rule(*next_nodes: str, condition: Any = "output.x > 1") -> Json:

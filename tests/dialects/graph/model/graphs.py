@@ -1,4 +1,4 @@
-"""Random graphs of two sorts: any acyclic graph, and nested blocks with loops in loops."""
+"""Random graphs of three sorts: any acyclic graph, nested blocks with loops in loops, and loops full of tokens."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from tests.dialects.graph.model.world import World
 
 
 class Blocks:
-    """Nested blocks: one way in, one way out. So a loop's body is entered by one token, whatever is in it."""
+    """Nested blocks: one way in, one way out. Where all that is forked meets again, one token enters a loop's body;
+    `merging`, each goes on by itself, and several are in a body at once, in rounds of their own."""
 
-    def __init__(self, draw: random.Random) -> None:
+    def __init__(self, draw: random.Random, *, merging: bool) -> None:
         self._draw = draw
+        self._merging = merging
         self.nodes: list[dict[str, Any]] = []
         self.edges: list[dict[str, str]] = []
 
@@ -23,40 +25,44 @@ class Blocks:
             case "seq":
                 first, middle = self.block(depth - 1)
                 begin, last = self.block(depth - 1)
-                self._edge(middle, begin)
+                self.edge(middle, begin)
                 return first, last
             case "fork":
-                return self._fork(depth)
+                return self.fork(depth)
             case "branch":
-                return self._branch(depth)
+                return self.branch(depth)
             case "loop":
-                return self._loop(depth)
+                return self.loop(depth)
             case _:
                 id = self._node(kind if kind != "decision" else "task")
                 return id, id
 
-    def _fork(self, depth: int) -> tuple[str, str]:
+    def fork(self, depth: int) -> tuple[str, str]:
         first, last = self._node("task"), self._node("task")
         for _ in range(self._draw.randint(2, 3)):
             begin, end = self.block(depth - 1)
-            self._edge(first, begin)
-            self._edge(end, last)
+            self.edge(first, begin)
+            self.edge(end, last)
+        if self._merging and self._draw.random() < 0.6:
+            self.get(last)["wait_for_all"] = False
         return first, last
 
-    def _branch(self, depth: int) -> tuple[str, str]:
+    def branch(self, depth: int) -> tuple[str, str]:
         first, last = self._node("task"), self._node("task")
         blocks = [self.block(depth - 1) for _ in range(self._draw.randint(2, 3))]
         for _, end in blocks:
-            self._edge(end, last)
+            self.edge(end, last)
         heads = [begin for begin, _ in blocks]
-        self._get(first)["branch"] = branch(self._draw, heads)
+        self.get(first)["branch"] = branch(self._draw, heads)
         return first, last
 
-    def _loop(self, depth: int) -> tuple[str, str]:
-        begin, end = self.block(depth - 1)
+    def loop(self, depth: int) -> tuple[str, str]:
+        return self.looped(*self.block(depth - 1))
+
+    def looped(self, begin: str, end: str) -> tuple[str, str]:
         last = self._node("task")
-        self._edge(end, last)
-        self._get(last)["loop"] = loop(self._draw, begin)
+        self.edge(end, last)
+        self.get(last)["loop"] = loop(self._draw, begin)
         return begin, last
 
     def _node(self, type: str) -> str:
@@ -64,10 +70,10 @@ class Blocks:
         self.nodes.append(node(id, type))
         return id
 
-    def _get(self, id: str) -> dict[str, Any]:
+    def get(self, id: str) -> dict[str, Any]:
         return next(each for each in self.nodes if each["id"] == id)
 
-    def _edge(self, source: str, target: str) -> None:
+    def edge(self, source: str, target: str) -> None:
         self.edges.append({"from": source, "to": target})
 
 
@@ -117,14 +123,24 @@ def acyclic(draw: random.Random) -> dict[str, Any]:
 
 
 def blocks(draw: random.Random) -> dict[str, Any]:
-    made = Blocks(draw)
+    made = Blocks(draw, merging=draw.random() < 0.4)
     made.block(draw.randint(1, 3))
+    return {"nodes": made.nodes, "edges": made.edges}
+
+
+def crowded(draw: random.Random) -> dict[str, Any]:
+    """Several tokens come to a loop one by one; in its body they part and meet."""
+    made = Blocks(draw, merging=True)
+    _, last = made.fork(0)
+    made.get(last)["wait_for_all"] = False
+    begin, _ = made.looped(*draw.choice((made.branch, made.branch, made.fork))(1))
+    made.edge(last, begin)
     return {"nodes": made.nodes, "edges": made.edges}
 
 
 def random_graph(seed: int) -> tuple[dict[str, Any], World]:
     draw = random.Random(seed)
-    found = acyclic(draw) if draw.random() < 0.5 else blocks(draw)
+    found = draw.choice((acyclic, acyclic, blocks, crowded))(draw)
     found["limits"] = {"max_hops": 100_000, "max_tokens": 100_000}
     if draw.random() < 0.3:
         found["on_failure"] = "hold"

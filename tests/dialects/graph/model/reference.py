@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.dialects.graph.model.world import World
+from tests.dialects.graph.model.world import START, World, joined, onward
 
 Loops = dict[str, int]
 Ran = Counter[tuple[str, tuple[tuple[str, int], ...]]]
@@ -23,6 +23,7 @@ class Token:
     node: str
     origin: str
     loops: Loops
+    way: str = START
     back: bool = False
     parked: bool = False
     dead: bool = False
@@ -116,17 +117,22 @@ class Interpreter:
     last: dict[str, tuple[dict[str, Any], bool]] = field(default_factory=dict[str, tuple[dict[str, Any], bool]])
     """Of each node that was done: its output, and whether its last settle ended a path."""
 
-    def play(self) -> Outcome:
+    def play(self, most: int = 500) -> Outcome | None:
+        """None if it takes more executions than `most`: tokens in loops multiply."""
         for id in self.graph.nodes:
             if not self.graph.sources[id]:
                 self._add(Token(id, "", {}))
-        while True:
+        while sum(self.ran.values()) <= most:
             ready = [token for token in self.tokens if not (token.parked or token.dead)]
             if ready:
                 self._do(self.random.choice(ready))
             elif not self._fire_joins():
-                break
-        return self._outcome()
+                return self._outcome()
+        return None
+
+    def alone(self) -> bool:
+        """Whether no node ran twice in a round: then the last to run is known, whatever the order."""
+        return all(times == 1 for times in self.ran.values())
 
     def _outcome(self) -> Outcome:
         dead = Counter(token.node for token in self.tokens if token.dead)
@@ -155,10 +161,10 @@ class Interpreter:
         node = self.graph.nodes[id]
         rounds = tuple(sorted((loop, i) for loop, i in loops.items() if i > 1))
         self.ran[id, rounds] += 1
-        output = self.world.output(id, loops)
+        output = self.world.output(id, loops, token.way)
         v = output["v"]
         if node["type"] == "human":
-            approved = self.world.approves(id, loops)
+            approved = self.world.approves(id, loops, token.way)
             self.last[id] = ({"approved": approved}, True)
             if not approved:
                 self._emit(token, node.get("rejection_path", []))
@@ -171,7 +177,9 @@ class Interpreter:
             iteration = loops.get(id, 1)
             if v in loop["again"]:
                 if iteration < loop["max_iterations"]:
-                    self._add(Token(str(self.graph.back(id)), id, loops | {id: iteration + 1}, back=True))
+                    back = str(self.graph.back(id))
+                    way = onward(token.way, back)
+                    self._add(Token(back, id, loops | {id: iteration + 1}, way, back=True))
                     self.last[id] = (self.last[id][0], False)
                     return
                 if "timeout_path" not in loop:
@@ -194,7 +202,7 @@ class Interpreter:
 
     def _emit(self, token: Token, targets: list[str]) -> None:
         for target in dict.fromkeys(targets):
-            self._add(Token(target, token.node, dict(token.loops)))
+            self._add(Token(target, token.node, dict(token.loops), onward(token.way, target)))
         if targets:
             self.last[token.node] = (self.last[token.node][0], False)
 
@@ -218,7 +226,9 @@ class Interpreter:
         return [token for token in self.tokens if token.parked]
 
     def _round(self, join: str, token: Token) -> tuple[int, ...]:
-        return tuple(token.loops.get(loop, 1) for loop in sorted(self.graph.around(join)))
+        """Outermost loop first: its body is the widest."""
+        around = sorted(self.graph.around(join), key=lambda loop: (-len(self.graph.bodies[loop]), loop))
+        return tuple(token.loops.get(loop, 1) for loop in around)
 
     def _at(self, join: str, round: tuple[int, ...]) -> list[Token]:
         return [token for token in self._parked() if token.node == join and self._round(join, token) == round]
@@ -227,22 +237,39 @@ class Interpreter:
         here = {token.origin for token in self._at(join, round)}
         return [source for source in self.graph.sources[join] if source not in here]
 
-    def _positions(self, join: str, round: tuple[int, ...], *, dead: bool) -> set[str]:
-        """Live positions of this round; `dead`: only dead letters."""
-        here = self._at(join, round)
-        others = [token for token in self.tokens if token not in here and self._round(join, token) == round]
-        return {token.node for token in others if token.dead or not dead}
+    def _delivers(self, join: str, round: tuple[int, ...], start: Token, missing: set[str]) -> bool:
+        """Whether a position may come to one of these nodes in this round: every way is tried that does not lead past
+        the round."""
+        seen: set[tuple[str, tuple[tuple[str, int], ...]]] = set()
+        todo = [start]
+        while todo:
+            token = todo.pop()
+            here = token.node, tuple(sorted(token.loops.items()))
+            if here in seen or self._round(join, token) > round:
+                continue
+            seen.add(here)
+            if token.node in missing and self._round(join, token) == round:
+                return True
+            todo += [self._moved(token, target, token.loops) for target in self.graph.forward[token.node]]
+            back = self.graph.back(token.node)
+            if back is not None:
+                counts = token.node in self.graph.around(join)
+                onward = {token.node: token.loops.get(token.node, 1) + 1} if counts else {}
+                todo.append(self._moved(token, back, token.loops | onward))
+        return False
 
-    def _reaches(self, join: str, positions: set[str]) -> set[str]:
-        return self.graph.reach(positions, set(self.graph.bodies) - set(self.graph.around(join)))
+    def _moved(self, token: Token, target: str, loops: Loops) -> Token:
+        around = self.graph.around(target)
+        return Token(target, token.node, {loop: i for loop, i in loops.items() if loop in around})
 
     def _may_fire(self, join: str, round: tuple[int, ...]) -> bool:
-        reached = self._reaches(join, self._positions(join, round, dead=False))
-        return not any(source in reached for source in self._missing(join, round))
+        here, missing = self._at(join, round), set(self._missing(join, round))
+        others = [token for token in self.tokens if not any(token is each for each in here)]
+        return not any(self._delivers(join, round, token, missing) for token in others)
 
     def _waits_for_dead(self, join: str, round: tuple[int, ...]) -> bool:
-        reached = self._reaches(join, self._positions(join, round, dead=True))
-        return any(source in reached for source in self._missing(join, round))
+        missing = set(self._missing(join, round))
+        return any(self._delivers(join, round, token, missing) for token in self.tokens if token.dead)
 
     def _fire(self, join: str, round: tuple[int, ...]) -> None:
         taken: dict[str, Token] = {}
@@ -256,4 +283,4 @@ class Interpreter:
             return
         for token in taken.values():
             self.tokens.remove(token)
-        self._settle(Token(join, "", dict(first.loops)))
+        self._settle(Token(join, "", dict(first.loops), joined(join, first.loops)))

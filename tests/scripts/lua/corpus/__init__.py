@@ -13,7 +13,7 @@ from typing import Any
 
 _HERE = Path(__file__).parent
 _CASE = re.compile(r"^--- (.+?): (.+)$\n", re.MULTILINE)
-_LIMITS = frozenset({"lua.time_limit", "lua.memory_limit", "lua.instruction_limit"})
+LIMITS = frozenset({"lua.time_limit", "lua.memory_limit", "lua.instruction_limit"})
 
 
 @dataclass(frozen=True)
@@ -36,4 +36,4 @@ def _attack(title: str, expected: str, script: str) -> Attack:
     if expected.startswith("= "):
         return Attack(title, script, frozenset(), json.loads(expected[2:]))
     codes = frozenset(f"lua.{word}" for word in expected.split())
-    return Attack(title, script, codes - {"lua.limit"} | (_LIMITS if "lua.limit" in codes else frozenset()))
+    return Attack(title, script, codes - {"lua.limit"} | (LIMITS if "lua.limit" in codes else frozenset()))

@@ -28,6 +28,7 @@ interface Props {
 
 export function ApprovalDetail({ approval, linked = true, actions }: Props) {
   const { title, by, run_id, node, asked_at, deadline, evidence, approvers = [], votes = [], status } = approval;
+  const { delegations = [], evidence_hash } = approval;
   const escalated = escalation(approval);
   return (
     <div className="stack">
@@ -72,6 +73,15 @@ export function ApprovalDetail({ approval, linked = true, actions }: Props) {
             </dd>
           </div>
         )}
+        {delegations.map(({ by: from, to, comment }) => (
+          <div key={`${from} ${to}`}>
+            <dt>Delegated</dt>
+            <dd>
+              by {from} to {to}
+              {comment && <span className="muted">: {comment}</span>}
+            </dd>
+          </div>
+        ))}
         <div>
           <dt>Run</dt>
           <dd className="mono">
@@ -89,6 +99,11 @@ export function ApprovalDetail({ approval, linked = true, actions }: Props) {
           <p className="faint">None provided. {linked && "See the run for what happened so far."}</p>
         ) : (
           <Json value={evidence} label="evidence" />
+        )}
+        {evidence_hash && (
+          <p className="faint" title={evidence_hash}>
+            The decision is bound to this evidence by its hash <code>{evidence_hash.slice(0, 16)}</code>
+          </p>
         )}
       </section>
       <Votes votes={votes} />

@@ -13,6 +13,7 @@ import { toast } from "../../shell/toasts";
 import { ApprovalDetail } from "./ApprovalDetail";
 import { approvalPath } from "./ApprovalList";
 import { DecisionForm } from "./DecisionForm";
+import { DelegateDialog } from "./DelegateDialog";
 import { type Decision, decisionCopy, decisionPath } from "./decision";
 import { ShareLink } from "./ShareLink";
 import { countsVoters, obstacle, outcome } from "./voting";
@@ -27,16 +28,24 @@ interface Props {
 
 export function ChosenApproval({ approval, open, next, reload, onDecided }: Props) {
   const me = useMe();
-  const [sharing, setSharing] = useState(false);
+  const [asked, setAsked] = useState<"share" | "delegate">();
   const may = allows(me, "approver");
-  const share = (
-    <Button look="ghost" icon="external" onClick={() => setSharing(true)}>
-      Share link
-    </Button>
+  const close = () => setAsked(undefined);
+  const actions = (
+    <div className="row">
+      {(approval.approvers ?? []).length > 0 && (
+        <Button look="ghost" icon="right" onClick={() => setAsked("delegate")}>
+          Delegate
+        </Button>
+      )}
+      <Button look="ghost" icon="external" onClick={() => setAsked("share")}>
+        Share link
+      </Button>
+    </div>
   );
   return (
     <div className="card pad stack">
-      <ApprovalDetail approval={approval} actions={may && open && share} />
+      <ApprovalDetail approval={approval} actions={may && open && actions} />
       {!open ? (
         <Closed approval={approval} />
       ) : may ? (
@@ -44,7 +53,17 @@ export function ChosenApproval({ approval, open, next, reload, onDecided }: Prop
       ) : (
         <p className="muted">Your role is {me.role}. Deciding requires the approver or admin role.</p>
       )}
-      {sharing && <ShareLink approval={approval} onClose={() => setSharing(false)} />}
+      {asked === "share" && <ShareLink approval={approval} onClose={close} />}
+      {asked === "delegate" && (
+        <DelegateDialog
+          approval={approval}
+          onClose={close}
+          onDone={() => {
+            close();
+            reload();
+          }}
+        />
+      )}
     </div>
   );
 }
@@ -93,7 +112,8 @@ function Vote({ approval, next, reload, onDecided }: Omit<Props, "open">) {
 
 async function vote(approval: Approval, decision: Decision, reload: () => void): Promise<Decided> {
   const { comment, ...rest } = decision;
-  const body = { ...rest, by: decision.by || undefined, comment: comment || undefined };
+  const { evidence_hash } = approval; // it is about what was shown
+  const body = { ...rest, by: decision.by || undefined, comment: comment || undefined, evidence_hash };
   try {
     return await api.post<Decided>(decisionPath(approval.id), body, { namespace: approval.namespace });
   } catch (thrown) {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Approval } from "../../api/types";
+import { delegationCopy } from "./DelegateDialog";
 import { decisionCopy } from "./decision";
 
 const approval: Approval = {
@@ -35,4 +36,10 @@ test("form data goes into the command line, too", () => {
   const copy = decisionCopy(approval, { decision: "approve", data: { ok: true } });
   expect(copy.cli).toBe("plait approve o-1:ship --data '{\"ok\":true}'");
   expect(copy.python).toBe('await engine.approvals.decide("o-1:ship", "approve", data={"ok": True})');
+});
+
+test("a delegation is the same as a command and in Python", () => {
+  const copy = delegationCopy(approval, { to: "ben", by: "ada", comment: "on leave" });
+  expect(copy.cli).toContain("--delegate-to ben --by ada --comment 'on leave'");
+  expect(copy.python).toContain('"ben", by="ada", comment="on leave"');
 });

@@ -9,6 +9,7 @@ import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
 import { Link, useQuery } from "../../shell/router";
+import { editable } from "../editor/editors";
 import { LoadedBadge } from "./LoadedBadge";
 import { definitionPath, firstLine, matches, versionsOf } from "./versions";
 
@@ -19,7 +20,7 @@ export function DefinitionList() {
   const all = data?.definitions;
   const found = all?.filter((definition) => matches(definition, q));
   return (
-    <Page title="Definitions">
+    <Page title="Definitions" actions={<NewButtons />}>
       {error && (
         <ErrorBox error={error}>
           <Button onClick={reload}>Try again</Button>
@@ -28,7 +29,8 @@ export function DefinitionList() {
       {!all && !error && <Loading what="Loading definitions" />}
       {all?.length === 0 && (
         <Empty icon="definitions" title="No definitions yet" command="plait dev yourmodule">
-          Give the server a module with workflows; each @workflow function in it is listed here.
+          Give the server a module with workflows, and each @workflow function in it is listed here; or draw a new
+          definition.
         </Empty>
       )}
       {all && all.length > 0 && (
@@ -54,6 +56,15 @@ export function DefinitionList() {
       )}
     </Page>
   );
+}
+
+function NewButtons() {
+  if (!allows(useMe(), "editor")) return null;
+  return editable().map(([dialect, { noun }]) => (
+    <LinkButton key={dialect} to={`/new/${dialect}`} icon="plus">
+      New {noun}
+    </LinkButton>
+  ));
 }
 
 function Table({ definitions }: { definitions: Definition[] }) {

@@ -9,10 +9,12 @@ import { Loading } from "../../shell/fallbacks";
 import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
 import { Link } from "../../shell/router";
+import { editorOf } from "../editor/editors";
 import { LoadedBadge } from "./LoadedBadge";
 import { SchemaTable } from "./SchemaTable";
 import { Tags } from "./Tags";
 import { Versions } from "./Versions";
+import { definitionPath } from "./versions";
 
 export function DefinitionPage({ name }: { name: string }) {
   const { data, error, reload } = useResource<Definition>(`/definitions/${encodeURIComponent(name)}`);
@@ -40,6 +42,11 @@ export function DefinitionPage({ name }: { name: string }) {
             <LinkButton to={`/runs?definition=${encodeURIComponent(name)}`} icon="runs">
               View runs
             </LinkButton>
+            {editorOf(definition.dialect) && (
+              <LinkButton to={`${definitionPath(name)}/edit`} icon="edit">
+                Edit
+              </LinkButton>
+            )}
             {may && definition.loaded && (
               <LinkButton to={`/runs/new?definition=${encodeURIComponent(name)}`} look="primary" icon="play">
                 Start a run

@@ -11,7 +11,7 @@ import { Dialog } from "../../components/Dialog";
 import { ErrorBox } from "../../components/ErrorBox";
 import { SelectField, TextField } from "../../components/Field";
 import { allows, useMe } from "../../shell/me";
-import { toast } from "../../shell/toasts";
+import { toast, toastProblem } from "../../shell/toasts";
 import { versionKey, versionsOf } from "./versions";
 
 interface Props {
@@ -44,7 +44,13 @@ export function Tags({ definition, onChange }: Props) {
       )}
       <ul className="tags">
         {tags.map(([tag, version]) => (
-          <Tag key={tag} tag={tag} version={version} onAsk={may ? setAsked : undefined} />
+          <Tag
+            key={tag}
+            tag={tag}
+            version={version}
+            onAsk={may ? setAsked : undefined}
+            onStep={(step) => void stepTag(definition, tag, version, step).then(onChange, toastProblem)}
+          />
         ))}
       </ul>
       {asked?.kind === "set" && <SetTag definition={definition} tag={asked.tag} onChange={onChange} onClose={close} />}
@@ -60,15 +66,35 @@ interface TagProps {
   version: string;
   /** Undefined: the caller may only look. */
   onAsk: ((asked: Asked) => void) | undefined;
+  onStep: (step: Step) => void;
 }
 
-function Tag({ tag, version, onAsk }: TagProps) {
+/** Back to where the tag was before its last move, or forward again. */
+type Step = "undo" | "redo";
+
+function stepTag(definition: Definition, tag: string, expected: string, step: Step): Promise<Definition> {
+  return api.post<Definition>(`${tagPath(definition, tag)}/${step}`, { expected });
+}
+
+function Tag({ tag, version, onAsk, onStep }: TagProps) {
   return (
     <li className="tag">
       <strong>{tag}</strong>
       <span className="mono faint">{version.slice(0, 16)}</span>
       {onAsk && (
         <>
+          <IconButton
+            className="small"
+            icon="undo"
+            label={`Undo the last move of ${tag}`}
+            onClick={() => onStep("undo")}
+          />
+          <IconButton
+            className="small"
+            icon="redo"
+            label={`Redo the last move of ${tag}`}
+            onClick={() => onStep("redo")}
+          />
           <Button className="small" look="ghost" onClick={() => onAsk({ kind: "set", tag })} aria-label={`Move ${tag}`}>
             Move
           </Button>
@@ -104,7 +130,9 @@ function SetTag({ definition, tag: old, onChange, onClose }: DialogProps) {
     <Dialog
       title={old ? `Move ${old}` : "Set a tag"}
       onClose={onClose}
-      onSubmit={() => run(() => api.put<Definition>(tagPath(definition, tag), { version }))}
+      onSubmit={() =>
+        run(() => api.put<Definition>(tagPath(definition, tag), { version, expected: definition.tags?.[tag] }))
+      }
       footer={
         <Foot
           action={{ method: "PUT", path: tagPath(definition, tag || "TAG"), body: { version } }}

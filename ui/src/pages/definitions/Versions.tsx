@@ -12,6 +12,7 @@ import { TextDiff } from "../../components/TextDiff";
 import { Ago } from "../../components/Time";
 import { Loading } from "../../shell/fallbacks";
 import { useQuery } from "../../shell/router";
+import { editorOf } from "../editor/editors";
 import { LoadedBadge } from "./LoadedBadge";
 import { asJson, tagsOf, versionKey, versionsOf } from "./versions";
 
@@ -235,6 +236,14 @@ function SourceDiff({ a, b }: { a: DefinitionVersion; b: DefinitionVersion }) {
     return <Empty title="Nothing to compare">The source of {a.source ? b.version : a.version} is not available.</Empty>;
   }
   const [left, right] = [asJson(a.source), asJson(b.source)];
-  if (left !== undefined && right !== undefined) return <JsonDiff a={left} b={right} />;
+  if (left !== undefined && right !== undefined) {
+    const editor = editorOf(b.dialect);
+    return (
+      <>
+        {editor && <editor.Difference before={left} after={right} />}
+        <JsonDiff a={left} b={right} />
+      </>
+    );
+  }
   return <TextDiff a={a.source} b={b.source} nameA={a.version} nameB={b.version} />;
 }

@@ -1,6 +1,6 @@
 /** Definitions in words, and where they are. */
 
-import type { Definition, Version } from "../../api/types";
+import type { Definition, Json, Version } from "../../api/types";
 
 export function definitionPath(name: string): string {
   return `/definitions/${encodeURIComponent(name)}`;
@@ -45,10 +45,10 @@ export function tagsOf(definition: Definition, version: Version): string[] {
 }
 
 /** A definition kept as JSON is compared as JSON. */
-export function asJson(source: string): unknown {
+export function asJson(source: string): Json | undefined {
   if (!/^\s*[[{]/.test(source)) return undefined;
   try {
-    return JSON.parse(source) as unknown;
+    return JSON.parse(source) as Json;
   } catch {
     return undefined;
   }

@@ -35,6 +35,15 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
         </h1>
         <IconButton icon="copy" label="Copy ID" className="small" onClick={() => void copyText(run.id, "the ID")} />
         <Status status={status} />
+        {detailsOf(shown.view).partial && (
+          <Link
+            className="chip run-partial"
+            to={`/runs/${encodeURIComponent(run.id)}?tab=steps`}
+            title="Some steps failed"
+          >
+            partial success
+          </Link>
+        )}
         <div className="grow" />
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
       </div>

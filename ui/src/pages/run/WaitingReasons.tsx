@@ -77,7 +77,7 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
           </span>
         )}
       </span>
-      {kind === "approval" && <Decide run={detail.run.id} node={node} />}
+      {kind === "approval" && <Decide detail={detail} node={node} />}
       {kind === "message" && detail.actions.includes("message") && (
         <Button look="ghost" className="small" onClick={() => onAction({ action: "message", name: messageName(text) })}>
           Send message
@@ -87,9 +87,11 @@ function Why({ reason, detail, onNode, onAction }: WaitingProps & { reason: Reas
   );
 }
 
-function Decide({ run, node }: { run: string; node: string | undefined }) {
-  const { data } = useResource<{ approvals: Approval[] }>(`/approvals?run=${encodeURIComponent(run)}`);
-  const asked = data?.approvals.find((approval) => approval.node === node);
+function Decide({ detail: { run, view }, node }: { detail: RunDetail; node: string | undefined }) {
+  const { data } = useResource<{ approvals: Approval[] }>(`/approvals?run=${encodeURIComponent(run.id)}`);
+  // Of a node that asks more than once, an approval has a token of its own.
+  const token = view.nodes.find(({ id }) => id === node)?.token;
+  const asked = data?.approvals.find((approval) => approval.node === node || approval.node === token);
   if (!asked) return null;
   return (
     <Link className="text" to={`/approvals/${encodeURIComponent(asked.id)}`}>

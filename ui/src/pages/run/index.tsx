@@ -1,6 +1,6 @@
 /** One run, of any dialect: what it is, why it is waiting, what can be done, and its tabs. */
 
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { Node, RunDetail } from "../../api/types";
 import { Empty } from "../../components/Empty";
 import { ErrorBox } from "../../components/ErrorBox";
@@ -21,6 +21,7 @@ import { Logs } from "./Logs";
 import { RootCause } from "./RootCause";
 import { PastBanner, TimeSlider } from "./TimeSlider";
 import { hasTab, type Tab, TabBar, tabOf } from "./tabs";
+import { withTokens } from "./token-marks";
 import { type RunState, useRun } from "./use-run";
 import { WaitingReasons } from "./WaitingReasons";
 import "./run.css";
@@ -30,6 +31,9 @@ const Timeline = lazy(() => import("./timeline/Timeline"));
 const Events = lazy(() => import("./events/Events"));
 const Attributes = lazy(() => import("./details/Attributes"));
 const PlanDiff = lazy(() => import("./details/PlanDiff"));
+const Path = lazy(() => import("./details/Path"));
+const Steps = lazy(() => import("./details/Steps"));
+const Changes = lazy(() => import("./details/Changes"));
 // The tab that nearly everyone sees first: fetched along with the page, not after it.
 if (tabOf(new URLSearchParams(location().search).get("tab")) === "graph") void Graph.preload();
 
@@ -79,7 +83,7 @@ interface ShownProps {
 }
 
 /** What can be shown as it was at an earlier event. */
-const WITH_SLIDER: ReadonlySet<Tab> = new Set<Tab>(["graph", "events", "attributes", "plan", "details"]);
+const WITH_SLIDER: ReadonlySet<Tab> = new Set<Tab>(["graph", "events", "path", "attributes", "plan", "details"]);
 
 function Shown({ id, tab, at, run, now, shown }: ShownProps) {
   const [query, setQuery] = useQuery();
@@ -89,6 +93,7 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
   const select = (next: string | undefined) => setQuery({ node: next });
   const past = at !== undefined;
   const details = detailsOf(shown.view);
+  const view = useMemo(() => withTokens(shown.view), [shown.view]);
   return (
     <div className="run">
       <Header detail={now} shown={shown} past={past} onAction={setAsked} />
@@ -114,7 +119,7 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
       <FrozenTime value={past ? run.point?.at : undefined}>
         <div className={node && tab !== "io" ? "run-body with-side" : "run-body"}>
           <div className="run-main">
-            {tab === "graph" && <Graph view={shown.view} selected={nodeId} onSelect={select} />}
+            {tab === "graph" && <Graph view={view} selected={nodeId} onSelect={select} />}
             {tab === "timeline" && (
               <Timeline
                 id={id}
@@ -128,6 +133,11 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
             {tab === "events" && <Events id={id} live={run.live} at={at} />}
             {tab === "logs" && <Logs id={id} seq={now.seq} running={now.run.status === "running"} view={now.view} />}
             {!hasTab(tab, details) && <Empty title={`This run has no ${tab}`} />}
+            {tab === "steps" && details.steps && (
+              <Steps steps={details.steps} nodes={shown.view.nodes} onNode={select} />
+            )}
+            {tab === "path" && details.flow && <Path flow={details.flow} onNode={select} />}
+            {tab === "changes" && hasTab(tab, details) && <Changes detail={now} onPatched={run.told} />}
             {tab === "attributes" && details.attributes && <Attributes details={details} onNode={select} />}
             {tab === "plan" && hasTab(tab, details) && <PlanDiff detail={shown} details={details} onNode={select} />}
             {tab === "details" && details.other && <Json value={details.other} label="details" />}

@@ -23,3 +23,11 @@ test("what the page has no view for is shown as it is", () => {
   expect(hasTab("details", details)).toBe(true);
   expect(hasTab("plan", details)).toBe(false);
 });
+
+test("steps that are wired by references have a tab, and a partial success is seen", () => {
+  const steps = { f: { flags: [], iterations: { total: 2, done: 1, failed: 1, running: 0 } } };
+  const details = detailsOf({ details: { mode: "auto", levels: [["f"]], partial: true, steps } });
+  expect(hasTab("steps", details)).toBe(true);
+  expect(details.partial).toBe(true);
+  expect(details.other).toBeUndefined();
+});

@@ -8,6 +8,9 @@ const TABS = [
   ["timeline", "Timeline"],
   ["events", "Events"],
   ["logs", "Logs"],
+  ["steps", "Steps"],
+  ["path", "Path"],
+  ["changes", "Changes"],
   ["attributes", "Attributes"],
   ["plan", "Plan"],
   ["details", "Details"],
@@ -20,8 +23,14 @@ export function tabOf(text: string | null): Tab {
   return TABS.find(([tab]) => tab === text)?.[0] ?? "graph";
 }
 
-export function hasTab(tab: Tab, { attributes, plan, plan_diff, other }: Details): boolean {
+export function hasTab(tab: Tab, { attributes, plan, plan_diff, other, flow, revision, steps }: Details): boolean {
   switch (tab) {
+    case "steps":
+      return steps !== undefined;
+    case "path":
+      return flow !== undefined;
+    case "changes":
+      return revision !== undefined;
     case "attributes":
       return attributes !== undefined;
     case "plan":

@@ -81,6 +81,11 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
       </td>
       <td className="c-more">
         <div className="runs-more-cell">
+          {run.partial && (
+            <span className="chip run-partial" title="Some steps failed">
+              partial success
+            </span>
+          )}
           <Told run={run} status={status} />
           {Object.entries(run.labels ?? {}).map(([key, value]) => (
             <button

@@ -1,6 +1,6 @@
 import type { Role } from "../../api/types";
 
-export const ROLES: Role[] = ["viewer", "operator", "editor", "approver", "worker", "admin"];
+export const ROLES: Role[] = ["viewer", "operator", "editor", "approver", "worker", "agent", "admin"];
 
 /** What each role may do, in a few words. */
 export const ROLE_WORDS: { [role in Role]: string } = {
@@ -9,5 +9,6 @@ export const ROLE_WORDS: { [role in Role]: string } = {
   editor: "can also change definitions",
   approver: "can view and decide approvals",
   worker: "can take tasks from queues",
+  agent: "can do the events of facets",
   admin: "full access",
 };

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from msgspec.structs import replace
 
 from plait.cli.extension import Checked, CheckRequest, Extension, Startable
-from plait.dialects.code.definition import Workflow, is_workflow
+from plait.dialects.code.definition import Workflow, is_step, is_workflow
 from plait.kernel.view import Node, RunView
 
 
@@ -20,6 +20,9 @@ class CodeExtension(Extension):
 
     def declared(self, module: ModuleType) -> Mapping[str, Workflow[..., Any]]:
         return {name: found for name, found in vars(module).items() if is_workflow(found)}
+
+    def functions(self, module: ModuleType) -> Iterable[object]:
+        return [found for found in vars(module).values() if is_step(found)]
 
     def startable(self, found: Sequence[object]) -> Startable | None:
         return found[0] if len(found) == 1 and is_workflow(found[0]) else None

@@ -66,6 +66,8 @@ class StepPlan(msgspec.Struct, frozen=True):
     """Meta inputs that differ from item to item."""
     fingerprint: str
     """Of all that decides its outputs, but for its inputs; empty: it is not memoizable."""
+    queue: str | None
+    """Where its function is called, to do the work and to undo it."""
     policy: Policy
     parallelism: int
 
@@ -126,6 +128,7 @@ def step_plan(step: Step, goal: bool) -> StepPlan:
         token_inputs=_metas(step, "receipt_token"),
         webhook_inputs=_metas(step, "webhook_url"),
         fingerprint=_fingerprint(step),
+        queue=(step.python.queue or None) if step.python is not None else None,
         policy=policy_of(step),
         parallelism=step.work_config.parallelism,
     )
@@ -159,13 +162,13 @@ def _fingerprint(step: Step) -> str:
     """Steps that differ in name only have the same. One that reports to an address of its own is like no other."""
     if not step.memoizable or step.type in ("async", "flow", "run") or _metas(step, "webhook_url"):
         return ""
-    if step.python is not None and step.python.queue:
-        return ""  # results are remembered by the process that did the work, and that is another each time
     called: Any = None
     if step.http is not None:
         called = step.http.endpoint, step.http.method
     elif step.python is not None:
         called = step.python.handler, step.python.queue
+    elif step.tool is not None:
+        called = step.tool
     parts: Any = (step.type, step.attributes, step.script, called)
     return hashlib.sha256(_sorted.encode(parts)).hexdigest()
 

@@ -59,7 +59,7 @@ def _why(child: ChildFinished) -> str:
 
 class GoalsMachine:
     accepts_late_results = gates_retries = True
-    keeps_late_messages = False
+    keeps_late_messages = finishes_cancelled_work = False
     stops_at_failed_compensation = compacts = adds_dead_letters = False
     compensates_failures = True
 
@@ -206,7 +206,7 @@ class GoalsMachine:
                 raise Conflict(
                     "goals.no_rewind", "a run towards goals can't be rewound", fix="fork it: fork(at=..., edits=...)"
                 )
-            case "compensate" | "continue":
+            case "compensate" | "continue" | "requeue":
                 pass
             case _:
                 assert_never(resume.mode)

@@ -54,6 +54,8 @@ def _worked_on(builder: DecisionBuilder, plan: StepPlan, item: ItemState, result
         failed(builder, plan, token, result.error.message, result.attempt)
     elif result.later:
         accepted(builder, plan, token, result.attempt)
+    elif plan.queue:
+        returned(builder, plan, token, result.output, memo=result.memo, attempts=result.attempt)
     elif plan.fingerprint:
         done = _memoized.decode(result.output)
         returned(builder, plan, token, done.result, memo=done.memo, attempts=result.attempt)

@@ -20,12 +20,23 @@ from plait.dialects.goals import limits
 from plait.dialects.goals.steps.attribute import Script
 from plait.dialects.goals.steps.mapping import as_returned
 from plait.dialects.goals.steps.scripts import CANDIDATE
-from plait.dialects.goals.steps.step import Http, Step
+from plait.dialects.goals.steps.step import Http, Step, ToolCall
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.machine import RunInfo
 from plait.kernel.task import Policy, Task
-from plait.kernel.task_inputs import EMPTY, HTTP, PYTHON, SCRIPT, Callback, HttpInput, PythonInput, ScriptInput
+from plait.kernel.task_inputs import (
+    EMPTY,
+    HTTP,
+    PYTHON,
+    SCRIPT,
+    TOOL,
+    Callback,
+    HttpInput,
+    PythonInput,
+    ScriptInput,
+    ToolInput,
+)
 from plait.kernel.values import ABSENT
 
 from .compiled_plan import StepPlan
@@ -44,7 +55,7 @@ _PREPARE_POLICY = Policy(timeout=limits.PREPARE_TIMEOUT / 1000)
 _object = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
-WorkInput = PythonInput | HttpInput | ScriptInput
+WorkInput = PythonInput | HttpInput | ScriptInput | ToolInput
 
 
 class PrepareInput(msgspec.Struct, frozen=True, gc=False):
@@ -96,9 +107,9 @@ class Memoized(msgspec.Struct, frozen=True):
 def work_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> Task:
     inputs = item_inputs(builder, plan, token)
     kind, input = _work(builder.context.info, plan, token, inputs)
-    if plan.fingerprint:
+    if plan.fingerprint and not plan.queue:
         kind, input = MEMO, MemoInput(plan.fingerprint, inputs, kind, input)
-    return Task(TaskToken(token), plan.id, kind, input, plan.policy, token, plan.id, _queue(plan))
+    return Task(TaskToken(token), plan.id, kind, input, plan.policy, token, plan.id, plan.queue)
 
 
 def item_inputs(builder: DecisionBuilder, plan: StepPlan, token: str) -> Raw:
@@ -117,13 +128,21 @@ def item_inputs(builder: DecisionBuilder, plan: StepPlan, token: str) -> Raw:
 def _work(info: RunInfo, plan: StepPlan, token: str, inputs: Raw) -> tuple[str, WorkInput]:
     step = plan.step
     if step.python is not None:
-        return PYTHON, PythonInput(step.python.handler, inputs, _callback(plan, token))
+        memo = plan.fingerprint if plan.queue else ""  # who serves a queue remembers for itself
+        return PYTHON, PythonInput(step.python.handler, inputs, _callback(plan, token), memo=memo)
     if step.http is not None:
         return HTTP, _request(info, plan, step.http, token, inputs)
+    if step.tool is not None:
+        return TOOL, _tool(step.tool, plan.id, inputs)
     if step.script is None:
         raise AssertionError(f"the work of step '{step.id}' is a child run")
     script, callback = step.script, _callback(plan, token)
     return SCRIPT, ScriptInput(script.language, script.script, plan.arguments, inputs, "call", token, callback)
+
+
+def _tool(tool: ToolCall, step: str, inputs: Raw) -> ToolInput:
+    meta = Raw(_encode({"plait/step": step}))
+    return ToolInput(tool.name, inputs, tool.servers or None, meta, tool.timeout / 1000 or None)
 
 
 def _request(info: RunInfo, plan: StepPlan, http: Http, token: str, inputs: Raw) -> HttpInput:
@@ -168,11 +187,6 @@ def missing_handler(context: RunContext, step: Step) -> str | None:
     return None if context.handlers.get(python.handler) is not None else f"no handler `{python.handler}`"
 
 
-def _queue(plan: StepPlan) -> str | None:
-    """Where its function is called, to do the work and to undo it."""
-    return (plan.step.python.queue or None) if plan.step.python is not None else None
-
-
 # -- compensation ------------------------------------------------------------------------------------------------------
 
 
@@ -190,7 +204,7 @@ def compensation_task(builder: DecisionBuilder, plan: StepPlan, token: str) -> T
         Policy(plan.policy.retry),
         token,
         plan.id,
-        _queue(plan),
+        plan.queue,
     )
     here = task.queue is None and plan.step.python is not None
     if here and builder.context.handlers.get(plan.step.compensate) is None:

@@ -12,7 +12,7 @@ import msgspec
 Role = Literal["required", "optional", "output", "const", "meta"]
 Kind = Literal["any", "string", "number", "boolean", "object", "array", "null"]
 Collect = Literal["first", "last", "some", "all", "none"]
-Language = Literal["ale", "lua", "jpath"]
+Language = Literal["ale", "lua", "jpath", "javascript"]
 
 
 class Script(msgspec.Struct, frozen=True, gc=False):

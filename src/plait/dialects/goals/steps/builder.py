@@ -148,6 +148,15 @@ class StepBuilder:
         """A script in Lua."""
         return self.script("lua", text)
 
+    def javascript(self, text: str) -> StepBuilder:
+        """A script in JavaScript or TypeScript: its default export gets the inputs as one object."""
+        return self.script("javascript", text)
+
+    def tool(self, name: str, *, servers: tuple[str, ...] = (), timeout: float = 0) -> StepBuilder:
+        """A tool of an MCP server: the inputs are its arguments."""
+        config = {"name": name, "servers": list(servers), "timeout": millis(timeout)}
+        return self._with(type="tool", tool=config)
+
     def flow(self, *goals: str) -> StepBuilder:
         """A child run that reaches these goals."""
         return self._with(type="flow", flow={"goals": list(goals)})

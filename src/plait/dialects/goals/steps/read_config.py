@@ -13,9 +13,22 @@ from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
 
 from .attribute import Language
 from .read_attribute import LANGUAGES, read_script
-from .step import RULE, BackoffType, ChildRun, Flow, Http, Method, Predicate, PythonCall, Scope, WorkConfig, is_id
+from .step import (
+    RULE,
+    BackoffType,
+    ChildRun,
+    Flow,
+    Http,
+    Method,
+    Predicate,
+    PythonCall,
+    Scope,
+    ToolCall,
+    WorkConfig,
+    is_id,
+)
 
-SCRIPT_LANGUAGES: tuple[Language, ...] = ("ale", "lua")
+SCRIPT_LANGUAGES: tuple[Language, ...] = ("ale", "lua", "javascript")
 _METHODS: tuple[Method, ...] = typing.get_args(Method)
 _BACKOFFS: tuple[BackoffType, ...] = ("exponential", "linear", "fixed")
 _SCOPES: tuple[Scope, ...] = typing.get_args(Scope)
@@ -29,6 +42,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "flow": ("goals", "input_map", "output_map"),
     "python": ("handler", "queue", "timeout", "compensate"),
     "run": ("dialect", "definition"),
+    "tool": ("name", "servers", "timeout"),
     "predicate": ("language", "script", "scope"),
     "work_config": (
         *("max_retries", "init_backoff", "backoff", "max_backoff", "backoff_type"),
@@ -155,6 +169,17 @@ def read_run(cursor: Cursor) -> ChildRun:
     return ChildRun(cursor.text("dialect", required=True), cursor.data.get("definition"))
 
 
+def read_tool(cursor: Cursor) -> ToolCall:
+    servers = cursor.items("servers")
+    if any(not isinstance(each, str) or not each for each in servers):
+        cursor.note("servers", "'servers' holds what is no name", "name MCP servers, or leave it out")
+    return ToolCall(
+        name=cursor.text("name", required=True),
+        servers=tuple(str(each) for each in servers),
+        timeout=_positive(cursor.number("timeout")),
+    )
+
+
 def read_script_config(cursor: Cursor) -> Any:
     return read_script(cursor, SCRIPT_LANGUAGES)
 
@@ -165,6 +190,7 @@ CONFIGS: dict[str, Read] = {
     "flow": read_flow,
     "python": read_python,
     "run": read_run,
+    "tool": read_tool,
 }
 
 CONFIG_OF: dict[str, str] = {
@@ -174,5 +200,6 @@ CONFIG_OF: dict[str, str] = {
     "flow": "flow",
     "python": "python",
     "run": "run",
+    "tool": "tool",
 }
 """The sub-config of each type of step."""

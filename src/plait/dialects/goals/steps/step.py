@@ -26,7 +26,7 @@ RULE = "use a-z, 0-9, _ . + and -, with no - at either end"
 _VALID = re.compile(r"(?!-)[a-z0-9_.+-]+(?<!-)")
 _DROPPED = re.compile(r"[^a-z0-9_.+-]")
 
-StepType = Literal["sync", "async", "script", "flow", "python", "run"]
+StepType = Literal["sync", "async", "script", "flow", "python", "run", "tool"]
 Method = Literal["POST", "GET", "PUT", "DELETE"]
 BackoffType = Literal["fixed", "linear", "exponential"]
 Scope = Literal["both", "step", "item"]
@@ -66,6 +66,15 @@ class ChildRun(msgspec.Struct, frozen=True):
     definition: Any
 
 
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """A tool that an MCP server has; the inputs are its arguments."""
+
+    name: str
+    servers: tuple[str, ...] = ()
+    """Where it is looked for; none: all that are configured."""
+    timeout: int = 0
+
+
 class WorkConfig(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
     max_retries: int
     init_backoff: int
@@ -88,6 +97,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     flow: Flow | None = None
     python: PythonCall | None = None
     run: ChildRun | None = None
+    tool: ToolCall | None = None
     memoizable: bool = False
     labels: dict[str, str] = {}
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from .node_types import NodeType, NodeTypes
 
+_LANGUAGES = ["ale", "lua", "jpath", "python", "javascript"]
 _TEXT: dict[str, Any] = {"type": "string", "minLength": 1}
 
 
@@ -62,10 +63,24 @@ _TRANSFORM = _object(
         "output": True,
         "cel": _TEXT,
         "pipeline": {"type": "array", "minItems": 1, "maxItems": 50},
-        "script": {"type": ["string", "object"]},
-        "language": _TEXT,
+        "script": {
+            "type": ["string", "object"],
+            "minLength": 1,
+            "properties": {"language": {"enum": _LANGUAGES}, "code": _TEXT},
+            "required": ["code"],
+            "additionalProperties": False,
+        },
+        "language": {"enum": _LANGUAGES, "default": "ale"},
     },
     oneOf=_one_of("output", "cel", "pipeline", "script"),
+)
+_TOOL = _object(
+    {
+        "tool": _TEXT,
+        "arguments": True,
+        "servers": {"type": "array", "items": _TEXT},
+    },
+    required=["tool"],
 )
 _MIGRATION = _object(
     {"from_version": _TEXT, "to_version": _TEXT, "transform": _TEXT, "resume_at": _TEXT},
@@ -86,6 +101,7 @@ _BUILT_IN: Final = (
     _type("migration", _MIGRATION, "Migration", "Moves the run to another version"),
     _type("run", _RUN, "Run", "Starts a run of any dialect"),
     _type("task", _HANDLED, "Task", "Calls a handler"),
+    _type("tool", _TOOL, "Tool", "Calls a tool of an MCP server"),
     _type("transform", _TRANSFORM, "Transform", "Computes a new value"),
     _type("wait", _WAIT, "Wait", "Waits for a time or a message"),
 )

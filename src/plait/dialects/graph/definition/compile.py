@@ -21,6 +21,7 @@ from .pins import unpinned
 from .read import read
 from .rules import AFTER_CONDITIONS, BEFORE_CONDITIONS, WARNINGS, FindFlaws, size
 from .templates import parse
+from .transforms import templated
 
 INVALID = "graph.invalid"
 
@@ -57,7 +58,7 @@ def check_graph(
     examined = Examined.of(draft, types, blobs)
     if oversized := (*_bytes_over(definition), *size.oversized(draft)):
         return Checked((*draft.notes, *oversized))
-    found = conditions.compile_all(examined)
+    found = conditions.compile_all(examined, pins.policy)
     flaws = (*draft.notes, *_found(BEFORE_CONDITIONS, examined), *found.flaws, *_found(AFTER_CONDITIONS, examined))
     if flaws:
         return Checked(flaws)
@@ -67,10 +68,11 @@ def check_graph(
         source=draft.source,
         ir=ir,
         conditions=found.compiled,
-        templates={node.id: parse(node.config) for node in ir.nodes.values()},
+        templates={node.id: parse(templated(node.type, node.config)) for node in ir.nodes.values()},
         output=parse(draft.source.output),
         node_types={node.id: type for node in draft.source.nodes if (type := types.get(node.type)) is not None},
         warnings=warnings,
+        policy=pins.policy,
     )
     return Checked((), warnings, compiled)
 

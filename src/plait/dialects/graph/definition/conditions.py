@@ -12,6 +12,7 @@ from plait.definitions.flaws import Note
 from plait.kernel.errors import Flaw
 
 from .examined import Examined
+from .namespace_policy import RULES, NamespacePolicy
 from .read import Draft
 
 
@@ -33,10 +34,11 @@ class Conditions:
     flaws: tuple[Note, ...]
 
 
-def compile_all(examined: Examined) -> Conditions:
+def compile_all(examined: Examined, policy: NamespacePolicy) -> Conditions:
+    """Those of the namespace's policy are found below `RULES`."""
     compiled: dict[str, Condition] = {}
     flaws: list[Note] = []
-    for written in _of_live_parts(examined):
+    for written in (*_of_live_parts(examined), *_of_namespace(policy)):
         at = f"{written.pointer}{written.field}"
         try:
             compiled[written.pointer] = conditions.compile(
@@ -65,6 +67,11 @@ def _of_live_parts(examined: Examined) -> Iterator[Written]:
             yield Written(placed.edge.condition, placed.pointer, "/condition")
     for index, rule in enumerate(examined.draft.source.policy.rules):
         yield Written(rule.condition, f"/policy/rules/{index}", "/condition", "policy")
+
+
+def _of_namespace(policy: NamespacePolicy) -> Iterator[Written]:
+    for index, rule in enumerate(policy.rules):
+        yield Written(rule.condition, f"{RULES}/{index}", "/condition", "policy")
 
 
 def references(draft: Draft) -> frozenset[str]:

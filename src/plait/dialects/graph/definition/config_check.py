@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from plait.conditions.schema import Misfit, compiled
 from plait.definitions.flaws import Note, escape
 from plait.definitions.nearest import nearest
+from plait.definitions.shape import shown
 from plait.kernel import values
 
 from .config_refs import config_ref
 from .node_types import NodeType
 from .read import Placed
-from .shape import shown
 from .templates import BadTemplate, has_hole, parse
+from .transforms import TYPE as TRANSFORM
+from .transforms import templated, transform_flaws
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -35,7 +37,10 @@ def config_flaws(placed: Placed, type: NodeType, config: dict[str, Any] | None) 
         what = f"`{node.id}`: config_ref {config_ref(node)} is not stored, or no object"
         yield Note(f"{placed.pointer}/config_ref", what, "upload it", CODE)
         return
-    yield from template_flaws(config, f"{placed.pointer}/config", f"`{node.id}`: config")
+    written = templated(type.type_name, config)
+    yield from template_flaws(written, f"{placed.pointer}/config", f"`{node.id}`: config")
+    if type.type_name == TRANSFORM:
+        yield from transform_flaws(placed, config)
     for misfit in config_misfits(type, config):
         yield Note(f"{placed.pointer}/config{misfit.pointer}", f"`{node.id}`: {misfit.message}", "", CODE)
 

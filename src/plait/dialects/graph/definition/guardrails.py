@@ -12,7 +12,8 @@ from plait.definitions.hashing import canonical
 
 from .ir import Ir, IrNode
 from .limits import WRITTEN_FANOUT
-from .source import Backpressure, Limits, Policy, PolicyRule
+from .pressure import pace_of
+from .source import Limits, Policy, PolicyRule
 
 WIDENS = "graph.widens_guardrail"
 
@@ -88,16 +89,10 @@ def _limits(before: Limits, after: Limits) -> Iterator[Note]:
 
 def _faster(before: Limits, after: Limits) -> bool:
     """Whether a throttle is loosened or gone."""
-    old, new = (_throttle(each) for each in (before, after))
+    old, new = pace_of(before), pace_of(after)
     if old is None:
         return False
-    return new is None or any(_higher(one, other) for one, other in zip(old, new, strict=True))
-
-
-def _throttle(limits: Limits) -> tuple[float | None, int | None] | None:
-    if not isinstance(limits.backpressure, Backpressure) or limits.backpressure.throttle is None:
-        return None
-    return limits.backpressure.throttle.tokens_per_s, limits.backpressure.throttle.max_queue_depth
+    return new is None or new.interval < old.interval or new.depth > old.depth
 
 
 def _more(before: Collection[str] | None, after: Collection[str] | None) -> bool:

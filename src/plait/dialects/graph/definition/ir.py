@@ -20,6 +20,7 @@ import msgspec
 from plait.conditions import Condition
 from plait.definitions.flaws import Note
 
+from .namespace_policy import NO_POLICY, NamespacePolicy
 from .node_types import NodeType
 from .source import (
     AgentConfig,
@@ -135,3 +136,5 @@ class Compiled:
     node_types: Mapping[str, NodeType]
     """Of each node, by its id: their schemas and queues."""
     warnings: tuple[Note, ...] = ()
+    policy: NamespacePolicy = NO_POLICY
+    """Of the namespace, which holds beside the definition's own."""

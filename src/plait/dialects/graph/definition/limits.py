@@ -14,6 +14,11 @@ WRITTEN_FANOUT: Final = 100
 """Targets of one emit that stand in the definition."""
 CHOSEN_FANOUT: Final = 10
 """Targets of one emit that an agent or a handler chooses."""
+TOKENS_PER_S: Final = 100.0
+QUEUE_DEPTH: Final = 1_000
+"""Of a graph that is throttled without saying how."""
+SUMMARIZE_BYTES: Final = 16 * 1024
+"""Of a graph that summarizes without saying from what size on."""
 MAX_PATCH_OPERATIONS: Final = 100
 MAX_ADDED_AGENTS: Final = 5
 """By patches of one run."""

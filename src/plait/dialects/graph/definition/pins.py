@@ -1,7 +1,7 @@
-"""What a run keeps beside its definition: the node types of its namespace and the stored texts that it uses.
+"""What a run keeps beside its definition: node types and policy of its namespace, and the stored texts that it uses.
 
 They travel inside the definition, under a field that nobody can write: a run compiles to the same as long as it lives,
-whatever is registered or uploaded later.
+whatever is registered, set or uploaded later.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import msgspec
 
 from .builtin_types import BUILT_IN_TYPES
 from .config_refs import Blobs
+from .namespace_policy import NO_POLICY, NamespacePolicy
 from .node_types import NodeType, NodeTypes
 
 FIELD: Final = "$pinned"
@@ -23,6 +24,8 @@ class Pins(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """Those that are not built in."""
     blobs: dict[str, str] = {}
     """By reference."""
+    policy: NamespacePolicy = NO_POLICY
+    """What the operators of the namespace allow."""
 
     def node_types(self) -> NodeTypes:
         return BUILT_IN_TYPES.with_types(self.types) if self.types else BUILT_IN_TYPES

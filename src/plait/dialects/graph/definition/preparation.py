@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from plait.definitions.flaws import InvalidDefinition
 from plait.kernel import values
 
 from .builtin_types import BUILT_IN, BUILT_IN_TYPES
-from .compile import compile_graph, references_of
+from .compile import INVALID, compile_graph, references_of
 from .ir import Compiled
+from .namespace_policy import NO_POLICY, NamespacePolicies, NamespacePolicy
 from .node_types import NodeType, NodeTypes
 from .pins import Pins, pinned
 from .texts import Texts
+from .transforms import TYPE as TRANSFORM
+from .transforms import Compiler, script_flaw
 from .type_registry import TypeRegistry
 
 _KEPT = 256
@@ -28,36 +32,60 @@ class Prepared:
 
 
 class Preparation:
-    def __init__(self, types: TypeRegistry | None = None, texts: Texts | None = None) -> None:
-        """Without these there are only built-in types, and nothing is stored."""
+    def __init__(
+        self,
+        types: TypeRegistry | None = None,
+        texts: Texts | None = None,
+        policies: NamespacePolicies | None = None,
+        compiler: Callable[[], Compiler] | None = None,
+    ) -> None:
+        """Without these there are only built-in types, nothing is stored, all is allowed, and scripts are compiled when
+        they run."""
+        self._compiler = compiler
         self._types = types
         self._texts = texts
-        self._recent: OrderedDict[tuple[str, bytes], tuple[NodeTypes, Prepared]] = OrderedDict()
-        """By namespace and text of the definition, with the types that it was compiled with."""
+        self._policies = policies
+        self._recent: OrderedDict[tuple[str, bytes], tuple[NodeTypes, NamespacePolicy, Prepared]] = OrderedDict()
+        """By namespace and text of the definition, with the types and the policy that it was compiled with."""
 
     async def prepare(self, definition: Mapping[str, Any], namespace: str) -> Prepared:
         """Refuses with all flaws."""
         types = BUILT_IN_TYPES if self._types is None else await self._types.of(namespace)
+        policy = NO_POLICY if self._policies is None else await self._policies.get(namespace)
         key = namespace, bytes(values.encode(definition))
         known = self._recent.get(key)
-        if known is not None and known[0] is types:
+        if known is not None and known[0] is types and known[1] == policy:
             self._recent.move_to_end(key)
-            return known[1]
+            return known[2]
         references = references_of(definition)
-        found = await self._made(definition, types, references, namespace)
+        found = await self._made(definition, types, policy, references, namespace)
         if not references:  # others may upload them later, or have them in another namespace
-            self._keep(key, types, found)
+            self._keep(key, types, policy, found)
         return found
 
     async def _made(
-        self, definition: Mapping[str, Any], types: NodeTypes, references: frozenset[str], namespace: str
+        self,
+        definition: Mapping[str, Any],
+        types: NodeTypes,
+        policy: NamespacePolicy,
+        references: frozenset[str],
+        namespace: str,
     ) -> Prepared:
         blobs = await self._texts.load(references, namespace) if references and self._texts is not None else {}
         compiled = compile_graph(definition, types=types, blobs={ref: text.encode() for ref, text in blobs.items()})
-        return Prepared(pinned(definition, Pins(_used(compiled), blobs)), compiled)
+        await self._check_scripts(compiled)
+        return Prepared(pinned(definition, Pins(_used(compiled), blobs, policy)), compiled)
 
-    def _keep(self, key: tuple[str, bytes], types: NodeTypes, found: Prepared) -> None:
-        self._recent[key] = types, found
+    async def _check_scripts(self, compiled: Compiled) -> None:
+        if self._compiler is None:
+            return
+        scripts = [node for node in compiled.ir.nodes.values() if node.type == TRANSFORM and "script" in node.config]
+        found = [await script_flaw(node.id, f"/nodes/{node.id}", node.config, self._compiler()) for node in scripts]
+        if flaws := [each for each in found if each is not None]:
+            raise InvalidDefinition(INVALID, flaws)
+
+    def _keep(self, key: tuple[str, bytes], types: NodeTypes, policy: NamespacePolicy, found: Prepared) -> None:
+        self._recent[key] = types, policy, found
         if len(self._recent) > _KEPT:
             self._recent.popitem(last=False)
 

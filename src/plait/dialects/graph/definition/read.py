@@ -9,11 +9,12 @@ from typing import Any, cast
 import msgspec
 
 from plait.definitions.flaws import Note
+from plait.definitions.shape import ShapeReader, shown
 
-from .shape import ShapeReader, shown
 from .source import Edge, Node, Source
 
 BAD_SHAPE = "graph.bad_shape"
+_OTHER_WORDS = {"depends_on": "dependencies", "needs": "dependencies", "next": "dependents"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Draft:
 
 def read(definition: object) -> Draft:
     """Total: anything gives a draft, and what is wrong with it is noted."""
-    reader = ShapeReader(BAD_SHAPE)
+    reader = ShapeReader(BAD_SHAPE, _OTHER_WORDS)
     data = _top(definition, reader)
     written_nodes, written_edges = data.get("nodes"), data.get("edges")
     nodes = [found for i, each in enumerate(_items(written_nodes)) if (found := _node(each, i, reader)) is not None]

@@ -27,6 +27,7 @@ from .ending import fail_run
 from .events import ApprovalCreated, ApprovalDecided
 from .failure import fail
 from .guardrails import denial
+from .opa import denied_way, judged_ways
 from .routing import Route, route
 from .settle import consume, emit
 from .state import TIMEOUT, Execution, OpenApproval
@@ -64,6 +65,7 @@ def _request(builder: DecisionBuilder, plan: NodePlan, execution: Execution, *, 
         timeout_at=_deadline(config, builder.now),
         evidence_hash=hashlib.sha256(bytes(execution.payload)).hexdigest(),
         before=before,
+        judged=judged_ways(execution),
     )
     builder.record(event)
     for effect in request_effects(builder, builder.run.state.approvals[token]):
@@ -85,6 +87,7 @@ def request_effects(builder: DecisionBuilder, approval: OpenApproval) -> list[Re
         evidence=approval.payload,
         approvers=tuple(approval.approvers),
         escalations=escalations,
+        service=config.approval_ui_url or "",
     )
     if approval.timeout_at is None:
         return [request]
@@ -171,6 +174,7 @@ def _way(builder: DecisionBuilder, plan: NodePlan, approval: OpenApproval, outco
             what = f"a condition of `{plan.id}` needs a sandbox, which a human node can't wait for"
             way = Route((), "approved", failure=error("condition_error", what))
     way.failure = way.failure or denial(builder, plan, way)
+    way.failure = way.failure or denied_way(builder, plan, way, approval.judged)
     return way
 
 

@@ -8,5 +8,6 @@ from .state import Execution
 
 
 def child_id(run_id: RunId, execution: Execution) -> RunId:
-    """One that is started again, because the dead letter was retried, is another run."""
-    return RunId(f"{run_id}:{execution.node}:{execution.task}")
+    """Each attempt is another run, and so is one that is started because the dead letter was retried."""
+    attempt = f".{execution.child}" if execution.child > 1 else ""
+    return RunId(f"{run_id}:{execution.node}:{execution.task}{attempt}")

@@ -8,18 +8,21 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel.cause import cause_of
-from plait.kernel.effects import StartChild
-from plait.kernel.ids import caller_id
+from plait.kernel.effects import CancelTask, FailTask, RetryTask, StartChild
+from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.inputs import ChildFinished
+from plait.kernel.task import Task
 
 from .child_ids import child_id
 from .decision_builder import DecisionBuilder, error
+from .events import ChildRetried
 from .failure import fail
 from .settle import settle
 from .state import Execution
 from .templates import config_of
 from .topology import NodePlan
 
+CHILD = "graph.child"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -37,13 +40,38 @@ def child_of(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> 
     return StartChild(execution.task, run_id, config.get("dialect", ""), config.get("definition"), given)
 
 
+def child_task(builder: DecisionBuilder, execution: Execution) -> Task:
+    """Nobody does it: it stands for the child where the kernel counts attempts."""
+    plan = builder.plan(execution)
+    return Task(execution.task, plan.ir.name or plan.id, CHILD, None, plan.policy, "", plan.id)
+
+
 def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
+    """A child that failed is a failed attempt. One that people cancelled, or that can't be started, would not fare
+    better the next time."""
     execution = builder.run.by_task(child.token)
     if execution is None or execution.dead or child.run_id != child_id(builder.context.info.run_id, execution):
         return
     if child.status == "completed":
-        settle(builder, execution, child.output)
+        if execution.retrying:  # somebody retried the child itself
+            builder.effect(CancelTask(execution.task))
+        settle(builder, execution, child.output, attempt=execution.child)
+    elif not execution.retrying:
+        why = f"it was {child.status}" if child.error is None else cause_of(child.error).text or child.error.message
+        what = f"child run `{caller_id(child.run_id)}` of `{execution.node}` {child.status}: {why}"
+        failed = error("child_failed", what, child.error)
+        if child.status == "failed":
+            builder.effect(FailTask(child_task(builder, execution), execution.child, failed))
+        else:
+            fail(builder, execution, failed, execution.child)
+
+
+def retry_due(builder: DecisionBuilder, token: TaskToken) -> None:
+    """Another attempt may begin; of a child it is another run."""
+    execution = builder.run.by_task(token)
+    if execution is None or builder.plan(execution).work != "run":
+        builder.effect(RetryTask(token))
         return
-    why = f"it was {child.status}" if child.error is None else cause_of(child.error).text or child.error.message
-    what = f"child run `{caller_id(child.run_id)}` of `{execution.node}` {child.status}: {why}"
-    fail(builder, execution, error("child_failed", what, child.error))
+    builder.effect(CancelTask(token))
+    builder.record(ChildRetried(execution.node, execution.id, execution.child + 1))
+    builder.ready.append(execution)

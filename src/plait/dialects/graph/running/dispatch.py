@@ -11,11 +11,14 @@ from .children import start_child
 from .decision_builder import INLINE_AT_ONCE, DecisionBuilder, error
 from .failure import fail
 from .inline import inline_output
+from .judging import judging_task
 from .misfits import first_misfit
+from .opa import unasked
 from .settle import settle
 from .state import Execution
 from .tasks import work_task
 from .templates import TemplateError
+from .throttling import held_back
 from .waits import wait
 
 
@@ -23,6 +26,8 @@ def start_ready(builder: DecisionBuilder) -> None:
     """All that have begun, and what begins because of them."""
     while builder.ready and not builder.over:
         execution = builder.ready.popleft()
+        if execution.due and held_back(builder, execution):
+            continue
         if builder.plan(execution).work == "inline":
             builder.inline += 1
             if builder.inline > INLINE_AT_ONCE:
@@ -53,10 +58,13 @@ def start(builder: DecisionBuilder, execution: Execution) -> None:
         case "wait":
             wait(builder, plan, execution)
         case "human":
-            ask(builder, plan, execution)
+            if (pointer := unasked(builder, plan, execution)) is not None:
+                builder.effect(judging_task(builder, execution, pointer))
+            else:
+                ask(builder, plan, execution)
         case "run":
             start_child(builder, plan, execution)
-        case "call" | "http" | "agent" | "script" | "migration":
+        case "call" | "http" | "agent" | "script" | "pipeline" | "tool" | "migration":
             task = work_task(builder, execution)
             assert task is not None
             builder.effect(task)

@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from msgspec import Raw
 
-from plait.kernel.errors import ErrorInfo
+from plait.kernel.errors import ErrorInfo, Flaw
 from plait.kernel.events import Event
 from plait.kernel.ids import Millis
+from plait.kernel.measured import Flow
 from plait.kernel.values import ABSENT, NULL
 
 Via = Literal["edges", "branch", "handler", "loop", "break", "timeout", "approved", "rejected", "migration"]
@@ -39,6 +40,9 @@ class NodeConsumed(Event, frozen=True, tag="node.consumed"):
     duration_ms: int = 0
     revision: int = 1
 
+    def flow(self) -> Flow:
+        return Flow("consumed", self.node_id, tuple(self.token_ids) or (self.token_id,))
+
 
 class NodeEmitted(Event, frozen=True, tag="node.emitted"):
     node_id: str
@@ -57,6 +61,9 @@ class NodeEmitted(Event, frozen=True, tag="node.emitted"):
     loops: dict[str, int] = {}
     """Iterations of the loops that they are in; each token keeps those whose body holds its node."""
 
+    def flow(self) -> Flow:
+        return Flow("emitted", self.node_id, tuple(self.tokens), tuple(self.to_nodes))
+
 
 class NodeExecuted(Event, frozen=True, tag="node.executed"):
     """The work is done; where it goes on is being judged outside the decision."""
@@ -65,6 +72,18 @@ class NodeExecuted(Event, frozen=True, tag="node.executed"):
     token_id: str
     output: Raw = NULL
     attempt: int = 1
+    next_nodes: list[str] | None = None
+    """That the node itself has chosen."""
+    reasoning: str = ""
+
+
+class NodeAccepted(Event, frozen=True, tag="node.accepted"):
+    """Whoever was asked reports the result later."""
+
+    node_id: str
+    token_id: str
+    attempt: int = 1
+    until: Millis | None = None
 
 
 class ConditionJudged(Event, frozen=True, tag="condition.judged"):
@@ -84,6 +103,21 @@ class WaitStarted(Event, frozen=True, tag="wait.started"):
     until: Millis | None = None
     name: str = ""
     """Of the message that is waited for."""
+
+
+class TokenThrottled(Event, frozen=True, tag="token.throttled"):
+    """It is counted, and its node begins later."""
+
+    node_id: str
+    token_id: str
+    until: Millis
+
+
+class TokenReleased(Event, frozen=True, tag="token.released"):
+    """It was throttled, and its node begins."""
+
+    node_id: str
+    token_id: str
 
 
 class MessageQueued(Event, frozen=True, tag="message.queued"):
@@ -106,6 +140,14 @@ class NodeFailed(Event, frozen=True, tag="node.failed"):
     error: ErrorInfo
     attempts: int = 1
     token_ids: list[str] = []
+
+
+class ChildRetried(Event, frozen=True, tag="child.retried"):
+    """The child run of a node failed, and another one is started in its place."""
+
+    node_id: str
+    token_id: str
+    attempt: int
 
 
 class TokenDeadLettered(Event, frozen=True, tag="token.dead_lettered"):
@@ -211,6 +253,8 @@ class ApprovalCreated(Event, frozen=True, tag="approval.created"):
     """Of the payload that people decide about."""
     before: bool = False
     """The node runs when it is approved."""
+    judged: dict[str, str] = {}
+    """What a policy server says of each way on: nothing, or why it denies it."""
 
 
 class ApprovalDecided(Event, frozen=True, tag="approval.decided"):
@@ -241,6 +285,8 @@ class PatchRejected(Event, frozen=True, tag="patch.rejected"):
     by: str = ""
     code: str = ""
     message: str = ""
+    errors: list[Flaw] = []
+    """Each thing that is wrong with it, where there are several."""
 
 
 class RunMigrated(Event, frozen=True, tag="run.migrated"):
@@ -263,11 +309,15 @@ GraphEvent = (
     NodeConsumed
     | NodeEmitted
     | NodeExecuted
+    | NodeAccepted
     | ConditionJudged
     | WaitStarted
+    | TokenThrottled
+    | TokenReleased
     | MessageQueued
     | MessageTaken
     | NodeFailed
+    | ChildRetried
     | TokenDeadLettered
     | TokenReprocessed
     | TokenDiscarded

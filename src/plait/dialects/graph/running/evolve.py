@@ -17,6 +17,7 @@ from plait.kernel.events import (
     RunFailed,
     RunReopened,
     RunStarted,
+    TaskRetryScheduled,
 )
 from plait.kernel.ids import Millis
 from plait.kernel.values import ABSENT
@@ -126,7 +127,12 @@ class Folding:
 
     def executed(self, event: e.NodeExecuted) -> None:
         execution = self.run.state.executions[event.token_id]
-        execution.output, execution.attempts = event.output, event.attempt
+        execution.output, execution.attempts, execution.accepted = event.output, event.attempt, 0
+        execution.chosen, execution.reasoning = event.next_nodes, event.reasoning
+
+    def accepted(self, event: e.NodeAccepted) -> None:
+        execution = self.run.state.executions[event.token_id]
+        execution.accepted, execution.until = event.attempt, event.until
 
     def judged(self, event: e.ConditionJudged) -> None:
         execution = self.run.state.executions[event.token_id]
@@ -137,7 +143,15 @@ class Folding:
 
     def failed(self, event: e.NodeFailed) -> None:
         execution = self.run.state.executions[event.token_id]
-        execution.error, execution.attempts = event.error, event.attempts
+        execution.error, execution.attempts, execution.accepted = event.error, event.attempts, 0
+
+    def retry_scheduled(self, event: TaskRetryScheduled) -> None:
+        execution = self.run.by_task(event.token)
+        if execution is not None:
+            execution.attempts, execution.accepted = event.attempt, 0
+
+    def child_retried(self, event: e.ChildRetried) -> None:
+        self.run.state.executions[event.token_id].child = event.attempt
 
     def dead_lettered(self, event: e.TokenDeadLettered) -> None:
         execution = self.run.state.executions[event.token_id]
@@ -148,7 +162,8 @@ class Folding:
     def reprocessed(self, event: e.TokenReprocessed) -> None:
         execution = self.run.state.executions[event.token_id]
         execution.dead, execution.generation, execution.error = False, event.generation, None
-        execution.output, execution.verdicts, execution.attempts = ABSENT, {}, 0
+        execution.output, execution.verdicts, execution.attempts, execution.child = ABSENT, {}, 0, 1
+        execution.until, execution.message, execution.chosen, execution.reasoning = None, "", None, ""
         execution.waiting, execution.started_at = False, self.at
         self.run.active += 1
 
@@ -166,6 +181,16 @@ class Folding:
         execution.waiting, execution.until, execution.message = True, event.until, event.name
         if event.name:
             self.run.listen(execution)
+
+    def throttled(self, event: e.TokenThrottled) -> None:
+        execution = self.run.state.executions[event.token_id]
+        execution.waiting = execution.held = True
+        self.run.held += 1
+
+    def released(self, event: e.TokenReleased) -> None:
+        execution = self.run.state.executions[event.token_id]
+        execution.waiting, execution.held, execution.due = False, False, Millis(0)
+        self.run.held -= 1
 
     def queued(self, event: e.MessageQueued) -> None:
         self.run.state.messages.setdefault(event.name, []).append(event.body)
@@ -196,6 +221,7 @@ class Folding:
             event.timeout_at,
             event.evidence_hash,
             event.before,
+            event.judged,
         )
         self.run.ask(approval)
 
@@ -220,7 +246,6 @@ class Folding:
 
     def patched(self, event: e.PatchApplied) -> None:
         self.replace(self.topologies.patched(self.run.state.definition, event.operations), event.revision)
-        self.run.state.patches.append(self.run.state.seq)
 
     def migrated(self, event: e.RunMigrated) -> None:
         self.run.state.wf_version = event.to_version
@@ -229,6 +254,9 @@ class Folding:
     def forked(self, event: e.GraphForked) -> None:
         state = self.run.state
         state.status, state.error, state.end_seq = "running", None, 0
+        state.fork_seq, state.forked_at = state.seq, self.at
+        for execution in state.executions.values():
+            execution.accepted = 0  # the address that was told is the other run's
         for node, value in event.outputs.items():
             raw = Raw(_encode(value))
             state.context[node].output = raw
@@ -244,6 +272,7 @@ class Folding:
     def replace(self, plan: Topology, revision: int) -> None:
         state = self.run.state
         state.definition, state.revision = plan.definition, revision
+        state.patches.append(state.seq)
         self.run.rebuild(plan)
         self.run.dirty.update(self.run.joins)
 
@@ -280,14 +309,18 @@ _FOLDS: dict[type[Event], Callable[[Folding, Any], None]] = {
     e.NodeConsumed: Folding.consumed,
     e.NodeEmitted: Folding.emitted,
     e.NodeExecuted: Folding.executed,
+    e.NodeAccepted: Folding.accepted,
     e.ConditionJudged: Folding.judged,
     e.BranchTaken: Folding.branch_taken,
     e.NodeFailed: Folding.failed,
+    e.ChildRetried: Folding.child_retried,
     e.TokenDeadLettered: Folding.dead_lettered,
     e.TokenReprocessed: Folding.reprocessed,
     e.TokenDiscarded: Folding.discarded,
     e.JoinFired: Folding.joined,
     e.WaitStarted: Folding.wait_started,
+    e.TokenThrottled: Folding.throttled,
+    e.TokenReleased: Folding.released,
     e.MessageQueued: Folding.queued,
     e.MessageTaken: Folding.taken,
     e.ApprovalCreated: Folding.asked,
@@ -296,6 +329,7 @@ _FOLDS: dict[type[Event], Callable[[Folding, Any], None]] = {
     e.PatchApplied: Folding.patched,
     e.RunMigrated: Folding.migrated,
     e.GraphForked: Folding.forked,
+    TaskRetryScheduled: Folding.retry_scheduled,
     RollbackStarted: Folding.rolling_back,
     RollbackStep: Folding.rolled_back,
     RunCompleted: Folding.run_completed,

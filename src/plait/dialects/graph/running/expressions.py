@@ -6,10 +6,8 @@ from typing import Any
 
 from plait.conditions.budget import OutOfSteps
 from plait.conditions.cel import CelError, Expression
+from plait.dialects.graph.definition.transforms import SEES
 from plait.kernel.errors import InvalidInput
-
-SEES = ("payload", "output", "ctx", "input")
-"""`output` is the payload, as in conditions."""
 
 
 class Computation:

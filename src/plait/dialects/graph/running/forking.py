@@ -8,6 +8,7 @@ from typing import Any, cast
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan
 from plait.kernel.errors import InvalidInput
+from plait.kernel.events import Recorded
 from plait.kernel.ids import RunId, caller_id
 
 from .events import GraphForked
@@ -15,6 +16,21 @@ from .graph_run import GraphRun
 from .topologies import Topologies
 
 _EDITS = ("outputs", "operations")
+_ROUTES = ("loop.continued", "loop.exited", "branch.taken", "condition.error", "node.emitted")
+"""Where a node goes on that is done: to have one without the other would lose a token."""
+
+
+def is_one(event: Recorded, following: Recorded) -> bool:
+    """Whether two events say one thing."""
+    match following.type:
+        case "node.consumed":
+            return event.type == "message.taken"
+        case "token.dead_lettered":
+            return event.type == "node.failed"
+        case "approval.created":
+            return not following.data.get("before")
+        case _:
+            return following.type in _ROUTES
 
 
 def fork(

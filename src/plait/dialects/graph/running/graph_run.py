@@ -3,6 +3,7 @@
 positions   where tokens are that may still reach a join
 joins       what waits at joins, by round
 active      executions that are not dead letters
+held        how many executions a throttle holds back
 listeners   who waits for which message, oldest first
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from math import ceil
 
 import msgspec
 from msgspec import Raw
@@ -62,6 +64,7 @@ class GraphRun:
                 self._park(token, self.plan.nodes[token.node])
         for approval in self.state.approvals.values():
             self._occupy(approval)
+        self.held = sum(execution.held for execution in self.state.executions.values())
         self.active = sum(not execution.dead for execution in self.state.executions.values())
         for execution in self.state.executions.values():
             if execution.message:
@@ -84,6 +87,9 @@ class GraphRun:
     def begin(self, execution: Execution) -> None:
         self.state.executions[execution.id] = execution
         self.state.scanned += len(bytes(execution.payload))
+        if self.plan.pace is not None:
+            due, self.state.free_from = self.plan.pace.slot(execution.started_at, self.state.free_from)
+            execution.due = Millis(ceil(due))
         self.active += 1
 
     def consume(self, execution: Execution) -> None:

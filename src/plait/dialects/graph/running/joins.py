@@ -1,11 +1,16 @@
-"""When a join fires: each of its dependencies has sent a token of this round, or can send none any more."""
+"""When a join fires: each of its dependencies has sent a token of this round, or can send none any more.
+
+Also a token of an earlier round of a loop may still come to this one, where a loop has several. It is waited for: what
+can't come any more never can, so how often a join fires does not depend on who is quicker.
+"""
 
 from __future__ import annotations
 
 from .decision_builder import DecisionBuilder
 from .events import JoinFired
 from .graph_run import GraphRun, JoinWait
-from .positions import JoinKey
+from .positions import JoinKey, Masks, behind, round_in
+from .topology import NodePlan
 
 
 def fire_joins(builder: DecisionBuilder) -> bool:
@@ -27,16 +32,28 @@ def may_fire(run: GraphRun, key: JoinKey) -> bool:
     wait, (node, round) = run.joins[key], key
     plan = run.plan.nodes[node]
     for dependency in list(wait.missing):
-        nodes = run.plan.reaching(plan, dependency)
-        if nodes >> plan.place & 1 and run.positions.count(plan.place, plan.ir.loops, round) == wait.parked:
-            nodes ^= 1 << plan.place  # what is parked here does not wait for itself
-        place = run.positions.find(nodes, plan.ir.loops, round)
+        masks = _masks(run, plan, dependency, round, wait.parked)
+        place = run.positions.find(masks, plan.ir.loops, round)
         if place is not None:
             run.positions.watch(place, key)
             return False
         del wait.missing[dependency]
         wait.dead[dependency] = None
     return True
+
+
+def _masks(run: GraphRun, plan: NodePlan, dependency: str, round: tuple[int, ...], parked: int) -> Masks:
+    """The nodes from which something can still come from a dependency. What is parked here does not wait for itself."""
+
+    def nodes(behind: int | None) -> int:
+        if behind is not None:
+            return run.plan.coming(plan, dependency, round, behind)
+        found = run.plan.reaching(plan, dependency)
+        if found >> plan.place & 1 and run.positions.count(plan.place, plan.ir.loops, round) == parked:
+            found ^= 1 << plan.place
+        return found
+
+    return nodes
 
 
 def _fire(builder: DecisionBuilder, key: JoinKey) -> None:
@@ -65,8 +82,9 @@ def _fire_stuck(builder: DecisionBuilder) -> bool:
 
 def _waits_for_dead(run: GraphRun, key: JoinKey, wait: JoinWait) -> bool:
     plan, round = run.plan.nodes[key[0]], key[1]
-    dead = 0
-    for execution in run.dead():
-        if run.plan.round_of(plan, execution.loops) == round:
-            dead |= 1 << run.plan.nodes[execution.node].place
-    return any(run.plan.reaching(plan, dependency) & dead for dependency in wait.missing)
+    dead = [(round_in(each.loops, plan.ir.loops), run.plan.nodes[each.node].place) for each in run.dead()]
+    for dependency in wait.missing:
+        masks = _masks(run, plan, dependency, round, 0)
+        if any(theirs <= round and masks(behind(theirs, round)) >> place & 1 for theirs, place in dead):
+            return True
+    return False

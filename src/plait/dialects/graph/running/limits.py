@@ -25,6 +25,10 @@ def breach(
     fanout = limits.max_fanout or (CHOSEN_FANOUT if via == "handler" else WRITTEN_FANOUT)
     if len(targets) > fanout:
         return _exceeded(plan, "exceeded_max_fanout", f"it has {len(targets)} targets; the limit is {fanout}")
+    pace = builder.run.plan.pace
+    if pace is not None and state.free_from > builder.now and (held := builder.run.held + len(targets)) > pace.depth:
+        what = f"the throttle holds back {held:,} tokens; the limit is {pace.depth:,}"
+        return _exceeded(plan, "exceeded_max_queue_depth", what)
     if (tokens := state.emitted + len(targets)) > limits.max_tokens:
         return _exceeded(
             plan, "exceeded_max_tokens", f"the run has {tokens:,} tokens; the limit is {limits.max_tokens:,}"

@@ -29,27 +29,32 @@ from plait.kernel.inputs import (
     TimerFired,
 )
 from plait.kernel.machine import TaskFacts
+from plait.kernel.measured import TaskTrace
+from plait.kernel.snapshot_policy import SnapshotPolicy
 from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
 from . import view, waiting
+from .accepted import not_reported
 from .approvals import decided, timed_out
-from .children import child_finished
+from .children import child_finished, retry_due
 from .compensation import compensations
 from .completion import complete
 from .decision_builder import DecisionBuilder, RunContext
+from .details import run_details
 from .dispatch import start_ready
 from .ending import stop
-from .events import GraphForked
 from .evolve import Folding, begun
 from .graph_run import GraphRun
 from .joins import fire_joins
 from .mirror import Command, mirrored
+from .observing import counted, task_trace
 from .patches import patch
-from .recovery import begin_all, begin_inline, pending_effects, under_way_again
+from .recovery import begin_all, begin_forked, begin_inline, pending_effects, under_way_again, untouched_fork
 from .reopening import retry, settle_letter
 from .results import task_result
-from .state import TIMEOUT, WAIT, GraphState
+from .state import CALLBACK, THROTTLE, TIMEOUT, WAIT, GraphState
+from .throttling import release
 from .topologies import Topologies
 from .waits import message, wait_over
 from .wall_time import WALL, limit_wall_time, out_of_time
@@ -58,9 +63,11 @@ _state = msgspec.json.Decoder(GraphState)
 
 
 class GraphMachine:
-    accepts_late_results = gates_retries = keeps_late_messages = compacts = reload_on_takeover = False
+    accepts_late_results = finishes_cancelled_work = keeps_late_messages = compacts = reload_on_takeover = False
+    gates_retries = True
     stops_at_failed_compensation = False
     adds_dead_letters = True
+    snapshots = SnapshotPolicy(every=200, age=Millis(10_000), worth=10)
 
     def __init__(self, context: RunContext, topologies: Topologies) -> None:
         self.context = context
@@ -68,8 +75,6 @@ class GraphMachine:
         self._run: GraphRun | None = None
         self._folding: Folding | None = None
         self._reopened = False
-        self._forked = False
-        """Nothing of what its log has as under way is: another run's past was copied."""
 
     @property
     def run(self) -> GraphRun:
@@ -85,7 +90,6 @@ class GraphMachine:
         elif isinstance(event, RunStarted):
             self._take(begun(event, at, self._topologies))
         elif self._folding is not None:  # else it was cancelled before it was started
-            self._forked = self._forked or isinstance(event, GraphForked)
             self._folding.fold(event, at)
 
     def _take(self, run: GraphRun) -> None:
@@ -132,6 +136,11 @@ class GraphMachine:
                 message(builder, input)
             case Decided():
                 decided(builder, input)
+            case Loaded() if input.how == "fork" or untouched_fork(builder):
+                limit_wall_time(builder)
+                for effect in under_way_again(builder):
+                    builder.effect(effect)
+                begin_forked(builder)
             case Loaded() | Continue():
                 begin_inline(builder)
             case Resume():
@@ -141,7 +150,9 @@ class GraphMachine:
             case Cancel():
                 stop(builder)
                 return builder.decision
-            case ChildStarted() | RetryDue() | AttemptFailed():
+            case RetryDue():
+                retry_due(builder, input.token)
+            case ChildStarted() | AttemptFailed():
                 return builder.decision
             case _:
                 assert_never(input)
@@ -161,7 +172,7 @@ class GraphMachine:
                 settle_letter(builder, resume)
             case "rewind":
                 raise Conflict("graph.no_rewind", "a run of a graph can't be rewound", fix="fork it: fork(at=...)")
-            case "compensate" | "continue":
+            case "compensate" | "continue" | "requeue":
                 pass
             case _:
                 assert_never(resume.mode)
@@ -170,12 +181,7 @@ class GraphMachine:
     # -- what must be under way ----------------------------------------------------------------------------------
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
-        builder = self._builder(now)
-        found = pending_effects(builder)
-        if self._forked:
-            self._forked = False
-            found += under_way_again(builder)
-        return found
+        return pending_effects(self._builder(now))
 
     def compensations(self) -> list[Task]:
         return [] if self._run is None else compensations(self._builder(Millis(0)))
@@ -192,8 +198,15 @@ class GraphMachine:
         """For observers on Redis, once the events are committed."""
         return [] if self._run is None else mirrored(self._run, caller_id(self.context.info.run_id), events, at)
 
+    def tokens(self) -> tuple[int, int]:
+        """The counter, and how far it is from the tokens that are not consumed."""
+        return (0, 0) if self._run is None else counted(self._run)
+
+    def trace(self, token: TaskToken) -> TaskTrace | None:
+        return None if self._run is None else task_trace(self._run, token)
+
     def details(self) -> dict[str, Any] | None:
-        return None if self._run is None else view.details(self._run)
+        return None if self._run is None else run_details(self._run)
 
     def close(self) -> None:
         """Holds nothing of the world."""
@@ -213,5 +226,9 @@ def _timer(builder: DecisionBuilder, token: TaskToken) -> None:
         out_of_time(builder)
     elif token.startswith(WAIT):
         wait_over(builder, token.removeprefix(WAIT))
+    elif token.startswith(CALLBACK):
+        not_reported(builder, token.removeprefix(CALLBACK))
+    elif token.startswith(THROTTLE):
+        release(builder, token.removeprefix(THROTTLE))
     elif token.startswith(TIMEOUT):
         timed_out(builder, token.removeprefix(TIMEOUT))

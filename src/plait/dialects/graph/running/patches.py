@@ -5,7 +5,9 @@ What is refused leaves the run as it is; that somebody tried is recorded.
 
 from __future__ import annotations
 
-from plait.kernel.errors import Conflict, InvalidInput, PlaitError
+from plait.dialects.graph.definition.guardrails import WIDENS, widened
+from plait.dialects.graph.definition.patch import ORPHAN, orphans
+from plait.kernel.errors import Conflict, Flaw, Forbidden, InvalidInput, PlaitError
 from plait.kernel.inputs import Patch
 
 from .decision_builder import DecisionBuilder
@@ -13,7 +15,6 @@ from .events import PatchApplied, PatchRejected
 from .graph_run import GraphRun
 from .topologies import Topologies
 from .topology import Topology
-from .widening import widened
 
 
 def patch(builder: DecisionBuilder, given: Patch, topologies: Topologies) -> None:
@@ -22,7 +23,7 @@ def patch(builder: DecisionBuilder, given: Patch, topologies: Topologies) -> Non
         new = topologies.patched(run.state.definition, given.operations)
         _check(run, new)
     except PlaitError as refusal:
-        builder.record(PatchRejected(given.operations, given.by, refusal.code, refusal.text))
+        builder.record(PatchRejected(given.operations, given.by, refusal.code, refusal.text, list(refusal.flaws)))
         builder.decision.refusal = refusal
         return
     if bytes(new.definition) == bytes(run.state.definition):
@@ -32,10 +33,10 @@ def patch(builder: DecisionBuilder, given: Patch, topologies: Topologies) -> Non
 
 def _check(run: GraphRun, new: Topology) -> None:
     live = live_nodes(run)
-    for check in (_nodes_in_use, _orphans, _finished_sources):
-        check(run, new, live)
-    if why := widened(run.plan.ir, new.ir):
-        raise why
+    _nodes_in_use(run, new, live)
+    _no_orphans(run, new)
+    _finished_sources(run, new, live)
+    _no_wider(run, new)
 
 
 def live_nodes(run: GraphRun) -> set[str]:
@@ -64,15 +65,20 @@ def _in_use(node: str, does: str) -> Conflict:
     )
 
 
-def _orphans(run: GraphRun, new: Topology, live: set[str]) -> None:
-    for node in new.ir.entry_nodes:
-        if node not in run.plan.nodes:
-            raise InvalidInput(
-                "graph.orphan_node",
-                f"nothing leads to the new node `{node}`",
-                why="the run has begun, so new entry nodes get no token",
-                fix="add an edge to it",
-            )
+def _no_orphans(run: GraphRun, new: Topology) -> None:
+    for note in orphans(run.plan.ir, new.ir):
+        raise InvalidInput(ORPHAN, note.what, why="the run has begun, so new entry nodes get no token", fix=note.fix)
+
+
+def _no_wider(run: GraphRun, new: Topology) -> None:
+    if found := [*widened(run.plan.ir, new.ir)]:
+        raise Forbidden(
+            WIDENS,
+            found[0].what,
+            why="a run can't be given more than it was started with",
+            fix="start another run, or save a new version",
+            flaws=[Flaw(note.code, note.pointer, note.message) for note in found],
+        )
 
 
 def _finished_sources(run: GraphRun, new: Topology, live: set[str]) -> None:

@@ -6,7 +6,7 @@ waits for a place to become empty is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 Loops = dict[str, int]
 """Loop node -> iteration; absent: 1."""
@@ -14,6 +14,8 @@ Group = tuple[tuple[str, int], ...]
 Place = tuple[Group, int]
 JoinKey = tuple[str, tuple[int, ...]]
 """A join, and its round."""
+
+Masks = Callable[[int | None], int]
 
 _NO_LOOPS: Group = ()
 
@@ -46,10 +48,12 @@ class Positions:
         if self._watchers and (watching := self._watchers.pop((group, place), None)):
             self.left |= watching
 
-    def find(self, nodes: int, around: tuple[str, ...], round: tuple[int, ...]) -> Place | None:
-        """A position of this round at one of these nodes. `around`: the loops that make up the round."""
-        for group, bits in self._in_round(around, round):
-            if found := bits & nodes:
+    def find(self, masks: Masks, around: tuple[str, ...], round: tuple[int, ...]) -> Place | None:
+        """A position from which a token of this round may come. `around`: the loops that make up the round. `masks`
+        says for a loop in which a position is behind, or None if it is in this round, which nodes count."""
+        for group, bits in self._bits.items():
+            theirs = round_in(dict(group), around) if around else round
+            if bits and theirs <= round and (found := bits & masks(behind(theirs, round))):
                 return group, (found & -found).bit_length() - 1
         return None
 
@@ -64,9 +68,18 @@ class Positions:
             yield from self._bits.items()
             return
         for group, bits in self._bits.items():
-            loops = dict(group)
-            if bits and tuple(loops.get(loop, 1) for loop in around) == round:
+            if bits and round_in(dict(group), around) == round:
                 yield group, bits
+
+
+def round_in(loops: Loops, around: tuple[str, ...]) -> tuple[int, ...]:
+    """The iterations of these loops, outermost first."""
+    return tuple(loops.get(loop, 1) for loop in around)
+
+
+def behind(theirs: tuple[int, ...], round: tuple[int, ...]) -> int | None:
+    """The outermost loop in which an earlier round is behind; None: it is the same."""
+    return next((index for index, (one, other) in enumerate(zip(theirs, round, strict=True)) if one != other), None)
 
 
 def _group(loops: Loops) -> Group:

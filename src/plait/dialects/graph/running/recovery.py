@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from plait.kernel.effects import Effect, SetTimer
 
+from .accepted import awaiting
 from .approvals import request_effects
-from .children import child_of
+from .children import child_task
 from .decision_builder import DecisionBuilder
 from .judging import judging_task
+from .opa import unasked
+from .settle import unjudged
 from .tasks import work_task
+from .throttling import throttle_timer
 from .waits import wait_timer
 
 
@@ -17,9 +21,27 @@ def begin_all(builder: DecisionBuilder) -> None:
 
 
 def begin_inline(builder: DecisionBuilder) -> None:
-    """Those that a decision before this one had no room for. In a fork, the others are still to begin."""
+    """Those that a decision before this one had no room for."""
     executions = builder.run.state.executions.values()
-    builder.ready.extend(each for each in executions if builder.plan(each).work == "inline" and not each.dead)
+    builder.ready.extend(
+        each for each in executions if builder.plan(each).work == "inline" and not (each.dead or each.waiting)
+    )
+
+
+def untouched_fork(builder: DecisionBuilder) -> bool:
+    """Whether nothing has happened to a fork yet. It may be read into memory before it is told that it is one, and
+    what looks as if it were under way may not have begun: nobody has approved it, or its time has not come."""
+    state = builder.run.state
+    return state.fork_seq == state.seq
+
+
+def begin_forked(builder: DecisionBuilder) -> None:
+    """What was under way or had just been reached. Work that is to be tried again is under way in any case."""
+    for each in builder.run.state.executions.values():
+        if each.dead or each.waiting or each.output or each.accepted:
+            continue
+        if not (each.retrying if builder.plan(each).work == "run" else each.attempts):
+            builder.ready.append(each)
 
 
 def pending_effects(builder: DecisionBuilder) -> list[Effect]:
@@ -27,32 +49,29 @@ def pending_effects(builder: DecisionBuilder) -> list[Effect]:
     for execution in builder.run.state.executions.values():
         if execution.dead or execution.waiting:
             continue
-        if execution.output:
-            found += [judging_task(builder, execution, pointer) for pointer in _unjudged(builder, execution.id)]
+        if execution.accepted:
+            found.append(awaiting(builder, execution))
+        elif execution.output:
+            pointer = unjudged(builder, execution)
+            found += [] if pointer is None else [judging_task(builder, execution, pointer)]
+        elif builder.plan(execution).work == "human":
+            pointer = unasked(builder, builder.plan(execution), execution)
+            found += [] if pointer is None else [judging_task(builder, execution, pointer)]
+        elif builder.plan(execution).work == "run":
+            found += [child_task(builder, execution)] if execution.retrying else []
         elif (task := work_task(builder, execution)) is not None:
             found.append(task)
     return found
 
 
-def _unjudged(builder: DecisionBuilder, execution_id: str) -> list[str]:
-    """The condition that is judged now: the first of its node without a verdict."""
-    execution = builder.run.state.executions[execution_id]
-    node = builder.plan(execution).ir
-    places = [*([node.loop] if node.loop is not None else ()), *(node.branch.rules if node.branch is not None else ())]
-    conditions = builder.run.plan.conditions
-    outside = [each.pointer for each in places if conditions[each.pointer].needs_task]
-    waited = [pointer for pointer in outside if pointer not in execution.verdicts]
-    return waited[:1]
-
-
 def under_way_again(builder: DecisionBuilder) -> list[Effect]:
-    """Of a fork: timers, questions and children belong to the run whose past it has."""
+    """Of a fork: timers and questions belong to the run whose past it has."""
     found: list[Effect] = []
     for execution in builder.run.state.executions.values():
-        if execution.waiting and execution.until is not None:
+        if execution.held:
+            found.append(throttle_timer(execution))
+        elif execution.waiting and execution.until is not None:
             found.append(SetTimer(wait_timer(execution), execution.until))
-        elif builder.plan(execution).work == "run" and not (execution.dead or execution.waiting):
-            found.append(child_of(builder, builder.plan(execution), execution))
     for approval in builder.run.state.approvals.values():
         found += request_effects(builder, approval)
     return found

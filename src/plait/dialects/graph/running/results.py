@@ -8,12 +8,14 @@ from msgspec import Raw
 from plait.kernel.inputs import TaskResult
 from plait.kernel.task_inputs import ROUTE
 
+from .accepted import accept, reported
 from .decision_builder import DecisionBuilder
 from .failure import fail
 from .judging import is_verdict, judged
 from .migration import migrated
 from .routing import Chosen
-from .settle import settle
+from .settle import settle, settle_judged
+from .state import Execution
 from .topologies import Topologies
 
 _MARK = b'{"plait.route"'
@@ -31,11 +33,15 @@ _routed = msgspec.json.Decoder(dict[str, RouteResult])
 def task_result(builder: DecisionBuilder, result: TaskResult, topologies: Topologies) -> None:
     if is_verdict(result.token):
         if (execution := judged(builder, result)) is not None:
-            settle(builder, execution, execution.output, attempt=execution.attempts)
+            go_on(builder, execution)
         return
     execution = builder.run.by_task(result.token)
     if execution is None or execution.dead:
         return
+    if result.later:
+        accept(builder, execution, result.attempt)
+        return
+    reported(builder, execution)
     if result.error is not None:
         fail(builder, execution, result.error, result.attempt)
         return
@@ -48,3 +54,11 @@ def task_result(builder: DecisionBuilder, result: TaskResult, topologies: Topolo
         said = _routed.decode(output)[ROUTE]
         output, chosen = said.output, Chosen(said.next_nodes, said.reasoning)
     settle(builder, execution, output, attempt=result.attempt, chosen=chosen)
+
+
+def go_on(builder: DecisionBuilder, execution: Execution) -> None:
+    """A verdict has come. A human node has nothing to settle yet: what may follow is asked before people are."""
+    if execution.output:
+        settle_judged(builder, execution)
+    else:
+        builder.ready.append(execution)

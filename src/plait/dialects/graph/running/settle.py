@@ -15,6 +15,7 @@ from .guardrails import denial
 from .judging import judge_outside
 from .limits import breach
 from .misfits import first_misfit
+from .opa import denied_outside
 from .routing import Chosen, Route, route
 from .state import Execution, token_id
 from .topology import NodePlan
@@ -31,10 +32,8 @@ def settle(
     try:
         way = _way(builder, plan, execution, output, chosen)
     except OutsideVerdict as wanted:
-        judge_outside(builder, execution, output, attempt, wanted.pointer)
+        judge_outside(builder, execution, output, attempt, chosen, wanted.pointer)
         return
-    if way.failure is None and not plan.plain:
-        way.failure = denial(builder, plan, way)
     if way.failure is not None:
         for event in way.events:
             builder.record(event)
@@ -48,9 +47,31 @@ def settle(
 
 
 def _way(builder: DecisionBuilder, plan: NodePlan, execution: Execution, output: Raw, chosen: Chosen | None) -> Route:
+    """Raises `OutsideVerdict` where a task has to judge first."""
     if plan.plain and chosen is None:
         return Route(plan.ir.edges, "edges")
-    return route(builder, plan, execution, output, chosen)
+    found = route(builder, plan, execution, output, chosen)
+    if found.failure is None:
+        found.failure = denial(builder, plan, found) or denied_outside(builder, plan, execution, found)
+    return found
+
+
+def settle_judged(builder: DecisionBuilder, execution: Execution) -> None:
+    """As far as the verdicts that are there allow."""
+    settle(builder, execution, execution.output, attempt=execution.attempts, chosen=_chosen(execution))
+
+
+def unjudged(builder: DecisionBuilder, execution: Execution) -> str | None:
+    """The verdict that the way on waits for."""
+    try:
+        _way(builder, builder.plan(execution), execution, execution.output, _chosen(execution))
+    except OutsideVerdict as wanted:
+        return wanted.pointer
+    return None
+
+
+def _chosen(execution: Execution) -> Chosen | None:
+    return None if execution.chosen is None else Chosen(tuple(execution.chosen), execution.reasoning)
 
 
 def consume(builder: DecisionBuilder, execution: Execution, output: Raw, attempt: int) -> None:

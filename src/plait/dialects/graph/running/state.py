@@ -12,8 +12,8 @@ from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.values import ABSENT, NULL
 
-TIMEOUT, WAIT = "~timeout:", "~wait:"
-"""Timers: of an approval, of a node that waits."""
+TIMEOUT, WAIT, CALLBACK, THROTTLE = "~timeout:", "~wait:", "~callback:", "~throttle:"
+"""Timers: of an approval, of a node that waits, of a result that others report, of a token that is held back."""
 
 
 class GraphStart(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -61,19 +61,36 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
     dead: bool = False
     error: ErrorInfo | None = None
     attempts: int = 0
+    """That are over."""
+    child: int = 1
+    """Of a node that is a run: which of its child runs is the last; each attempt is another."""
+    accepted: int = 0
+    """The attempt that others have accepted, and will report."""
     output: Raw = ABSENT
     """Done; where it goes on is being judged."""
+    chosen: list[str] | None = None
+    reasoning: str = ""
+    """Where its node itself wants to go on, and why."""
     verdicts: dict[str, Judgement] = {}
     """Of conditions that a task judged, by their pointers."""
     until: Millis | None = None
     message: str = ""
     waiting: bool = False
-    """For a time, a message or an approval."""
+    """For a time, a message or an approval; or because it is held back."""
+    due: Millis = Millis(0)
+    """When a throttled run lets it begin."""
+    held: bool = False
+    """Until then."""
     approved: bool = False
 
     @property
     def task(self) -> TaskToken:
         return TaskToken(f"{self.id}~{self.generation}" if self.generation else self.id)
+
+    @property
+    def retrying(self) -> bool:
+        """Its child run failed; the next one starts when its time has come."""
+        return self.attempts >= self.child and not self.output
 
     def iteration(self) -> int:
         return self.loops.get(self.node, 1)
@@ -104,6 +121,8 @@ class OpenApproval(msgspec.Struct, omit_defaults=True, gc=False):
     evidence_hash: str = ""
     before: bool = False
     """The node runs when it is approved; its token is not consumed."""
+    judged: dict[str, str] = {}
+    """What a policy server says of each way on: nothing, or why it denies it."""
 
 
 class NodeRecord(msgspec.Struct, omit_defaults=True, gc=False):
@@ -157,6 +176,8 @@ class GraphState(msgspec.Struct, omit_defaults=True):
     counter: int = 0
     emitted: int = 0
     """Tokens ever."""
+    free_from: float = 0
+    """When a throttled run lets the next token go on."""
     scanned: int = 0
     """Bytes of payloads that nodes were given."""
     tokens: dict[str, Token] = {}
@@ -168,10 +189,13 @@ class GraphState(msgspec.Struct, omit_defaults=True):
     path: list[PathStep] = []
     choices: dict[str, Choice] = {}
     patches: list[int] = []
-    """Sequence numbers."""
+    """Numbers of the events that changed the graph: patches, migrations, forks with another graph."""
     status: Literal["running", "completed", "failed", "cancelled"] = "running"
     error: ErrorInfo | None = None
     end_seq: int = 0
+    fork_seq: int = 0
+    """Of a fork: the number of the event that made it one."""
+    forked_at: Millis = Millis(0)
     rolled_back: list[str] = []
     """Compensators that have run."""
 

@@ -7,13 +7,27 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from plait.dialects.graph.definition.transforms import SCRIPT_SEES, script_of
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.task import Policy, Task
-from plait.kernel.task_inputs import CONDITION, HTTP, SCRIPT, ConditionInput, HttpInput, PythonInput, ScriptInput
+from plait.kernel.task_inputs import (
+    CONDITION,
+    HTTP,
+    PIPELINE,
+    SCRIPT,
+    TOOL,
+    ConditionInput,
+    HttpInput,
+    PipelineInput,
+    PythonInput,
+    ScriptInput,
+    ToolInput,
+)
 from plait.kernel.values import ABSENT
 
 from .decision_builder import DecisionBuilder
 from .state import Execution
+from .summaries import summarized
 from .templates import config_of
 from .topology import NodePlan
 
@@ -78,6 +92,10 @@ def work_task(builder: DecisionBuilder, execution: Execution) -> Task | None:
             return _task(plan, execution, builder, CALL_AGENT, _agent(builder, plan, execution))
         case "script":
             return _task(plan, execution, builder, SCRIPT, _script(builder, plan, execution))
+        case "pipeline":
+            return _task(plan, execution, builder, PIPELINE, _pipeline(builder, plan, execution))
+        case "tool":
+            return _task(plan, execution, builder, TOOL, _tool(builder, plan, execution))
         case "migration":
             return _task(plan, execution, builder, MIGRATE, _migration(builder, plan, execution))
         case _:
@@ -99,8 +117,8 @@ def _call(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Tas
     handlers = builder.context.handlers
     here = plan.ir.queue is None and handlers.known(plan.handler)
     config = config_of(builder, plan, execution)
-    if not here and plan.ir.queue is None and isinstance(url := plan.ir.config.get("url"), str):
-        return _task(plan, execution, builder, HTTP, _post(builder, execution, url, config))
+    if not here and plan.ir.queue is None and "url" in plan.ir.config:
+        return _task(plan, execution, builder, HTTP, _post(builder, execution, config))
     wants = not here or handlers.takes_context(plan.handler)
     input = HandlerInput(
         handler=plan.handler,
@@ -137,19 +155,35 @@ def _context(builder: DecisionBuilder) -> dict[str, Raw]:
     return {node: record.output for node, record in builder.run.state.context.items() if record.executions}
 
 
-def _post(builder: DecisionBuilder, execution: Execution, url: str, config: Raw) -> HttpInput:
+def _post(builder: DecisionBuilder, execution: Execution, config: Raw) -> HttpInput:
     body = {
         "run_id": caller_id(builder.context.info.run_id),
         "node_id": execution.node,
         "token_id": execution.id,
-        "attempt": execution.attempts + 1,
+        "attempt": 1,
         "config": config,
         "payload": execution.payload,
+        "callback_url": None,
     }
-    return HttpInput(url=url, headers=_JSON, body=Raw(_encode(body)), retry_statuses=_RETRIED)
+    return HttpInput(
+        url=_url.decode(config).url,
+        headers=_JSON,
+        body=Raw(_encode(body)),
+        retry_statuses=_RETRIED,
+        expects="json_or_later",
+        attempt_field="/attempt",
+        result_url_field="/callback_url",
+    )
 
 
 # -- other kinds -------------------------------------------------------------------------------------------------------
+
+
+class HandlerUrl(msgspec.Struct, frozen=True):
+    url: str
+
+
+_url = msgspec.json.Decoder(HandlerUrl)
 
 
 class HttpConfig(msgspec.Struct, frozen=True):
@@ -185,7 +219,7 @@ def _agent(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Ag
     branch, settings = plan.ir.branch, plan.ir.agent_config
     return AgentInput(
         model=settings.model if settings is not None else "",
-        payload=execution.payload,
+        payload=summarized(execution.payload, builder.run.plan.summarized_from),
         config=config_of(builder, plan, execution),
         settings=Raw(_encode(settings)),
         run_id=caller_id(builder.context.info.run_id),
@@ -198,12 +232,37 @@ def _agent(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> Ag
 
 def _script(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> ScriptInput:
     """`transform` by a script: it sees `payload`, `input` and `context`."""
-    config: dict[str, Any] = plan.ir.config
-    script: Any = config.get("script")
-    language, text = ("ale", script) if isinstance(script, str) else (script["language"], script["code"])
-    names = ("payload", "input", "context")
+    language, text = script_of(plan.ir.config)
     document = {"payload": execution.payload, "input": builder.run.state.input, "context": _context(builder)}
-    return ScriptInput(language, text, names, Raw(_encode(document)), seed=execution.id)
+    return ScriptInput(language, text, SCRIPT_SEES, Raw(_encode(document)), seed=execution.id)
+
+
+class PipelineConfig(msgspec.Struct, frozen=True):
+    pipeline: Raw
+
+
+_pipeline_config = msgspec.json.Decoder(PipelineConfig)
+
+
+def _pipeline(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> PipelineInput:
+    config = _pipeline_config.decode(config_of(builder, plan, execution))
+    return PipelineInput(config.pipeline, execution.payload)
+
+
+class ToolConfig(msgspec.Struct, frozen=True):
+    tool: str
+    arguments: Raw = ABSENT
+    servers: tuple[str, ...] | None = None
+
+
+_tool_config = msgspec.json.Decoder(ToolConfig)
+
+
+def _tool(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> ToolInput:
+    """Without `arguments`, the token's payload is what the tool gets."""
+    config = _tool_config.decode(config_of(builder, plan, execution))
+    meta = {"plait/step": plan.id}
+    return ToolInput(config.tool, config.arguments or execution.payload, config.servers, Raw(_encode(meta)))
 
 
 def _migration(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> MigrateInput:

@@ -11,6 +11,8 @@ from msgspec import Raw
 
 from plait.definitions import json_patch
 from plait.dialects.graph.definition.ir import Compiled
+from plait.dialects.graph.definition.pins import FIELD as PINNED
+from plait.kernel.errors import InvalidInput
 
 from .topology import Topology
 
@@ -39,6 +41,9 @@ class Topologies:
 
     def patched(self, definition: Raw, operations: list[dict[str, Any]]) -> Topology:
         """Refuses operations that can't be applied, and what they would make of the graph if that is none."""
+        for operation in operations:
+            if any(str(operation.get(name, "")).startswith(f"/{PINNED}") for name in ("path", "from")):
+                raise InvalidInput(json_patch.CODE, f"`{PINNED}` can't be patched", fix="patch nodes, edges or limits")
         return self.made(json_patch.apply(msgspec.json.decode(bytes(definition)), operations))
 
     def made(self, definition: Any) -> Topology:

@@ -13,17 +13,21 @@ import msgspec
 from msgspec import Raw
 
 from plait.dialects.graph.definition.ir import Compiled, Ir, IrNode
+from plait.dialects.graph.definition.namespace_policy import NO_POLICY
 from plait.dialects.graph.definition.node_types import NodeType
+from plait.dialects.graph.definition.pressure import pace_of, summarized_from
 from plait.extras import extra
 from plait.kernel.retry import MAX_CAP
 from plait.kernel.retry import Retry as KernelRetry
 from plait.kernel.task import Policy
 from plait.kernel.values import ABSENT
 
+from .positions import round_in
+
 if TYPE_CHECKING:
     from .expressions import Computation
 
-Work = Literal["inline", "call", "http", "run", "wait", "human", "agent", "migration", "script"]
+Work = Literal["inline", "call", "http", "run", "wait", "human", "agent", "migration", "script", "pipeline", "tool"]
 """What a node does when its tokens are there."""
 
 _NO_TYPE = NodeType(type_name="")
@@ -35,6 +39,7 @@ _WORK: dict[str, Work] = {
     "human": "human",
     "agent": "agent",
     "migration": "migration",
+    "tool": "tool",
 }
 
 
@@ -72,22 +77,42 @@ class Topology:
         self.templates = compiled.templates
         """Of the configs, by node."""
         self.output = compiled.output
+        self.namespace_policy = compiled.policy
         self.nodes = {
-            node.id: _plan(node, self.ir, compiled.node_types.get(node.id, _NO_TYPE)) for node in self.ir.nodes.values()
+            node.id: _plan(node, compiled, compiled.node_types.get(node.id, _NO_TYPE))
+            for node in self.ir.nodes.values()
         }
         self.expressions = _expressions(self.ir)
         self.joins = any(node.joins for node in self.nodes.values())
         self.messages = frozenset(_messages(self.ir))
         self.compensates = any(node.compensates for node in self.nodes.values())
+        self.pace = pace_of(self.ir.limits)
+        self.summarized_from = summarized_from(self.ir.limits)
         self._ancestors: dict[frozenset[str], dict[str, int]] = {}
 
     def reaching(self, join: NodePlan, dependency: str) -> int:
         """The nodes from which a token can still come to the dependency of a join in the round it is in: along forward
         targets, and back along loops that the join is not part of."""
-        found = self._ancestors.get(join.loops)
+        return self._leading(join.loops)[dependency]
+
+    def coming(self, join: NodePlan, dependency: str, round: tuple[int, ...], behind: int) -> int:
+        """The nodes from which a token of an earlier round can still come to the dependency in this one. `behind`: the
+        outermost loop in which it is behind, which has to take it back once more; those inside begin anew then."""
+        loops, inner = join.ir.loops, behind
+        for index in range(behind + 1, len(round)):
+            inner = index if round[index] > 1 else inner
+        loop = self.ir.nodes[loops[inner]].loop
+        assert loop is not None
+        if not self.reaching(join, dependency) >> self.nodes[loop.loop_back_to].place & 1:
+            return 0
+        return self._leading(frozenset(loops[: behind + 1]))[loops[behind]]
+
+    def _leading(self, around: frozenset[str]) -> dict[str, int]:
+        """By node: those that lead to it, without going back along these loops."""
+        found = self._ancestors.get(around)
         if found is None:
-            found = self._ancestors[join.loops] = _ancestors(self.ir, join.loops)
-        return found[dependency]
+            found = self._ancestors[around] = _ancestors(self.ir, around)
+        return found
 
     def reachable_from(self, nodes: Iterable[str]) -> set[str]:
         """Where tokens at these nodes may come, in any round."""
@@ -102,7 +127,7 @@ class Topology:
 
     def round_of(self, node: NodePlan, loops: dict[str, int]) -> tuple[int, ...]:
         """The iterations of the loops around a node, outermost first."""
-        return tuple(loops.get(loop, 1) for loop in node.ir.loops) if node.loops else ()
+        return round_in(loops, node.ir.loops) if node.loops else ()
 
 
 def _ancestors(ir: Ir, around: frozenset[str]) -> dict[str, int]:
@@ -148,7 +173,7 @@ def _messages(ir: Ir) -> Iterable[str]:
 # -- nodes -------------------------------------------------------------------------------------------------------------
 
 
-def _plan(node: IrNode, ir: Ir, type: NodeType) -> NodePlan:
+def _plan(node: IrNode, compiled: Compiled, type: NodeType) -> NodePlan:
     return NodePlan(
         id=node.id,
         ir=node,
@@ -163,7 +188,7 @@ def _plan(node: IrNode, ir: Ir, type: NodeType) -> NodePlan:
         output_schema=_schema(type.output_schema),
         config=Raw(msgspec.json.encode(node.config)),
         compensates=node.compensator is not None,
-        plain=_is_plain(node, ir),
+        plain=_is_plain(node, compiled),
     )
 
 
@@ -173,7 +198,9 @@ def _schema(written: dict[str, Any] | None) -> Raw:
 
 def _work(node: IrNode) -> Work:
     if node.type == "transform":
-        return "inline" if "output" in node.config or "cel" in node.config else "script"
+        if "output" in node.config or "cel" in node.config:
+            return "inline"
+        return "pipeline" if "pipeline" in node.config else "script"
     return _WORK.get(node.type, "call")
 
 
@@ -202,8 +229,8 @@ def _policy(node: IrNode) -> Policy:
     )
 
 
-def _is_plain(node: IrNode, ir: Ir) -> bool:
-    capabilities, policy = node.capabilities, ir.policy
+def _is_plain(node: IrNode, compiled: Compiled) -> bool:
+    capabilities, policy, around = node.capabilities, compiled.ir.policy, compiled.policy
     free = capabilities.can_emit_to is None and capabilities.max_fanout is None
     open_policy = policy.allowed_transitions is None and not policy.rules
-    return node.loop is None and node.branch is None and free and open_policy
+    return node.loop is None and node.branch is None and free and open_policy and around == NO_POLICY

@@ -19,9 +19,6 @@ from .graph_run import GraphRun
 from .state import Execution, OpenApproval, Token
 from .topology import NodePlan
 
-_PATH_SHOWN = 1_000
-"""Steps of the path; a long loop has more."""
-
 
 class Here(msgspec.Struct):
     """What is at one node now."""
@@ -68,8 +65,13 @@ def _node(run: GraphRun, plan: NodePlan, here: Here, info: RunInfo, tasks: Mappi
         skip_reason=_skip_reason(run, plan) if status == "skipped" else None,
         detail=_detail(run, plan, here),
         child=caller_id(child_id(info.run_id, latest)) if latest is not None and runs else None,
-        token=latest.task if latest is not None else None,
+        token=latest.task if latest is not None else _asked(here),
     )
+
+
+def _asked(here: Here) -> TaskToken | None:
+    """The approval that a human node waits for: its token is consumed, so no execution names it."""
+    return TaskToken(here.approvals[-1].id) if here.approvals else None
 
 
 def _status(run: GraphRun, plan: NodePlan, here: Here, tasks: Mapping[TaskToken, TaskFacts]) -> NodeStatus:
@@ -90,7 +92,7 @@ def _status(run: GraphRun, plan: NodePlan, here: Here, tasks: Mapping[TaskToken,
 
 def _at_work(live: Sequence[Execution], tasks: Mapping[TaskToken, TaskFacts]) -> NodeStatus:
     facts = [tasks.get(execution.task) for execution in live]
-    if any(execution.waiting for execution in live):
+    if any(execution.waiting or execution.accepted for execution in live):
         return "waiting"
     return "retrying" if all(fact is not None and fact.retry_at is not None for fact in facts) else "running"
 
@@ -117,7 +119,7 @@ def _attempts(latest: Execution | None, before: int, tasks: Mapping[TaskToken, T
     if latest is None:
         return before
     facts = tasks.get(latest.task)
-    return facts.attempt if facts is not None else latest.attempts or 1
+    return facts.attempt if facts is not None else max(latest.attempts, latest.child)
 
 
 def _detail(run: GraphRun, plan: NodePlan, here: Here) -> str:
@@ -139,30 +141,9 @@ def _shown(raw: Raw | None) -> Any:
 
 def _edges(run: GraphRun) -> Iterator[Edge]:
     taken = {(step.origin, step.node) for step in run.state.path}
+    taken |= {(token.origin, token.node) for token in run.state.tokens.values()}
     for node in run.plan.ir.nodes.values():
         for target in node.dependents:
             yield Edge(node.id, target, chosen=(node.id, target) in taken)
         if node.loop is not None:
-            yield Edge(node.id, node.loop.loop_back_to, "loop")
-
-
-# -- beside the nodes --------------------------------------------------------------------------------------------------
-
-
-def details(run: GraphRun) -> dict[str, Any]:
-    state = run.state
-    return {
-        "counter": state.counter,
-        "revision": state.revision,
-        "wf_version": state.wf_version,
-        "path": [
-            {"node": step.node, "from": step.origin, "hop": step.hop, "iteration": step.iteration, "token": step.token}
-            for step in state.path[-_PATH_SHOWN:]
-        ],
-        "tokens": [
-            {"id": token.id, "node": token.node, "from": token.origin, "hop": token.hop, "parked": token.parked}
-            for token in state.tokens.values()
-        ],
-        "dead_letters": [execution.task for execution in run.dead()],
-        "patches": state.patches,
-    }
+            yield Edge(node.id, node.loop.loop_back_to, "loop", chosen=(node.id, node.loop.loop_back_to) in taken)

@@ -38,6 +38,9 @@ def _execution(
     if execution.dead:
         text = f"dead letter `{execution.task}` at `{node}`: retry or discard"
         yield Reason("dead_letter", text, node, short=f"dead letter at `{node}`")
+    elif execution.held:
+        text = f"`{node}` is throttled"
+        yield Reason("sleep", f"{text} until {_clock(execution.due)}", node, execution.due, text)
     elif execution.waiting and execution.approved is False and execution.until is None and not execution.message:
         return  # its approval says so
     elif execution.message:
@@ -47,13 +50,17 @@ def _execution(
         yield Reason(
             "sleep", f"`{node}` waits until {_clock(execution.until)}", node, execution.until, f"`{node}` waits"
         )
-    elif run.plan.nodes[node].work == "run":
-        child = caller_id(child_id(context.info.run_id, execution))
-        yield Reason("child", f"child run `{child}`", node, short=f"child run of `{node}`")
+    elif execution.accepted:
+        until = f" until {_clock(execution.until)}" if execution.until is not None else ""
+        text = f"callback for `{node}`"
+        yield Reason("callback", f"{text}{until}", node, execution.until, text)
     elif facts is not None and facts.retry_at is not None:
         most = f"retry {facts.attempt} of {facts.max_attempts} of `{node}`"
         why = f": {facts.error.message}" if facts.error is not None else ""
         yield Reason("retry", f"{most} at {_clock(facts.retry_at)}{why}", node, facts.retry_at, most)
+    elif run.plan.nodes[node].work == "run":
+        child = caller_id(child_id(context.info.run_id, execution))
+        yield Reason("child", f"child run `{child}`", node, short=f"child run of `{node}`")
     else:
         yield Reason("task", f"`{node}` is running", node)
 

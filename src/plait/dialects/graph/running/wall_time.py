@@ -14,9 +14,11 @@ WALL = TaskToken("~wall_time")
 
 
 def limit_wall_time(builder: DecisionBuilder) -> None:
+    """A fork has all of the time again."""
+    state = builder.run.state
     seconds = builder.run.plan.ir.limits.max_wall_time_s
     if seconds is not None:
-        builder.effect(SetTimer(WALL, Millis(builder.now + round(seconds * 1000))))
+        builder.effect(SetTimer(WALL, Millis((state.forked_at or state.started_at) + round(seconds * 1000))))
 
 
 def out_of_time(builder: DecisionBuilder) -> None:

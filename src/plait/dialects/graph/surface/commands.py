@@ -2,5 +2,12 @@
 
 from plait.cli.command import Command
 
-commands: tuple[Command, ...] = ()
+commands = (
+    Command(
+        "Maintain",
+        "policy",
+        "What graphs of a namespace may do: show, set.",
+        "plait.dialects.graph.surface.policy_command:policy",
+    ),
+)
 extension = "plait.dialects.graph.surface.extension:GraphExtension"

@@ -1,5 +1,7 @@
 -- Turns what a script returned into JSON. It looks at tables with raw access only, so no code of the script runs here.
 -- Keys are sorted: the text does not depend on the order in which Lua happens to keep them.
+-- A few tables can stand for a text of any length, so the work is bounded by the tables: one that is met again is not
+-- read again, its text is copied; and one with too many parts is refused before any of them is looked at.
 
 local error, next, rawequal, rawget, type, tonumber, tostring =
   error, next, rawequal, rawget, type, tonumber, tostring
@@ -11,6 +13,8 @@ local pcall = pcall
 
 local MAX_DEPTH <const> = 100
 local SHOWN <const> = 40 -- bytes of a key in a message
+local ABOVE <const> = -1 -- in place of a mark: the table is being written
+local PIECE_BITS <const>, HEIGHT_BITS <const> = 28, 8
 local EXACT <const> = 2 ^ 53
 local ESCAPED <const> = { ['"'] = '\\"', ["\\"] = "\\\\", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t" }
 
@@ -37,9 +41,17 @@ local function is_array(object)
   return count > 0 and last == count, count
 end
 
+-- A mark says where the pieces of a table are and how many levels it has, as one number: it is kept for each table.
+local function mark(first, last, height) return (first << PIECE_BITS | last) << HEIGHT_BITS | height end
+
+local function read(mark)
+  local place = mark >> HEIGHT_BITS
+  return place >> PIECE_BITS, place & (1 << PIECE_BITS) - 1, mark & (1 << HEIGHT_BITS) - 1
+end
+
 return function(root, null, max_bytes)
-  local pieces, size, above = {}, 0, {}
-  local trail, depth = {}, 0 -- the keys that lead to the value at hand
+  local pieces, size, marks = {}, 0, {}
+  local trail, depth, deepest = {}, 0, 0 -- the keys that lead to the value at hand, and how deep it went so far
   local put
 
   local function refuse(problem)
@@ -51,10 +63,19 @@ return function(root, null, max_bytes)
     fail("result", "the result" .. path .. " " .. problem)
   end
 
+  local function expect(bytes)
+    if size + bytes > max_bytes then fail("too_large", format("the result has more than %d bytes", max_bytes)) end
+  end
+
   local function add(piece)
+    expect(#piece)
     size = size + #piece
-    if size > max_bytes then fail("too_large", format("the result has more than %d bytes", max_bytes)) end
     pieces[#pieces + 1] = piece
+  end
+
+  local function reach(level)
+    if level > MAX_DEPTH then fail("result", format("the result is nested deeper than %d levels", MAX_DEPTH)) end
+    if level > deepest then deepest = level end
   end
 
   local function put_text(value)
@@ -78,6 +99,7 @@ return function(root, null, max_bytes)
   end
 
   local function put_array(object, count)
+    expect(2 * count + 1) -- no item is shorter than a digit
     for index = 1, count do
       add(index == 1 and "[" or ",")
       trail[depth] = index
@@ -88,11 +110,13 @@ return function(root, null, max_bytes)
 
   local function put_object(object)
     depth = depth - 1 -- the keys are looked at from outside
-    local names, keys = {}, {}
+    local names, keys, count = {}, {}, 0
     for key in next, object do
       local name = name_of(key)
+      count = count + 1
+      expect(5 * count + 1) -- no entry is shorter than `"":1`
       if keys[name] ~= nil then refuse("has the key " .. sub(name, 1, SHOWN) .. " as a number and as a string") end
-      names[#names + 1], keys[name] = name, key
+      names[count], keys[name] = name, key
     end
     depth = depth + 1
     sort(names)
@@ -107,13 +131,24 @@ return function(root, null, max_bytes)
     add("}")
   end
 
+  local function put_again(mark_of_it)
+    local first, last, height = read(mark_of_it)
+    reach(depth + height)
+    add(concat(pieces, "", first, last))
+  end
+
   local function put_table(object)
-    if above[object] then refuse("is a table that holds itself") end
-    if depth >= MAX_DEPTH then fail("result", format("the result is nested deeper than %d levels", MAX_DEPTH)) end
-    above[object], depth = true, depth + 1
+    local found = marks[object]
+    if found == ABOVE then refuse("is a table that holds itself") end
+    if found then return put_again(found) end
+    local first, deepest_before = #pieces + 1, deepest
+    reach(depth + 1)
+    marks[object], depth, deepest = ABOVE, depth + 1, depth + 1
     local array, count = is_array(object)
     if array then put_array(object, count) else put_object(object) end
-    above[object], depth = nil, depth - 1
+    depth = depth - 1
+    marks[object] = mark(first, #pieces, deepest - depth)
+    if deepest_before > deepest then deepest = deepest_before end
   end
 
   function put(value)

@@ -1,12 +1,7 @@
-"""Lua for a simulation: the real sandbox, asked without giving up the event loop.
-
-The engine's own pool answers in real time, and a simulation knows only virtual time: whatever it waits for must happen
-at the moment in which it is asked, or two simulations of one seed would differ.
-"""
+"""Lua for a simulation: the real sandbox, which answers at once."""
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -18,19 +13,16 @@ from plait.scripts.errors import CompileError, ScriptError
 from plait.scripts.lua.answer import value_of
 from plait.scripts.lua.errors import LuaError
 from plait.scripts.lua.limits import DEFAULT
-from plait.scripts.lua.process import Process
+from plait.scripts.lua.pool import PROGRAM
 from plait.scripts.lua.request import Request, to_compile, to_run
-
-_PRINTED = ord("P")
+from plait.testing.sim.instant_process import InstantProcess
 
 
 class InstantLua:
     """One sandbox for all engines of this process; what a script leaves behind, the next one does not see."""
 
     def __init__(self) -> None:
-        self._process = Process()
-        self._process.pipe.setblocking(True)
-        self._answer()  # its greeting
+        self._process = InstantProcess(PROGRAM)
 
     async def check(self, script: str, names: Sequence[str]) -> None:
         try:
@@ -38,10 +30,14 @@ class InstantLua:
         except LuaError as error:
             raise CompileError(error.message, error.line, error.fix) from None
 
-    async def call(self, script: str, names: Sequence[str], document: Raw, seed: str) -> Any:
+    async def call(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> Any:
         return self._run(script, names, document, seed, DEFAULT.result)
 
-    async def holds(self, script: str, names: Sequence[str], document: Raw, seed: str) -> bool:
+    async def holds(
+        self, script: str, names: Sequence[str], document: Raw, seed: str, timeout: float | None = None
+    ) -> bool:
         return self._run(script, names, document, seed, 0)
 
     def _run(self, script: str, names: Sequence[str], document: Raw, seed: str, result: int) -> Any:
@@ -51,24 +47,7 @@ class InstantLua:
             raise ScriptError(error.what, retryable=False) from None
 
     def _ask(self, request: Request) -> Any:
-        self._process.pipe.sendall(request.frame())
-        return value_of(self._answer())
-
-    def _answer(self) -> bytes:
-        while True:
-            frame = _read(self._process.pipe, int.from_bytes(_read(self._process.pipe, 4), "big"))
-            if frame[0] != _PRINTED:
-                return frame
-
-
-def _read(pipe: socket.socket, count: int) -> bytes:
-    found = b""
-    while len(found) < count:
-        part = pipe.recv(count - len(found))
-        if not part:
-            raise RuntimeError("the Lua sandbox of the simulation is gone")
-        found += part
-    return found
+        return value_of(self._process.ask(values.encode(request)))
 
 
 @cache

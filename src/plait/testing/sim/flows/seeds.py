@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from plait.kernel.ids import RunId, TaskToken
-from plait.kernel.inputs import TaskResult
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter
-from plait.kernel.values import encode
-from plait.registry.engine import Engine
 from plait.testing.sim.cluster import Cluster
 from plait.testing.sim.seeds import Endings, Logs, SeedReport, trial
+from plait.testing.sim.stale_results import report_stale
 from plait.testing.sim.storm import Storm
 
 from .child import shout
@@ -35,7 +32,7 @@ async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> E
 
     async def look() -> None:
         if storm is not None and storm.strikes("echo"):
-            _stale_result(cluster.alive, world, storm)
+            _stale_result(cluster, world, storm)
         if looking.random() < 0.05:
             await inspector.at_rest()
 
@@ -56,16 +53,11 @@ async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> E
         await cluster.close()
 
 
-def _stale_result(engines: list[Engine], world: FlowWorld, storm: Storm) -> None:
-    """A worker that was thought dead reports an attempt that is long over: it must change nothing."""
-    last: dict[tuple[str, str], int] = {}
-    for entry in world.ledger:
-        if entry.undo:
-            continue
-        last[entry.run_id, entry.token] = max(entry.attempt, last.get((entry.run_id, entry.token), 0))
-    tried_again = [place for place, attempt in last.items() if attempt > 1]
-    if tried_again and engines:
-        run_id, token = storm.random.choice(tried_again)
-        storm.seen.append(f"an old attempt of {token} of {run_id} reports")
-        stale = TaskResult(TaskToken(token), last[run_id, token] - 1, encode({"outputs": {"done": "by a zombie"}}))
-        storm.random.choice(engines).kernel.dispatcher.report(RunId(run_id), stale)
+def _stale_result(cluster: Cluster, world: FlowWorld, storm: Storm) -> None:
+    """A worker that was thought dead reports an attempt that is long over."""
+    attempts = [
+        (entry.run_id, entry.token, entry.attempt)
+        for entry in world.ledger
+        if not entry.undo and entry.run_id not in world.repaired
+    ]
+    report_stale(cluster, storm, attempts, {"outputs": {"done": "by a zombie"}})

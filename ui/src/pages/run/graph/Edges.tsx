@@ -9,7 +9,7 @@ import type { Edge } from "../../../api/types";
 import { groupBy } from "../../../components/group-by";
 import { labelPlaces } from "./labels";
 import { type Box, type Layout, type Line, type Point, shortLabel } from "./layout";
-import type { GraphView } from "./model";
+import type { EdgeMark, GraphView } from "./model";
 import { edgePath } from "./path";
 
 type EdgeLook = "past" | "now" | "ahead" | "won";
@@ -38,6 +38,7 @@ export function Edges({ view, layout, selected }: EdgesProps) {
               look={looks.get(line) ?? "past"}
               label={labels.get(line)}
               near={selected !== undefined && (line.source === selected || line.target === selected)}
+              mark={view.marks?.get(wayOf(line))}
             />
           ))}
         </svg>
@@ -56,18 +57,29 @@ interface PathProps {
   label: Point | undefined;
   /** Leads to or from what is selected. */
   near: boolean;
+  mark: EdgeMark | undefined;
 }
 
-const EdgePath = memo(function EdgePath({ line, from, to, across, look, label, near }: PathProps) {
+const EdgePath = memo(function EdgePath({ line, from, to, across, look, label, near, mark }: PathProps) {
   if (!from || !to) return null;
-  const { path } = edgePath(from, to, across, line);
+  const { path, middle } = edgePath(from, to, across, line);
+  const looks = ["edge", look, near ? "near" : "", mark?.change ?? ""].filter(Boolean).join(" ");
   return (
     <>
-      <path className={`edge ${look}${near ? " near" : ""}`} d={path} markerEnd="url(#graph-arrow)" />
+      <path className={looks} d={path} markerEnd="url(#graph-arrow)" />
       {label && (
         <text className={near ? "edge-label near" : "edge-label"} x={label.x} y={label.y} textAnchor="middle">
           {shortLabel(line.label ?? "")}
         </text>
+      )}
+      {mark?.badge && (
+        <g className="edge-badge" transform={`translate(${middle.x} ${middle.y})`}>
+          <title>{mark.badge.title}</title>
+          <circle r="10" />
+          <text textAnchor="middle" dy="4">
+            {mark.badge.text}
+          </text>
+        </g>
       )}
     </>
   );

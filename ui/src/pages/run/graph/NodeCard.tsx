@@ -7,6 +7,7 @@ import { Icon } from "../../../components/Icon";
 import { StatusIcon } from "../../../components/Status";
 import { Duration } from "../../../components/Time";
 import { Link } from "../../../shell/router";
+import type { Badge } from "./model";
 import { useNearness } from "./zoom";
 
 export interface CardData extends Record<string, unknown> {
@@ -18,6 +19,7 @@ export interface CardData extends Record<string, unknown> {
   /** Statuses of what is inside, when it is a scope. */
   inside?: { [status: string]: number };
   onFold?: (id: string) => void;
+  badge?: Badge;
 }
 export type CardNode = FlowNode<CardData, "card" | "scope">;
 
@@ -31,6 +33,7 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
         {nearness === "far" && <StatusIcon status={node.status} />}
         <span className="far-name">{name}</span>
         <Attempts node={node} />
+        <TokenBadge badge={data.badge} />
       </div>
     );
   }
@@ -42,16 +45,32 @@ export const NodeCard = memo(function NodeCard({ data, selected }: NodeProps<Car
           {name}
         </span>
         <Attempts node={node} />
+        <TokenBadge badge={data.badge} />
         {node.child && <ChildLink id={node.child} />}
         {inside && onFold && <FoldButton node={node} folded onFold={onFold} />}
       </div>
       <div className="card-line card-foot">
-        {inside ? <Tally inside={inside} /> : <span className="clip">{node.skip_reason ?? node.kind}</span>}
+        {inside ? <Tally inside={inside} /> : <span className="clip">{node.skip_reason ?? foot(node)}</span>}
         <Took data={data} />
       </div>
     </div>
   );
 });
+
+/** What it does, or what there is to say of how it does it: "iteration 2 of 3". */
+function foot({ kind, detail }: Node): string {
+  return detail && detail.length <= SHORT ? detail : kind;
+}
+const SHORT = 28;
+
+function TokenBadge({ badge }: { badge: Badge | undefined }) {
+  if (!badge) return null;
+  return (
+    <span className="card-badge" title={badge.title}>
+      {badge.text}
+    </span>
+  );
+}
 
 function Attempts({ node: { attempts = 0 } }: { node: Node }) {
   if (attempts < 2) return null;

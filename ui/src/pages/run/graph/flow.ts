@@ -1,14 +1,15 @@
 /** The laid-out picture as what the canvas takes. Objects stay the same while what they show does. */
 
-import type { Node, View } from "../../../api/types";
+import type { Node } from "../../../api/types";
 import { idleOf } from "../active-time";
 import { distinctNames } from "../distinct-names";
 import type { Box, Layout } from "./layout";
+import type { GraphView } from "./model";
 import type { CardData, CardNode } from "./NodeCard";
 import type { NodeRenderer } from "./node-renderer";
 
 export interface FlowInput {
-  view: Pick<View, "nodes" | "pauses">;
+  view: GraphView;
   layout: Layout;
   selected: string | undefined;
   insides: ReadonlyMap<string, { [status: string]: number }>;
@@ -28,7 +29,14 @@ export function flowNodes(
     if (!box) continue;
     const inside = insides.get(node.id);
     const name = names.get(node.id) ?? node.label;
-    const data: CardData = { node, name, idle: idleOf(node, view.pauses), inside, onFold: inside ? onFold : undefined };
+    const data: CardData = {
+      node,
+      name,
+      idle: idleOf(node, view.pauses),
+      inside,
+      onFold: inside ? onFold : undefined,
+      badge: view.badges?.get(node.id),
+    };
     const next = flowNode(node, box, data, node.id === selected, look);
     const same = old.get(node.id);
     nodes.push(same && looksSame(same, next, look) ? same : next);
@@ -70,5 +78,5 @@ function sameBox(a: CardNode, b: CardNode): boolean {
 }
 
 function drawn({ data }: CardNode, look: NodeRenderer): string {
-  return JSON.stringify([data.name, data.idle, look.drawn(data.node), data.inside]);
+  return JSON.stringify([data.name, data.idle, look.drawn(data.node), data.inside, data.badge]);
 }

@@ -9,7 +9,25 @@ import type { Edge, Node, View } from "../../../api/types";
 /** Scopes with more children than this start folded. */
 export const FOLD_ABOVE = 30;
 
-export type GraphView = Pick<View, "nodes" | "edges" | "pauses">;
+/** What is drawn on an edge beside the edge. */
+export interface EdgeMark {
+  /** In another version of the graph it is not there. */
+  change?: "added" | "removed";
+  badge?: Badge;
+}
+
+/** A few letters in a circle, and what they mean. */
+export interface Badge {
+  text: string;
+  title: string;
+}
+
+export interface GraphView extends Pick<View, "nodes" | "edges" | "pauses"> {
+  /** By source and target, with a line break between. */
+  marks?: ReadonlyMap<string, EdgeMark>;
+  /** What is at a node now, in a few letters and in words. */
+  badges?: ReadonlyMap<string, Badge>;
+}
 
 export interface Scope {
   id: string | undefined;

@@ -20,8 +20,9 @@ export const runNodeRenderer: NodeRenderer = {
     return `${node.label}, ${node.kind}, ${node.status}${attempts}`;
   },
   // Input and output are not drawn: that they come anew with each answer changes nothing.
-  drawn: ({ kind, status, attempts, started_at, ended_at, skip_reason, child }) => [
+  drawn: ({ kind, status, attempts, started_at, ended_at, skip_reason, child, detail }) => [
     kind,
+    detail,
     status,
     attempts,
     started_at,

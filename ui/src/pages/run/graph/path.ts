@@ -12,6 +12,8 @@ type Ends = Pick<Box, "x" | "y" | "width" | "height">;
 
 const OUT = 12;
 const ROUND = 8;
+/** How far beside the boxes a way back runs. */
+const ASIDE = 24;
 /** Room for the arrow's tip. */
 const TIP = 2;
 
@@ -22,6 +24,8 @@ export function edgePath(
   { bend, via = [] }: Pick<Line, "bend" | "via"> = {},
 ): EdgePath {
   if (bend !== undefined) return bent(from, to, bend);
+  if (across ? to.x + to.width < from.x : to.y + to.height < from.y) return backward(from, to, across);
+  if (from === to) return backward(from, to, across);
   const start = across
     ? { x: from.x + from.width, y: from.y + from.height / 2 }
     : { x: from.x + from.width / 2, y: from.y + from.height };
@@ -45,6 +49,22 @@ function curved(points: readonly Point[], across: boolean): EdgePath {
     parts.push(`C${a} ${b} ${here.x},${here.y}`);
   }
   return { path: parts.join(" "), middle: between(points) };
+}
+
+/** Against the layers: out at the side, along beside both, and in again. */
+function backward(from: Ends, to: Ends, across: boolean): EdgePath {
+  if (across) {
+    const low = Math.max(from.y + from.height, to.y + to.height) + ASIDE;
+    const [x1, x2] = [from.x + from.width / 2 + OUT, to.x + to.width / 2 - OUT];
+    const [y1, y2] = [from.y + from.height, to.y + to.height + TIP];
+    const path = `M${x1},${y1} V${low - ROUND} q0,${ROUND} ${-ROUND},${ROUND} H${x2 + ROUND} q${-ROUND},0 ${-ROUND},${-ROUND} V${y2}`;
+    return { path, middle: { x: (x1 + x2) / 2, y: low } };
+  }
+  const right = Math.max(from.x + from.width, to.x + to.width) + ASIDE;
+  const [y1, y2] = [from.y + from.height / 2 + ROUND, to.y + to.height / 2 - ROUND];
+  const [x1, x2] = [from.x + from.width, to.x + to.width + TIP];
+  const path = `M${x1},${y1} H${right - ROUND} q${ROUND},0 ${ROUND},${-ROUND} V${y2 + ROUND} q0,${-ROUND} ${-ROUND},${-ROUND} H${x2}`;
+  return { path, middle: { x: right, y: (y1 + y2) / 2 } };
 }
 
 function between(points: readonly Point[]): Point {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from plait.definitions.flaws import Note
+from plait.definitions.shape import shown
 from plait.dialects.graph.definition.examined import Examined
-from plait.dialects.graph.definition.shape import shown
 
 
 def bad_loop(examined: Examined) -> Iterator[Note]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from plait.definitions.flaws import Note
 from plait.dialects.graph.definition.examined import Examined
-from plait.dialects.graph.definition.routes import Route, edge_routes
+from plait.dialects.graph.definition.routes import Route, Routing, edge_routes
 from plait.dialects.graph.definition.templates import nodes_in
+from plait.dialects.graph.definition.transforms import templated
 
 
 def unknown_target(examined: Examined) -> Iterator[Note]:
@@ -60,13 +62,18 @@ def _unknown_permissions(examined: Examined) -> Iterator[Note]:
 
 def _unknown_in_templates(examined: Examined) -> Iterator[Note]:
     configs = [
-        (examined.config(routing.placed), f"{routing.placed.pointer}/config", f"`{id}`.config")
+        (_templated(examined, routing), f"{routing.placed.pointer}/config", f"`{id}`.config")
         for id, routing in examined.routings.items()
     ]
     for value, pointer, place in (*configs, (examined.draft.source.output, "/output", "output")):
         for id in sorted(nodes_in(value)):
             if id not in examined.routings:
                 yield _unknown(examined, place, id, pointer)
+
+
+def _templated(examined: Examined, routing: Routing) -> Any:
+    type, _ = examined.types.split(routing.placed.node.type)
+    return templated(type, examined.config(routing.placed) or {})
 
 
 def _place(route: Route, owner: str) -> str:

@@ -1,0 +1,1 @@
+"""AFL: programs checked, and runs of them."""

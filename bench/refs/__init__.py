@@ -1,0 +1,1 @@
+"""Workflows of steps: how fast they go."""

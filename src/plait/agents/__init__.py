@@ -1,0 +1,30 @@
+"""Language models that dialects ask, what they may do inside a workflow, and the data pipelines that they and people
+share.
+
+Names are imported when they are asked for: a dialect that only knows the models need not load the pipelines.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .pipelines.alone import pipeline
+    from .pipelines.errors import InvalidPipeline, PipelineError
+else:
+
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        if name not in _PLACES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_PLACES[name]), name)
+
+
+__all__ = ["InvalidPipeline", "PipelineError", "pipeline"]
+
+_PLACES = {
+    "InvalidPipeline": "plait.agents.pipelines.errors",
+    "PipelineError": "plait.agents.pipelines.errors",
+    "pipeline": "plait.agents.pipelines.alone",
+}

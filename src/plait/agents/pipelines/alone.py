@@ -1,0 +1,35 @@
+"""A pipeline without a run: for programs, and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plait.egress import Egress, EgressSettings
+from plait.kernel import values
+from plait.scripts.jq import JqPool
+
+from .execution import Execution
+from .reading import read
+
+
+async def pipeline(
+    steps: Sequence[Mapping[str, Any]],
+    data: Any = None,
+    *,
+    egress: EgressSettings | None = None,
+    auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
+) -> Any:
+    """What the last of the steps gives for this data.
+
+    Raises `InvalidPipeline` with every flaw before anything runs, and `PipelineError` when a step fails. Requests go
+    through the guarded client; `egress` says where they may go.
+    """
+    read_steps = read(values.decode(values.encode(steps)))
+    jq = JqPool()
+    try:
+        async with Egress(egress) as client:
+            execution = Execution(client.send, jq, auth_profiles=auth_profiles)
+            return await execution.run(read_steps, values.decode(values.encode(data)))
+    finally:
+        await jq.stop()

@@ -1,0 +1,89 @@
+"""Sorting, filtering and choosing rows."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, cast
+
+from .comparison import NUMBER, TEXT, identity, rank, same, sort_keys
+from .errors import StepError
+from .fields import MISSING, Row, column, kind_of, or_null, rows_of
+from .steps import Condition, TableFilter, TableSelect, TableSort, TopK
+
+Holds = Callable[[Any], bool]
+_ORDERED: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+
+
+def sort(step: TableSort, data: object) -> list[Row]:
+    """Stable in both directions; rows without the field, or with null, come last and keep their order."""
+    rows = rows_of(data)
+    values = column(rows, step.field)
+    last = [row for row, value in zip(rows, values, strict=True) if value is MISSING or value is None]
+    found = [row for row, value in zip(rows, values, strict=True) if not (value is MISSING or value is None)]
+    keys = sort_keys([value for value in values if not (value is MISSING or value is None)])
+    order = sorted(range(len(found)), key=keys.__getitem__, reverse=step.order == "desc")
+    return [found[at] for at in order] + last
+
+
+def filter(step: TableFilter, data: object) -> list[Row]:
+    """A row that lacks the field is dropped, whatever the operator."""
+    rows, holds = rows_of(data), _test(step.condition)
+    values = column(rows, step.condition.field)
+    return [row for row, value in zip(rows, values, strict=True) if value is not MISSING and holds(value)]
+
+
+def _test(condition: Condition) -> Holds:
+    value: Any = condition.value
+    match condition.op:
+        case "==":
+            wanted = identity(value)
+            return lambda found: identity(found) == wanted
+        case "!=":
+            unwanted = identity(value)
+            return lambda found: identity(found) != unwanted
+        case "in":
+            return _member_of(value)
+        case "contains":
+            return lambda found: _contains(found, value)
+        case op:
+            return _ordered(_ORDERED[op], value)
+
+
+def _ordered(compare: Callable[[Any, Any], bool], value: Any) -> Holds:
+    """Only numbers and texts have an order, each among themselves."""
+    wanted = rank(value)
+    if wanted not in (NUMBER, TEXT):
+        return lambda found: False
+    return lambda found: rank(found) == wanted and compare(found, value)
+
+
+def _member_of(value: Any) -> Holds:
+    if not isinstance(value, list):
+        return lambda found: False
+    members = {identity(each) for each in cast("list[Any]", value)}
+    return lambda found: identity(found) in members
+
+
+def _contains(found: Any, value: Any) -> bool:
+    if isinstance(found, str):
+        return isinstance(value, str) and value in found
+    return isinstance(found, list) and any(same(each, value) for each in cast("list[Any]", found))
+
+
+def select(step: TableSelect, data: object) -> list[Row]:
+    """Only these fields, in that order; null where a row has none."""
+    rows = rows_of(data)
+    columns = [or_null(column(rows, field)) for field in step.fields]
+    return [dict(zip(step.fields, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def top(step: TopK, data: object) -> list[Any]:
+    if not isinstance(data, list):
+        raise StepError(f"the incoming data must be a list, got {kind_of(data)}")
+    return cast("list[Any]", data)[: step.k]

@@ -1,0 +1,1 @@
+"""The Agent Flow Language: typed facets, work done by agents, and workflows of both."""

@@ -1,0 +1,198 @@
+"""The `afl` dialect: programs of facets, events and workflows, iterated to a fixed point."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from msgspec import Raw
+
+from plait.agents.models import Models, is_model
+from plait.kernel import values
+from plait.kernel.bundle import ForkPlan, Resolved
+from plait.kernel.definitions import Description, Numbering, Plan
+from plait.kernel.errors import Conflict, ErrorInfo, Flaw, InvalidInput, NotFound, RunBlocked
+from plait.kernel.events import Recorded
+from plait.kernel.limits import Limits
+from plait.kernel.machine import Machine, RunInfo
+from plait.kernel.task import Executor
+
+from .definition import Afl
+from .executors import HandlerExecutor, PromptExecutor, Tell
+from .handlers import Handlers, Lookup, Registration
+from .names import NAME
+from .preparation import Prepared, prepared
+from .program.parts import Declaration
+from .running.events import AflEvent
+from .running.forking import fork
+from .running.iteration import RunContext
+from .running.machine import AflMachine
+from .running.programs import Programs
+from .running.state import AflStart
+from .running.types import misfit
+from .scripts import HasLanguages, ScriptExecutor
+from .stored_handlers import StoredHandlers
+from .telemetry import Sinks
+
+
+class AflBundle:
+    name = NAME
+    events: Any = AflEvent
+    rewinds = False
+    numbering: Numbering = "count"
+    surface = "plait.dialects.afl.surface"
+
+    def __init__(
+        self,
+        definitions: Iterable[object] = (),
+        *,
+        limits: Limits | None = None,
+        tell: Tell | None = None,
+        scripts: HasLanguages | None = None,
+        stored: StoredHandlers | None = None,
+        executors: Sequence[Executor] = (),
+    ) -> None:
+        """`tell` sends messages to runs: what a handler says before its answer."""
+        self.handlers = Handlers()
+        self.models = Models()
+        self.stored = stored
+        """Handlers that namespaces have registered; None: there is nothing of that."""
+        self.telemetry: Sinks | None = None
+        """None: nobody listens."""
+        self._programs = Programs()
+        self._limits = limits or Limits()
+        self._declared: dict[str, Afl] = {}
+        self.executors: Sequence[Executor] = (
+            HandlerExecutor(self.handlers, tell),
+            PromptExecutor(self.models),
+            *(() if scripts is None else (ScriptExecutor(scripts),)),
+            *executors,
+        )
+        for definition in definitions:
+            self.declare(definition)
+
+    # -- definitions ---------------------------------------------------------------------------------------------
+
+    def declare(self, definition: object) -> bool:
+        if isinstance(definition, Registration):
+            self.handlers.add(definition)
+        elif is_model(definition):
+            self.models.add(definition)
+        elif isinstance(definition, Afl):
+            self._declared[definition.label] = definition
+            self._keep_handlers(definition)
+        else:
+            return False
+        return True
+
+    def accepts(self, definition: object) -> bool:
+        return isinstance(definition, Afl)
+
+    def read(self, definition: str | dict[str, Any]) -> Afl:
+        """A program as JSON. A name means one of the program, or else a saved one."""
+        if isinstance(definition, str):
+            if (declared := self._declared.get(definition)) is not None:
+                return declared
+            raise NotFound("AFL_UNKNOWN_WORKFLOW", f"there is no workflow `{definition}`", fix="save it first")
+        return Afl(definition)
+
+    async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
+        return (await prepared(definition)).warnings
+
+    async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
+        found = cast("Afl", definition)
+        made = await prepared(found.definition)
+        workflow = made.workflow()
+        given: object = dict[str, Any]() if input is None else input
+        raw = values.encode(given, max_bytes=self._limits.max_payload)
+        _check_input(made, workflow, values.decode(raw))
+        self._keep_handlers(found)
+        kept = {} if self.stored is None else await self.stored.of(namespace)
+        stored = {name: each.binding for name, each in kept.items()}
+        lookup = Lookup(found.handlers, self.handlers, stored=stored, has_model=bool(self.models.names))
+        start = AflStart(
+            workflow.name,
+            made.hash,
+            made.compiled,
+            lookup.bindings(made.program),
+            made.strict,
+            made.version,
+        )
+        return Resolved(workflow.name, made.version, raw, start, identity=made.hash.encode())
+
+    async def plan(self, definition: object, input: object, namespace: str) -> Plan:
+        made = await prepared(cast("Afl", definition).definition)
+        workflow = made.workflow()
+        return Plan(
+            dialect=NAME,
+            definition=workflow.name,
+            version=made.version,
+            input=input,
+            notes=list(made.warnings),
+            body={"workflow": workflow.name, "events": [each.name for each in made.program.event_facets]},
+        )
+
+    def describe(self) -> list[Description]:
+        """Programs are saved or given, not loaded."""
+        return []
+
+    def returns(self, definition: str, version: str | None) -> Any:
+        return Any
+
+    def failure(self, error: ErrorInfo) -> None:
+        return None
+
+    def blocked(self, run_id: str, error: ErrorInfo) -> RunBlocked:
+        return RunBlocked(run_id, error)
+
+    def _keep_handlers(self, definition: Afl) -> None:
+        """Functions that come with a definition can be called by this process from then on."""
+        for each in definition.handlers.all():
+            if self.handlers.get(each.name) is not each:
+                self.handlers.add(each)
+
+    # -- runs ----------------------------------------------------------------------------------------------------
+
+    def machine(self, info: RunInfo) -> AflMachine:
+        return AflMachine(RunContext(info, self._limits), self._programs)
+
+    def restore(self, info: RunInfo, snapshot: Raw) -> AflMachine:
+        machine = self.machine(info)
+        machine.restore(snapshot)
+        return machine
+
+    def inseparable(self, event: Recorded, following: Recorded) -> bool:
+        return False
+
+    def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
+        source = cast("AflMachine", machine)
+        return fork(source.run, source.context.info.run_id, at, edits)
+
+    def rewind_point(self, machine: Machine, at: str | None) -> int:
+        raise Conflict("AFL_UNSUPPORTED", "an AFL run can't be rewound", fix="fork it: fork(at=..., edits=...)")
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def open(self, *, working: bool) -> None:
+        return None
+
+    async def drain(self) -> None:
+        return None
+
+    async def close(self) -> None:
+        if self.telemetry is not None:
+            await asyncio.to_thread(self.telemetry.close)
+
+
+def _check_input(made: Prepared, workflow: Declaration, given: Any) -> None:
+    if not isinstance(given, dict):
+        raise InvalidInput("AFL_INPUT", "the input of a workflow is an object", fix='use {"name": value}')
+    found = cast("dict[str, Any]", given)
+    flaws: list[Flaw] = []
+    for param in workflow.params:
+        text = misfit(found.get(param.name), param.type, made.program)
+        if text:
+            flaws.append(Flaw("AFL_INPUT", f"/input/{param.name}", f"'{param.name}': {text}"))
+    if flaws:
+        raise InvalidInput("AFL_INPUT", f"the input does not fit {workflow.name}", why=flaws[0].message, flaws=flaws)

@@ -1,0 +1,17 @@
+"""Ids of nodes: UUIDs made from a node's path, so that the same source always gives the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+_SPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:plait:afl").bytes
+
+
+def node_id(path: str) -> str:
+    """UUIDv5 of the path. By hand, because a large program has a hundred thousand and `uuid` takes its time."""
+    digest = bytearray(hashlib.sha1(_SPACE + path.encode(), usedforsecurity=False).digest()[:16])
+    digest[6] = digest[6] & 0x0F | 0x50
+    digest[8] = digest[8] & 0x3F | 0x80
+    text = digest.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"

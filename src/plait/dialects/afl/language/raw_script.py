@@ -1,0 +1,39 @@
+"""Scripts between braces: Python up to the matching brace, whose strings and comments may hold braces of their own."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+_NEXT = re.compile(
+    r"""
+      (?P<comment>\#[^\n]*)
+    | (?P<triple>(?P<quotes>\"\"\"|''')(?:[^\\]|\\.)*?(?P=quotes))
+    | (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    | (?P<brace>[{}])
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def closing_brace(text: str, opened: int) -> int | None:
+    """The offset of the brace that closes the one at `opened`; None if nothing does."""
+    depth = 0
+    for found in _NEXT.finditer(text, opened):
+        if found.lastgroup != "brace":
+            continue
+        depth += 1 if found.group() == "{" else -1
+        if depth == 0:
+            return found.start()
+    return None
+
+
+def code_between(text: str) -> str:
+    """One line break at each end is taken off, and the indentation that all lines share."""
+    first, has_break, rest = text.partition("\n")
+    if has_break and not first.strip():
+        text = rest
+    head, has_break, last = text.rpartition("\n")
+    if has_break and not last.strip():
+        text = head
+    return textwrap.dedent(text)

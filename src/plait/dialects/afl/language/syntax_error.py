@@ -1,0 +1,16 @@
+"""A place where the text is no AFL; the parser notes it and goes on at the next declaration."""
+
+from __future__ import annotations
+
+PARSE_ERROR = "PARSE_ERROR"
+
+
+class AflSyntaxError(Exception):
+    """Raised inside the parser alone."""
+
+    def __init__(self, span: tuple[int, int], message: str, hint: str = "", code: str = PARSE_ERROR) -> None:
+        super().__init__(message)
+        self.span = span
+        self.message = message
+        self.hint = hint
+        self.code = code

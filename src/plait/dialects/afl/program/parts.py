@@ -1,0 +1,157 @@
+"""The parts of a program that the machine walks over. Expressions stay as they were compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Expr = Mapping[str, Any]
+Path = tuple[str, ...]
+Refs = tuple[Path, ...]
+"""The step references of some expressions, each as its path."""
+
+DeclKind = Literal["facet", "event", "workflow", "schema"]
+BlockKind = Literal["steps", "foreach", "when", "script"]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    language: str
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    name: str
+    type: Any
+    default: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Mixin:
+    target: str
+    """Qualified."""
+    args: tuple[Arg, ...]
+    alias: str
+    implicits: tuple[Arg, ...]
+    refs: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    target: str
+    """Qualified."""
+    args: tuple[Arg, ...]
+    mixins: tuple[Mixin, ...]
+    implicits: tuple[Arg, ...]
+    """What implicits give, the strongest only."""
+    refs: Refs
+    """Of its arguments and those of its mixins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`s = F(…)`."""
+
+    id: str
+    name: str
+    call: Call
+    bodies: tuple[Block, ...]
+    catch: Catch | None
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    id: str
+    call: Call
+    level: int
+    """Whose it is: 0 is the owner of its block, 1 the owner of the block that this one stands in, and so on."""
+    mixin: str
+    alias: str
+    """Of that owner, where it is for one of its mixins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sys:
+    """`sys.log(…)` or `sys.assert(…)`."""
+
+    id: str
+    kind: Literal["log", "assert"]
+    args: tuple[Arg, ...]
+    condition: Expr | None
+    refs: Refs
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    condition: Expr | None
+    """None: `case _`."""
+    refs: Refs
+    block: Block
+    text: str = ""
+    """Where its condition stands, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    kind: BlockKind
+    steps: tuple[Statement, ...] = ()
+    sys: tuple[Sys, ...] = ()
+    yields: tuple[Yield, ...] = ()
+    named: Mapping[str, Statement] | None = None
+    """Its steps by name."""
+    entries: Mapping[str, tuple[int, Statement | Sys | Yield]] = field(
+        default_factory=dict[str, "tuple[int, Statement | Sys | Yield]"]
+    )
+    """All that it holds by id, each with its place."""
+    variable: str = ""
+    iterable: Expr | None = None
+    refs: Refs = ()
+    """Of the iterable, or of all conditions."""
+    cases: tuple[Case, ...] = ()
+    script: Script | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Catch:
+    block: Block
+    """Of the kind `steps` or `when`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    template: str
+    system: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    name: str
+    """Qualified."""
+    kind: DeclKind
+    namespace: str
+    params: tuple[Param, ...]
+    """Of a schema: its fields."""
+    returns: tuple[Param, ...]
+    mixins: tuple[Mixin, ...]
+    script: Script | None
+    bodies: tuple[Block, ...]
+    catch: Catch | None
+    prompt: Prompt | None
+
+    @property
+    def runs(self) -> bool:
+        """It does something: as a mixin it is a step of its own."""
+        return self.kind == "event" or bool(self.bodies) or self.script is not None
+
+    @property
+    def short(self) -> str:
+        return self.name.rpartition(".")[2]

@@ -1,0 +1,21 @@
+"""Which of several failures is the one that people should see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .failures import UPSTREAM
+from .nodes import StepNode
+from .states import ERROR
+
+
+def cause_among(inside: Iterable[StepNode]) -> StepNode | None:
+    """The first that failed, in the order given. One that failed because another did is no cause of anything."""
+    found: StepNode | None = None
+    for each in inside:
+        error = each.record.error
+        if each.record.state == ERROR and error is not None:
+            if error.code != UPSTREAM:
+                return each
+            found = found or each
+    return found

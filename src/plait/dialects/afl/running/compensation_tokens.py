@@ -1,0 +1,18 @@
+"""Tokens of compensators: they name the AFL event that is undone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from plait.kernel.ids import TaskToken
+
+_COMPENSATE: Final = "compensate:"
+
+
+def compensator_token(event_id: str) -> TaskToken:
+    return TaskToken(f"{_COMPENSATE}{event_id}")
+
+
+def compensated(token: TaskToken) -> str | None:
+    """The event that a compensator is for; None if the token is not that of one."""
+    return token.removeprefix(_COMPENSATE) if token.startswith(_COMPENSATE) else None

@@ -1,0 +1,159 @@
+"""What is known of a run: all that its events say, as one structure that a snapshot holds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+from plait.dialects.afl.names import RUNTIME_VERSION, STEP_SCHEMA_VERSION, WORKFLOW_VERSION
+from plait.kernel.errors import ErrorInfo
+from plait.kernel.ids import Millis
+from plait.kernel.values import NULL
+
+from .states import CREATED, ObjectType
+
+RunStatus = Literal["running", "completed", "failed", "cancelled"]
+EventState = Literal["event.Created", "event.Completed", "event.Error", "event.Withdrawn"]
+HandlerKind = Literal["python", "http", "child", "queue", "remote", "prompt"]
+
+
+class Binding(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who does the AFL events of a facet: fixed when a run starts, and recorded."""
+
+    kind: HandlerKind = "remote"
+    name: str = ""
+    """Of the function or the queue."""
+    url: str = ""
+    dialect: str = ""
+    definition: Any = None
+    """Of a child run."""
+    timeout: float | None = None
+    """Seconds of one attempt."""
+    max_attempts: int = 1
+    first: float = 0.2
+    """Seconds before the second attempt."""
+    factor: float = 2.0
+    compensate: str = ""
+    """The facet that undoes it."""
+
+
+class AflStart(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The dialect's part of `run.started`."""
+
+    workflow: str
+    hash: str
+    """Of the compiled form."""
+    compiled: Raw
+    bindings: dict[str, Binding] = {}
+    """By facet."""
+    strict: bool = False
+    workflow_version: str = WORKFLOW_VERSION
+    step_schema_version: str = STEP_SCHEMA_VERSION
+    runtime_version: str = RUNTIME_VERSION
+
+
+class Element(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What one sub-block of a foreach is for."""
+
+    var: str
+    index: int
+    value: Any = None
+
+
+class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A case of a `when`."""
+
+    index: int
+    chosen: bool
+    error: str = ""
+    """Why its condition could not be evaluated: it counts as false."""
+
+
+class StepRecord(msgspec.Struct, omit_defaults=True, gc=False):
+    """A step, as it is stored. Mutable, as is all of the state: one is made for every step of every run."""
+
+    id: str
+    object_type: ObjectType
+    workflow_id: str = ""
+    statement_id: str = ""
+    statement_name: str = ""
+    container_type: str = ""
+    container_id: str = ""
+    block_id: str = ""
+    root_id: str = ""
+    facet_name: str = ""
+    state: str = CREATED
+    params: dict[str, Any] = {}
+    returns: dict[str, Any] = {}
+    error: ErrorInfo | None = None
+    element: Element | None = None
+    cases: list[Judged] = []
+    sys: list[str] = []
+    """Of a block: its `sys` statements that are done."""
+    caught: int = 0
+    """How many of its catches have been entered."""
+    failed_in: str = ""
+    """The state in which it failed, while it is caught or when it has ended so."""
+    generation: int = 0
+    """How often it was reopened: part of the id of its AFL event."""
+    dependencies: list[str] = []
+    created_at: Millis = Millis(0)
+    ended_at: Millis | None = None
+    workflow_version: str = WORKFLOW_VERSION
+    step_schema_version: str = STEP_SCHEMA_VERSION
+    runtime_version: str = RUNTIME_VERSION
+
+
+class EventRecord(msgspec.Struct, omit_defaults=True, gc=False):
+    """An AFL event: a request for outside work. That it is dispatched or processed is in the row of its task."""
+
+    event_id: str
+    event_type: str
+    step_id: str
+    workflow_id: str = ""
+    payload: Raw = NULL
+    state: EventState = "event.Created"
+    attempt: int = 0
+    result: Raw = NULL
+    error: ErrorInfo | None = None
+    created_at: Millis = Millis(0)
+    ended_at: Millis | None = None
+    opened: int = 0
+    closed: int = 0
+    """The numbers of the events of the log that did so, for forks."""
+    workflow_version: str = WORKFLOW_VERSION
+    step_schema_version: str = STEP_SCHEMA_VERSION
+    runtime_version: str = RUNTIME_VERSION
+
+
+class AflState(msgspec.Struct, omit_defaults=True):
+    start: AflStart
+    input: Raw
+    status: RunStatus = "running"
+    started: bool = False
+    steps: dict[str, StepRecord] = {}
+    """In order of creation."""
+    events: dict[str, EventRecord] = {}
+    """In order of creation."""
+    done: list[str] = []
+    """Completed events, in order of completion: what a rollback undoes, last first."""
+    undone: list[str] = []
+    iteration: int = 0
+    again: bool = False
+    """Another iteration is due."""
+    pauses: int = 0
+    paused: bool = False
+    warnings: list[str] = []
+    error: ErrorInfo | None = None
+    deadline: Millis | None = None
+    seq: int = 0
+    end_seq: int = 0
+    """The number of the event that ended it; 0 while it runs."""
+    heard: list[str] = []
+    """The last messages, by id: one that is delivered twice is heard once."""
+    given: dict[str, Any] = {}
+    """Of a fork: results that are set for events that are open in it."""
+    iterations_at: list[int] = []
+    """The numbers of the events that closed each iteration, for forks."""

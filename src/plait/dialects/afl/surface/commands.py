@@ -1,0 +1,13 @@
+"""The commands by name. Read for `plait --help`, so nothing else is imported here."""
+
+from plait.cli.command import Command
+
+commands = (
+    Command(
+        "Run",
+        "afl",
+        "AFL programs: check, compile, run, format, edit.",
+        "plait.dialects.afl.surface.afl_command:afl",
+    ),
+)
+extension = "plait.dialects.afl.surface.extension:AflExtension"

@@ -1,0 +1,52 @@
+"""Diagnostics for people, as compilers print them: where and what, the line with a caret, how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from plait.cli.output import note, say
+from plait.dialects.afl.language.diagnostic import Diagnostic
+from plait.dialects.afl.language.source_file import SourceFile, SourceText
+
+_STYLES = {"error": "red", "warning": "yellow"}
+
+
+def say_diagnostics(found: Sequence[Diagnostic], sources: Sequence[SourceFile], *, stderr: bool = False) -> None:
+    texts = {each.name: SourceText(each) for each in sources}
+    write = note if stderr else say
+    for each in found:
+        for line in _lines(each, texts):
+            write(line)
+
+
+def summary(found: Sequence[Diagnostic], files: int) -> str:
+    errors = sum(each.severity == "error" for each in found)
+    return f"{_count(files, 'file')}: {_count(errors, 'error')}, {_count(len(found) - errors, 'warning')}"
+
+
+def _lines(each: Diagnostic, texts: Mapping[str, SourceText]) -> list[Text]:
+    place = f"{each.file}:{each.line}:{each.column}: "
+    lines = [Text.assemble(place, (each.severity, _STYLES[each.severity]), f" {each.code}: {each.message}")]
+    text = texts.get(each.file)
+    line = _shown(text.line(each.line)) if text is not None else ""
+    if line.strip():
+        ends_here = each.end_line == each.line
+        marked = line[each.column - 1 : each.end_column - 1] if ends_here else line[each.column - 1 :].rstrip()
+        before = " " * cell_len(line[: each.column - 1])
+        caret = "^" + "~" * max(cell_len(marked) - 1, 0)
+        lines += [Text(f"    {line}"), Text.assemble("    ", before, (caret, _STYLES[each.severity]))]
+    if each.hint:
+        lines.append(Text(f"    hint: {each.hint}"))
+    return lines
+
+
+def _shown(line: str) -> str:
+    """A character is a column: tabs and control characters are shown as one."""
+    return "".join(c if c.isprintable() else " " for c in line)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,1 @@
+"""The language server: AFL in editors. Needs the extra `lsp`."""

@@ -1,0 +1,30 @@
+"""A throttled run: tokens are counted, and go on one after the other, each at its time."""
+
+from __future__ import annotations
+
+from plait.kernel.effects import SetTimer
+from plait.kernel.ids import TaskToken
+
+from .decision_builder import DecisionBuilder
+from .events import TokenReleased, TokenThrottled
+from .state import THROTTLE, Execution
+
+
+def held_back(builder: DecisionBuilder, execution: Execution) -> bool:
+    """Whether its time has not come."""
+    if execution.due <= builder.now:
+        return False
+    builder.record(TokenThrottled(execution.node, execution.id, execution.due))
+    builder.effect(throttle_timer(execution))
+    return True
+
+
+def throttle_timer(execution: Execution) -> SetTimer:
+    return SetTimer(TaskToken(THROTTLE + execution.task), execution.due)
+
+
+def release(builder: DecisionBuilder, token: str) -> None:
+    execution = builder.run.by_task(token)
+    if execution is not None and execution.held:
+        builder.record(TokenReleased(execution.node, execution.id))
+        builder.ready.append(execution)

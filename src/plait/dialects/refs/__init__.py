@@ -1,0 +1,1 @@
+"""The `refs` dialect: JSON steps that are wired by `@ref` strings."""

@@ -1,0 +1,28 @@
+"""The rules of section 2: each looks at a definition and notes what is wrong with it, or probably not meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from plait.definitions.flaws import Note
+from plait.dialects.refs.definition.examined import Examined
+
+from .cycles import cycles
+from .names import names
+from .references import references
+from .schemas import schemas
+from .shape import foreach, inputs, presets, returns
+from .size import size
+from .warnings import warnings
+
+Rule = Callable[[Examined], Iterable[Note]]
+
+RULES: tuple[Rule, ...] = (size, names, inputs, returns, foreach, references, cycles, schemas, presets)
+
+
+def flaws(examined: Examined) -> list[Note]:
+    return [note for rule in RULES for note in rule(examined)]
+
+
+def remarks(examined: Examined) -> list[Note]:
+    return list(warnings(examined))

@@ -1,0 +1,80 @@
+"""What steps name, and this process can't offer them: tools of MCP servers, and functions. Never more than a warning:
+another process may do the work, or a server that is not there yet."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from plait.definitions.flaws import Note
+from plait.kernel.errors import PlaitError
+from plait.kernel.task import TaskError
+
+from .definition.action import Action
+from .definition.plan import Plan
+from .running.children import CREATE_TOOLS
+
+_SECONDS: Final = 5.0
+"""For all servers together; one that hangs must not hold up who saves a workflow."""
+
+
+class Functions(Protocol):
+    @property
+    def names(self) -> Collection[str]: ...
+
+
+class Tools(Protocol):
+    async def find(self, tool: str, servers: Sequence[str] | None = None) -> Any:
+        """Raises failed work that says why there is no such tool."""
+        ...
+
+
+class Offers(Protocol):
+    @property
+    def functions(self) -> Functions: ...
+
+    @property
+    def mcp(self) -> Tools: ...
+
+
+async def not_offered(plan: Plan, offers: Offers) -> list[Note]:
+    actions = [*_actions(plan)]
+    found = [
+        Note(f"{pointer}/function", f'Step "{step}": no function "{action.name}" is registered here', "", "no_function")
+        for pointer, step, action in actions
+        if action.kind == "function" and action.name not in offers.functions.names
+    ]
+    wanted = [each for each in actions if each[2].kind == "tool" and each[2].name not in CREATE_TOOLS]
+    reasons = await _reasons({action.name for _, _, action in wanted}, plan.servers, offers.mcp)
+    for pointer, step, action in wanted:
+        if why := reasons.get(action.name):
+            found.append(Note(f"{pointer}/toolName", f'Step "{step}": {why[0].rstrip(".")}', "", why[1]))
+    return found
+
+
+def _actions(plan: Plan) -> Iterable[tuple[str, str, Action]]:
+    for step in plan.order:
+        at = f"/steps/{step.position}"
+        yield f"{at}/action", step.name, step.action
+        if step.compensator is not None:
+            yield f"{at}/compensate/action", step.name, step.compensator.action
+
+
+async def _reasons(tools: Collection[str], servers: Sequence[str] | None, mcp: Tools) -> dict[str, tuple[str, str]]:
+    """Why a tool can't be called, and the code of that, for those that can't."""
+    reasons: dict[str, tuple[str, str]] = {}
+    if not tools:
+        return reasons
+    try:
+        async with asyncio.timeout(_SECONDS):
+            for tool in sorted(tools):
+                try:
+                    await mcp.find(tool, servers)
+                except TaskError as error:
+                    reasons[tool] = str(error), error.code
+    except TimeoutError:
+        pass  # nothing is known of the rest
+    except PlaitError as error:  # the SDK is not installed
+        return dict.fromkeys(tools, (error.text, error.code))
+    return reasons

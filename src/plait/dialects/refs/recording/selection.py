@@ -1,0 +1,86 @@
+"""Which recorded steps become steps of the template, and why the others don't."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from plait.dialects.refs.references.heads import heads
+
+from .recorded import RecordedStep, Recording
+from .sources import fingerprint
+
+Reason = Literal[
+    "success", "included", "referenced", "failed", "running", "exploratory", "duplicate", "preset", "excluded"
+]
+"""success: it ended well. included, excluded: somebody said so. referenced: an included step needs it. preset: it
+stands for no call, and is a parameter."""
+
+
+class Choice(msgspec.Struct, frozen=True, gc=False):
+    included: bool
+    reason: Reason
+    duplicate_of: str = ""
+
+
+def duplicates(recording: Recording, kept: Collection[str]) -> dict[str, str]:
+    """Steps that read again what an earlier one had read, with that one: the same tool, arguments and answer. A step
+    that got another answer has seen a change, so it is none; neither is one that is `kept` on request."""
+    found: dict[str, str] = {}
+    first: dict[tuple[str, bytes], RecordedStep] = {}
+    for step in recording.steps:
+        if not (step.read_only and step.succeeded and step.tool):
+            continue
+        earlier = first.setdefault((step.tool, fingerprint(step.input)), step)
+        same = earlier is not step and fingerprint(earlier.output) == fingerprint(step.output)
+        if same and step.name not in kept:
+            found[step.name] = earlier.name
+    return found
+
+
+def select(
+    recording: Recording,
+    inputs: Mapping[str, Any],
+    output: Any,
+    include: Collection[str],
+    exclude: Collection[str],
+    repeated: Mapping[str, str],
+) -> dict[str, Choice]:
+    """By name, in order of arrival. `inputs` refer to the first of duplicates already, as `output` does."""
+    last = recording.last_success()
+    needed = heads(None if output is msgspec.UNSET else output)
+    kept = repeated.get(last.name, last.name) if last is not None else ""
+    found: dict[str, Choice] = {}
+    for step in reversed(recording.steps):  # references go back only, so who needs a step is known before it comes
+        choice = _choice(step, step.name in needed, step.name == kept, include, exclude, repeated)
+        found[step.name] = choice
+        if choice.included:
+            needed |= heads(inputs[step.name])
+    return {step.name: found[step.name] for step in recording.steps}
+
+
+def _choice(
+    step: RecordedStep,
+    needed: bool,
+    is_last: bool,
+    include: Collection[str],
+    exclude: Collection[str],
+    repeated: Mapping[str, str],
+) -> Choice:
+    if not step.tool:
+        return Choice(False, "preset")
+    if step.name in exclude:
+        return Choice(False, "excluded")
+    if step.name in include:
+        return Choice(True, "included")
+    if step.name in repeated:
+        return Choice(False, "duplicate", repeated[step.name])
+    if step.succeeded and (is_last or not step.read_only):
+        return Choice(True, "success")
+    if needed:
+        return Choice(True, "referenced")
+    if step.succeeded:
+        return Choice(False, "exploratory")
+    return Choice(False, "failed" if step.status == "failed" else "running")

@@ -1,0 +1,1 @@
+"""Runs of the dialect: what each input comes to, as pure functions of the state."""

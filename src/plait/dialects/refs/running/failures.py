@@ -1,0 +1,43 @@
+"""Errors of steps, and of the runs that they end."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from plait.dialects.refs.definition.plan import StepPlan
+from plait.kernel.errors import ErrorInfo
+
+_TIMEOUTS: Final = {"tool": "tool_timeout", "code": "code_timeout"}
+_UNANSWERED: Final = frozenset(
+    ("task.timeout", "tool_timeout", "code_timeout", "task.heartbeat", "interrupted", "tool_unavailable")
+)
+
+
+def error(code: str, message: str, cause: ErrorInfo | None = None) -> ErrorInfo:
+    return ErrorInfo(code, message, cause=cause)
+
+
+def of_task(step: StepPlan, found: ErrorInfo, *, transform: bool = False) -> ErrorInfo:
+    """The kernel's own errors in the words of the dialect."""
+    kind = "code" if transform else step.kind
+    if found.code == "task.timeout":
+        limit = 10_000 if transform else round((step.timeout or 0) * 1000)
+        message = f"Code interrupted after {limit} ms" if kind == "code" else found.message
+        return replace(found, code=_TIMEOUTS.get(kind, found.code), message=message)
+    if found.code == "kernel.task_interrupted":
+        return replace(found, code="interrupted")
+    return found
+
+
+def got_an_answer(found: ErrorInfo | None) -> bool:
+    """Whether whoever did the work has said so: to ask again under the same key would get the same answer."""
+    return found is not None and found.code not in _UNANSWERED
+
+
+def of_run(id: str, found: ErrorInfo) -> ErrorInfo:
+    """Why a run failed: one of its steps did."""
+    label = f'Step "{id}"'
+    cause = replace(found, ops=[id], label=label)
+    return ErrorInfo(found.code, f"{label} failed: {found.message}", cause=cause)

@@ -1,0 +1,13 @@
+"""The commands by name. Read for `plait --help`, so nothing else is imported here."""
+
+from plait.cli.command import Command
+
+commands: tuple[Command, ...] = (
+    Command(
+        "Run",
+        "record",
+        "Record tool calls as a workflow: start, stop, save.",
+        "plait.dialects.refs.surface.record_command:record",
+    ),
+)
+extension = "plait.dialects.refs.surface.extension:RefsExtension"

@@ -1,0 +1,1 @@
+"""Recordings for MCP clients: a proxy that shows the tools of other servers and records their calls."""

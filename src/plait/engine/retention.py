@@ -1,0 +1,189 @@
+"""`engine.retention`: how long ended runs are kept, and their removal.
+
+Each namespace has rules: how long after its end a run of a status goes, and whether it is archived first. Engines at
+work look every minute, each for the runs of its own shards. A round removes a few runs a commit, and lets the run loop
+have its turn between any two; a run that somebody reopens meanwhile stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+
+import msgspec
+from msgspec import Raw
+
+from plait.api.audit import AUDIT
+from plait.api.retention import KEEP_ALL, STATUSES, RetentionRules
+from plait.kernel import values
+from plait.kernel.clock import sleep
+from plait.kernel.errors import InvalidInput, PlaitError
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, check_namespace, shard_of
+from plait.kernel.kernel import Kernel
+from plait.kernel.records import Record, Records
+from plait.kernel.removal import EndedQuery
+from plait.kernel.store import Store, Write
+from plait.stores.archive.archive import Archive, name_of
+from plait.stores.archive.archived_run import encode
+
+from .archiving import gathered
+
+log = logging.getLogger("plait.retention")
+
+EVERY = 60.0
+"""Seconds between two rounds."""
+_KIND = "retention"
+_PAGE = 500
+_AT_ONCE = 20
+"""Runs that one commit removes."""
+_ROWS = 500
+"""Rows that are deleted at a time."""
+
+
+class Retention:
+    def __init__(
+        self, kernel: Kernel, records: Records, stored: Store, dialects: Mapping[str, object], archive: Archive | None
+    ) -> None:
+        self._kernel = kernel
+        self._records = records
+        self._stored = stored
+        self._dialects = dialects
+        self._archive = archive
+        self._task: asyncio.Task[None] | None = None
+        self._warned: set[str] = set()
+
+    # -- rules ---------------------------------------------------------------------------------------------------
+
+    async def get(self, namespace: str = DEFAULT_NAMESPACE) -> RetentionRules:
+        found = await self._records.get(_KIND, check_namespace(namespace), namespace)
+        return KEEP_ALL if found is None else values.decode(found.body, RetentionRules)
+
+    async def set(self, rules: RetentionRules, namespace: str = DEFAULT_NAMESPACE) -> RetentionRules:
+        """For all runs of the namespace, also those that have ended; durable when this returns."""
+        try:
+            rules = msgspec.convert(msgspec.to_builtins(rules), RetentionRules)
+        except msgspec.ValidationError as error:
+            raise InvalidInput("retention.bad_rules", "the rules can't be used", why=str(error)) from None
+        at = self._kernel.clock.now()
+        await self._records.put(Record(_KIND, check_namespace(namespace), namespace, Raw(values.plain(rules)), at))
+        return rules
+
+    async def all(self) -> dict[str, RetentionRules]:
+        """By namespace; those that have rules."""
+        found: dict[str, RetentionRules] = {}
+        after = None
+        while page := await self._records.list(_KIND, after=after, limit=_PAGE):
+            found |= {record.namespace: values.decode(record.body, RetentionRules) for record in page}
+            after = page[-1].id
+        return {namespace: rules for namespace, rules in found.items() if rules != KEEP_ALL}
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._keep_on(), name="plait.retention")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            self._task = None
+
+    async def _keep_on(self) -> None:
+        while True:
+            await sleep(self._kernel.clock, EVERY)
+            try:
+                await self.apply()
+            except PlaitError as error:
+                log.warning("runs whose time is over stay for now: %s", error)
+
+    # -- a round -------------------------------------------------------------------------------------------------
+
+    async def apply(self) -> int:
+        """Removes what is due now, of the shards that this engine owns; says how many runs went."""
+        now, removed = self._kernel.clock.now(), 0
+        for namespace, rules in (await self.all()).items():
+            removed += await self._apply_rules(namespace, rules, now)
+            if rules.audit is not None:
+                await self._trim_audit(namespace, Millis(now - rules.audit))
+        await self._sweep()
+        return removed
+
+    async def _sweep(self) -> None:
+        """What is left of removed runs, also of those that a dead engine removed."""
+        left = True
+        while left:
+            left = await self._kernel.store.removals.sweep(_ROWS)
+            await asyncio.sleep(0)  # the run loop's turn
+
+    async def _apply_rules(self, namespace: str, rules: RetentionRules, now: Millis) -> int:
+        if rules.archive and self._archive is None:
+            self._warn(namespace, "its runs are to be archived, but this engine has no archive (PLAIT_ARCHIVE)")
+            return 0
+        total = 0
+        while removed := sum([await self._remove(query, rules) for query in self._queries(namespace, rules, now)]):
+            total += removed  # once more: children can go when their parents are gone
+        return total
+
+    def _queries(self, namespace: str, rules: RetentionRules, now: Millis) -> Iterator[EndedQuery]:
+        for status in STATUSES:
+            age = rules.age(status)
+            if age is not None:
+                for dialect in self._dialects:
+                    shards = self._kernel.leases.shards
+                    before = Millis(now - age)
+                    yield EndedQuery(namespace=namespace, dialect=dialect, status=status, before=before, shards=shards)
+
+    async def _remove(self, query: EndedQuery, rules: RetentionRules) -> int:
+        """All that a query finds, page by page."""
+        removed = 0
+        while True:
+            page = await self._kernel.store.removals.ended(query)
+            for first in range(0, len(page.runs), _AT_ONCE):
+                removed += await self._remove_some(page.runs[first : first + _AT_ONCE], query.before, rules)
+            if page.next is None:
+                return removed
+            query = msgspec.structs.replace(query, after=page.next)
+
+    async def _remove_some(self, runs: list[RunId], before: Millis, rules: RetentionRules) -> int:
+        ready = [run_id for run_id in runs if await self._prepare(run_id, before, rules)]
+        epochs = self._kernel.leases.epochs
+        writes = [
+            Write(run_id, shard, epochs[shard], removal=before)
+            for run_id in ready
+            if (shard := shard_of(run_id)) in epochs and not self._kernel.run_cache.knows(run_id)
+        ]
+        return (await asyncio.gather(*map(self._kernel.append, writes))).count("ok")
+
+    async def _prepare(self, run_id: RunId, before: Millis, rules: RetentionRules) -> bool:
+        """False if it must stay: it can't be read, so it can't be archived."""
+        try:
+            if rules.archive and self._archive is not None:
+                found = await gathered(run_id, self._kernel.store, self._stored)
+                if found is None:
+                    return False
+                await self._archive.put(name_of(found.row), await asyncio.to_thread(encode, found))
+        except PlaitError as error:
+            if error.code == "archive.unwritable":
+                raise
+            self._warn(run_id, f"it can't be archived, and stays: {error}")
+            return False
+        deleted = _ROWS
+        while deleted == _ROWS:
+            deleted = await self._kernel.store.removals.shrink(run_id, before, _ROWS)
+            await asyncio.sleep(0)  # the run loop's turn
+        return True
+
+    async def _trim_audit(self, namespace: str, before: Millis) -> None:
+        """Entries are named by their time: the oldest come first."""
+        while page := await self._records.list(AUDIT, namespace, limit=_AT_ONCE):
+            old = [entry for entry in page if entry.at <= before]
+            await asyncio.gather(*(self._records.remove(AUDIT, namespace, entry.id) for entry in old))
+            if len(old) < _AT_ONCE:
+                return
+
+    def _warn(self, whose: str, why: str) -> None:
+        """Once, and not every minute."""
+        if whose not in self._warned:
+            self._warned.add(whose)
+            log.warning("%s: %s", whose, why)

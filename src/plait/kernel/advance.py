@@ -1,0 +1,61 @@
+"""One round of a run: the inputs that wait, decided one after the other, as one unit of work to commit."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from .decide import LATER, check_limits, route, start, take_result
+from .errors import PlaitError
+from .ids import Millis
+from .inputs import AnyInput, Cancel, Start, TaskResult
+from .replies import ASKED, answer_reply, refusal_reply
+from .run import Run
+from .store import Taken, Write
+from .unit_of_work import UnitOfWork
+
+_INPUTS_AT_ONCE = range(100)
+"""Of one run before a commit: keeps the event loop responsive."""
+
+
+def advance(run: Run, now: Millis) -> UnitOfWork:
+    """All inputs that wait in the mailbox, decided one after the other."""
+    state, mailbox = run.state, run.mailbox
+    now = state.at = now if now > state.at else state.at
+    run.was = state.status
+    if run.asked:
+        run.asked = []
+    unit = UnitOfWork(Write(run.id, run.shard, run.epoch, run.create, plain=True), state.seq + 1, now)
+    run.create = None
+    if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
+        mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))
+    for _ in _INPUTS_AT_ONCE:
+        input, key = mailbox.popleft()
+        if key is not None:
+            _handle(input, key, run, unit)
+        elif type(input) is TaskResult:  # by far the most common; these two are never refused
+            take_result(input, run, unit)
+        elif type(input) is Start:
+            start(input, run, unit)
+        else:
+            _handle(input, key, run, unit)
+        if not mailbox:
+            break
+    if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
+        check_limits(run, unit)
+    run.close(unit)
+    return unit
+
+
+def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> None:
+    taken = None
+    if key is not None and isinstance(input, ASKED):
+        run.asked.append(key)
+    try:
+        answer = route(input, run, unit)
+    except PlaitError as refusal:
+        taken = Taken(key or "", refusal_reply(refusal))
+    else:
+        if key is not None:
+            taken = Taken(key, None if answer is None else answer_reply(answer), later=answer is LATER)
+    if key is not None and taken is not None:
+        unit.take(taken)

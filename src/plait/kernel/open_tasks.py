@@ -1,0 +1,48 @@
+"""Opening, trying again and revoking the tasks of a run."""
+
+from __future__ import annotations
+
+from .enqueue import begin, dequeue
+from .ids import TaskToken
+from .run import Run
+from .task import Task
+from .unit_of_work import UnitOfWork
+
+RETRY = "~retry:"
+
+
+def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
+    opened = run.state.tasks.open(task, unit.at)
+    if opened is None:
+        return
+    if task.queue is None:
+        unit.tasks.append(opened)
+    else:
+        begin(opened, run, unit)
+
+
+def try_again(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
+    again = run.state.tasks.retry(token)
+    if again is not None:
+        begin(again, run, unit)
+
+
+def revoke(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
+    """Stops a task whose result is not wanted any more, or does not even start it."""
+    dequeue(token, run, unit)
+    if run.state.tasks.close(token):
+        unit.tasks = [opened for opened in unit.tasks if opened.task.token != token]
+        unit.revoked = [*(unit.revoked or ()), token]
+        unit.clear_timer(TaskToken(RETRY + token))
+
+
+def revoke_all(run: Run, unit: UnitOfWork) -> None:
+    for token in [*run.state.tasks, *run.state.tasks.unopened]:
+        revoke(token, run, unit)
+
+
+def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
+    """Those that wait to be tried again; what is under way goes on."""
+    for token in list(run.state.tasks):
+        if (task := run.state.tasks.get(token)) is not None and task.retry_at is not None:
+            revoke(token, run, unit)

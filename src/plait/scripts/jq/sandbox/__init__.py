@@ -1,0 +1,1 @@
+"""jq's side of a process for scripts; see `plait.scripts.processes.child`."""

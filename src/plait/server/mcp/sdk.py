@@ -1,0 +1,37 @@
+"""The SDK, loaded when it is first needed. That takes a second, and the event loop has other things to do meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+from plait.extras import extra
+
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from .server import PlaitServer
+
+
+class Sdk(NamedTuple):
+    """What needs it."""
+
+    PlaitServer: type[PlaitServer]
+    StreamableHTTPSessionManager: type[StreamableHTTPSessionManager]
+    TransportSecuritySettings: type[TransportSecuritySettings]
+
+
+async def load_sdk() -> Sdk:
+    """Raises `MissingExtra` if it is not installed."""
+    with extra("mcp", "The MCP server"):
+        return await asyncio.to_thread(_load)
+
+
+def _load() -> Sdk:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from .server import PlaitServer
+
+    return Sdk(PlaitServer, StreamableHTTPSessionManager, TransportSecuritySettings)

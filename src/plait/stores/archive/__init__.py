@@ -1,0 +1,1 @@
+"""Ended runs outside the database: one document a run, in a folder."""

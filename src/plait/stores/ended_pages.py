@@ -1,0 +1,21 @@
+"""Pages of ended runs, which are the same in every SQL store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.removal import EndedPage, EndedQuery, Place
+
+_BEGINNING: Place = (Millis(-1), RunId(""))
+
+
+def start_of(query: EndedQuery) -> Place:
+    return query.after or _BEGINNING
+
+
+def ended_page(found: Sequence[Any], limit: int) -> EndedPage:
+    """Of rows of a moment, an id, and whether that run can be removed."""
+    runs = [RunId(id) for _, id, removable in found if removable]
+    return EndedPage(runs, (Millis(found[-1][0]), RunId(found[-1][1])) if len(found) == limit else None)

@@ -1,0 +1,84 @@
+"""Rows as lists show them: one that was damaged is named, and the others are seen all the same."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+from plait.kernel.approval import Approval
+from plait.kernel.errors import Damaged
+from plait.kernel.failures import describe
+from plait.kernel.ids import Millis, RunId, TaskToken, shard_of
+from plait.kernel.store import DeadLetter, RunRow
+
+from .rows import STATUSES, Row, approval, dead_letter, run_row
+
+log = logging.getLogger("plait.store")
+
+
+def listed_run(row: Row) -> RunRow:
+    """One that is damaged is shown as blocked by that."""
+    try:
+        return run_row(row)
+    except Damaged as error:
+        return RunRow(
+            id=_run_id(row[0]),
+            namespace=str(row[1]),
+            dialect=str(row[2]),
+            definition=str(row[3]),
+            shard=shard_of(_run_id(row[0])),
+            status=row[6] if row[6] in STATUSES else "running",
+            created_at=_moment(row[13]) or Millis(0),
+            ended_at=_moment(row[14]),
+            blocked=describe(error, kind="blocked"),
+        )
+
+
+def readable_runs(found: Iterable[Row]) -> list[Row]:
+    """Without those that are damaged, which are named in the log."""
+    readable: list[Row] = []
+    for row in found:
+        try:
+            run_row(row)
+            readable.append(row)
+        except Damaged as error:
+            log.error("a run is left alone: %s", error)
+    return readable
+
+
+def listed_approval(row: Row) -> Approval:
+    """One that is damaged says so in its title. Nobody can decide it: who asks for it alone is refused."""
+    try:
+        return approval(row)
+    except Damaged as error:
+        return Approval(
+            id=str(row[0]),
+            run_id=_run_id(row[1]),
+            namespace=str(row[2]),
+            token=TaskToken(str(row[3])),
+            title=error.text,
+            by="",
+            asked_at=_moment(row[6]) or Millis(0),
+            status=row[14],
+        )
+
+
+def listed_dead_letter(row: Row) -> DeadLetter:
+    """One that is damaged has that as its error."""
+    try:
+        return dead_letter(row)
+    except Damaged as error:
+        id, run_id, namespace, token, label, _, _, at, status = row
+        when = _moment(at) or Millis(0)
+        info = describe(error, kind="damaged")
+        return DeadLetter(
+            str(id), _run_id(run_id), str(namespace), TaskToken(str(token)), str(label), 0, info, when, status
+        )
+
+
+def _run_id(column: object) -> RunId:
+    return RunId(str(column))
+
+
+def _moment(column: object) -> Millis | None:
+    return Millis(column) if isinstance(column, int) else None

@@ -1,0 +1,114 @@
+"""Removing ended runs, on SQLite. Every statement is in `removals.sql`."""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
+
+import apsw
+
+from plait.kernel.ids import SHARDS, Millis, RunId
+from plait.kernel.removal import EndedPage, EndedQuery
+from plait.kernel.store import Write
+from plait.stores import statements
+from plait.stores.ended_pages import ended_page, start_of
+from plait.stores.rows import json_text, labels_of
+from plait.stores.run_numbers import RunNumbers
+
+from .database import atomic
+from .run_texts import unindex_run
+
+T = TypeVar("T")
+
+SQL = statements.load("plait.stores.sqlite", "removals.sql")
+
+_BY_ID = (
+    "remove_inbox",
+    "remove_timers",
+    "remove_tasks",
+    "remove_approvals",
+    "remove_dead_letters",
+    "remove_lines",
+    "remove_snapshot",
+)
+_BLOBS = 20
+"""Large values that are deleted at a time."""
+
+
+class NotRemovable(Exception):
+    """The run is not there, has not ended by then, or is needed."""
+
+
+class _Working(Protocol):
+    def __call__(self, work: Callable[[apsw.Connection], T], /) -> Awaitable[T]: ...
+
+
+class SqliteRemovals:
+    def __init__(self, write: _Working, read: _Working) -> None:
+        self._write = write
+        self._read = read
+
+    async def ended(self, query: EndedQuery) -> EndedPage:
+        shards = None if len(query.shards) == SHARDS else json_text(sorted(query.shards))
+        given = (query.namespace, query.dialect, query.status, query.before, *start_of(query), shards, query.limit)
+
+        def look(db: apsw.Connection) -> list[Any]:
+            return db.execute(SQL["ended"], given).fetchall()
+
+        return ended_page(await self._read(look), query.limit)
+
+    async def shrink(self, run_id: RunId, before: Millis, limit: int) -> int:
+        def delete(db: apsw.Connection) -> int:
+            with atomic(db):
+                db.execute(SQL["shrink"], (run_id, before, limit))
+                return db.changes()
+
+        return await self._write(delete)
+
+    async def sweep(self, limit: int) -> bool:
+        return await self._write(lambda db: _sweep(db, limit))
+
+
+def write_removal(db: apsw.Connection, numbers: RunNumbers, run_id: RunId, before: Millis) -> None:
+    """Within a transaction."""
+    found = db.execute(SQL["removable"], (run_id, before)).fetchone()
+    if found is None:
+        raise NotRemovable(run_id)
+    number, created_at, namespace, labels = found
+    unindex_run(db, number, created_at)
+    rows = [(namespace, key, value, created_at, run_id) for key, value in labels_of(labels, run_id).items()]
+    db.executemany(SQL["remove_label"], rows)
+    for name in _BY_ID:
+        db.execute(SQL[name], (run_id,))
+    db.execute(SQL["note_removed"], (number,))
+    db.execute(SQL["remove_run"], (number,))
+    numbers.forget(run_id)
+
+
+def write_references(db: apsw.Connection, write: Write) -> None:
+    """Which large values the run needs, once they are stored."""
+    db.executemany(SQL["refer"], [(digest, write.run_id) for digest, _ in write.blobs])
+    db.executemany(SQL["share"], [(digest, write.run_id) for digest in write.shared])
+
+
+def _sweep(db: apsw.Connection, limit: int) -> bool:
+    with atomic(db):
+        found = db.execute(SQL["next_removed"]).fetchone()
+        if found is None:
+            return False
+        (run,) = found
+        db.execute(SQL["remove_events"], (run, limit))
+        if db.changes() < limit and not _sweep_blobs(db, run):
+            db.execute(SQL["forget_removed"], (run,))
+        return True
+
+
+def _sweep_blobs(db: apsw.Connection, run: int) -> bool:
+    """Whether there were any."""
+    digests = [row[0] for row in db.execute(SQL["referred"], (run, _BLOBS))]
+    db.executemany(SQL["unrefer"], [(digest, run) for digest in digests])
+    db.executemany(SQL["remove_blob"], [(digest,) for digest in digests])
+    return bool(digests)

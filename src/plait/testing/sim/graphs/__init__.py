@@ -1,0 +1,1 @@
+"""Random graphs and their runs, calm and in a storm."""

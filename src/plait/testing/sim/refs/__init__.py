@@ -1,0 +1,1 @@
+"""Random workflows of `refs` in random weather."""

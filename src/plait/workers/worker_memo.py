@@ -1,0 +1,29 @@
+"""What a worker on queues remembers: results of calls that are told to have equal results for equal arguments."""
+
+from __future__ import annotations
+
+from msgspec import Raw
+
+from plait.kernel.memo import Key, Memo, canonical
+from plait.kernel.task_inputs import PythonInput
+
+
+class WorkerMemo:
+    def __init__(self) -> None:
+        self._memo = Memo()
+        self._asked: dict[str, Key] = {}
+        """By the claim that is under way."""
+
+    def known(self, claim: str, call: PythonInput) -> Raw | None:
+        """The result, if an equal call had one."""
+        if not call.memo:
+            return None
+        key = self._asked[claim] = call.memo, call.handler, canonical(call.arguments)
+        return self._memo.get(key)
+
+    def keep(self, claim: str, output: Raw) -> None:
+        if (key := self._asked.get(claim)) is not None:
+            self._memo.keep(key, output)
+
+    def forget(self, claim: str) -> None:
+        self._asked.pop(claim, None)

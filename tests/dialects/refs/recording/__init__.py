@@ -1,0 +1,1 @@
+"""What a recording becomes, without a run."""

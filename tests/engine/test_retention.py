@@ -1,0 +1,300 @@
+"""Ended runs go when their time is over: the right ones, whole, and while others go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from plait import Context, Engine, Retry, step_log, workflow
+from plait.api.caller import Caller
+from plait.api.retention import RetentionRules
+from plait.codec.key_ring import LocalKeyRing, new_master_key
+from plait.errors import InvalidInput, NotFound, Unavailable
+from plait.kernel import values
+from plait.kernel.ids import Millis, RunId, shard_of
+from plait.kernel.inputs import Message
+from plait.kernel.loader import recorded
+from plait.kernel.store import InboxRow, Store, Write
+from plait.server.auth import Audit
+from plait.stores.archive.archived_run import ArchivedRun, decode
+from plait.stores.memory import MemoryStore
+from plait.testing import sim
+from tests.engine.places import soon
+
+DAY = 86_400
+DAYS = DAY * 1000
+LARGE = "x" * 50_000
+NAME = "order ü" * 28
+
+
+async def say(name: str) -> str:
+    step_log(f"hello {name}")
+    return name
+
+
+async def refuse() -> None:
+    raise ValueError("no")
+
+
+@workflow
+async def echo(ctx: Context, input: Any) -> Any:
+    return await ctx.step("say", say, input)
+
+
+@workflow
+async def failing(ctx: Context) -> None:
+    await ctx.step("refuse", refuse, retry=Retry(max_attempts=1))
+
+
+@workflow
+async def waiting(ctx: Context) -> Any:
+    message = await ctx.listen("go")
+    return message and message.body
+
+
+@workflow
+async def parent(ctx: Context) -> Any:
+    await ctx.child("child", echo, "of the parent")
+    return await ctx.listen("go")
+
+
+FLOWS = [echo, failing, waiting, parent]
+
+
+def rules(**ages: Any) -> RetentionRules:
+    return RetentionRules(**ages)
+
+
+async def left(engine: Engine) -> set[str]:
+    return {row.id for row in await engine.runs()}
+
+
+async def test_runs_go_by_namespace_and_status_when_their_time_is_over():
+    async with sim(FLOWS) as s:
+        engine = s.engine
+        await engine.retention.set(rules(completed=7 * DAYS, failed=30 * DAYS))
+        for id, flow, given in [("done", echo, "a"), ("failed", failing, None), ("busy", waiting, None)]:
+            await s.start(flow, given, id=id) if given else await s.start(flow, id=id)
+        cancelled = await s.start(waiting, id="cancelled")
+        await cancelled.cancel()
+        await engine.start(echo, "b", id="foreign", namespace="acme")
+        await s.start(waiting, id="newest")
+        await s.settle()
+        assert await engine.retention.apply() == 0
+        await s.clock.advance(8 * DAY)
+        assert await engine.retention.apply() == 1
+        assert await left(engine) == {"failed", "busy", "cancelled", "newest", "acme/foreign"}
+        with pytest.raises(NotFound) as caught:
+            await engine.get("done")
+        assert caught.value.code == "kernel.no_run"
+        await s.clock.advance(30 * DAY)
+        assert await engine.retention.apply() == 1
+        assert "failed" not in await left(engine)
+        assert await engine.dlq.list(all=True) == []
+
+
+async def test_a_child_goes_after_its_parent_and_not_before():
+    async with sim(FLOWS) as s:
+        await s.engine.retention.set(rules(completed=0))
+        run = await s.start(parent, id="parent")
+        await s.settle()
+        await s.start(waiting, id="newest")
+        assert await s.engine.retention.apply() == 0
+        await run.message("go")
+        await s.settle()
+        assert await s.engine.retention.apply() == 2
+        assert await left(s.engine) == {"newest"}
+
+
+async def test_a_run_that_is_reopened_meanwhile_stays():
+    """Its input is in the inbox when the removal is committed."""
+
+    class Reopening(MemoryStore):
+        armed = False
+
+        async def commit(self, writes: Any) -> Any:
+            if self.armed and any(write.removal is not None for write in writes):
+                self.armed = False
+                found = next(write for write in writes if write.removal is not None)
+                await self._reopen(found)
+            return await super().commit(writes)
+
+        async def _reopen(self, write: Write) -> None:
+            body = values.plain(Message("again", "again"))
+            row = InboxRow(write.run_id, write.shard, "again", body, Millis(0))
+            assert await super().commit([Write(write.run_id, write.shard, None, inbox=[row])]) == ["ok"]
+
+    store = Reopening()
+    async with sim(FLOWS, store=store) as s:
+        await s.engine.retention.set(rules(failed=0))
+        await s.start(failing, id="failed")
+        await s.start(waiting, id="newest")
+        await s.settle()
+        store.armed = True
+        assert await s.engine.retention.apply() == 0
+        assert "failed" in await left(s.engine)
+    await store.dispose()
+
+
+async def test_a_month_of_work_with_a_day_of_history_leaves_a_day_of_rows():
+    store = MemoryStore()
+    async with sim(FLOWS, store=store) as s:
+        await s.engine.retention.set(rules(completed=1 * DAYS))
+        sizes: list[int] = []
+        for day in range(30):
+            for hour in range(4):
+                await s.start(echo, LARGE + f"{day} {hour}", id=f"{day}-{hour}")
+                await s.settle()
+                await s.clock.advance(DAY / 4)
+                await s.engine.retention.apply()
+            sizes.append(_rows(store))
+        assert max(sizes[2:]) <= sizes[1]
+        assert len(await left(s.engine)) <= 6
+        assert await s.engine.kernel.store.integrity() == []
+    await store.dispose()
+
+
+def _rows(store: MemoryStore) -> int:
+    db = store._db  # pyright: ignore[reportPrivateUsage]
+    assert db is not None
+    tables = [str(row[0]) for row in db.execute("select name from sqlite_master where type = 'table'").fetchall()]
+    counted = [name for name in tables if not name.startswith(("run_text_groups", "sqlite"))]
+    return sum(int(str(next(db.execute(f"select count(*) from {name}"))[0])) for name in counted)
+
+
+async def test_the_audit_log_is_trimmed_from_its_old_end():
+    async with sim(FLOWS) as s:
+        engine = s.engine
+        audit = Audit(engine.records, engine.kernel.clock)
+        caller = Caller("ada", "admin", "default", "open", id="k")
+        for _ in range(25):
+            await audit.record(caller, "run.start", "old", "ok")
+        await s.clock.advance(10 * DAY)
+        await audit.record(caller, "run.start", "new", "ok")
+        await engine.retention.set(rules(audit=5 * DAYS))
+        await engine.retention.apply()
+        assert [entry.target for entry in (await audit.page("default")).entries] == ["new"]
+
+
+async def test_an_engine_at_work_removes_runs_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("plait.engine.retention.EVERY", 0.01)
+    async with Engine(f"sqlite:///{tmp_path / 'plait.db'}", definitions=FLOWS) as engine:
+        await (await engine.start(echo, "a", id="done")).result()
+        await engine.start(waiting, id="newest")
+        await engine.retention.set(rules(completed=0))
+
+        async def gone() -> bool:
+            return await left(engine) == {"newest"}
+
+        await soon(gone)
+
+
+async def test_what_a_dead_engine_left_of_removed_runs_is_swept_by_the_next():
+    store = MemoryStore()
+    async with sim(FLOWS, store=store) as s:
+        await s.start(echo, LARGE, id="done")
+        await s.settle()
+        await s.start(waiting, id="newest")
+        kernel, shard = s.engine.kernel, shard_of(RunId("done"))
+        write = Write(RunId("done"), shard, kernel.leases.epochs[shard], removal=kernel.clock.now())
+        assert await kernel.append(write) == "ok"
+        await s.crash()
+        before = _rows(store)
+        assert await s.engine.retention.apply() == 0
+        assert _rows(store) < before
+        assert not await store.removals.sweep(1)
+    await store.dispose()
+
+
+# -- the archive -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "archive"
+
+
+async def archived_run(url: str, folder: Path, keys: LocalKeyRing | None = None) -> ArchivedRun:
+    """One with a large value, a log line and a name that is no file name."""
+    async with Engine(url, definitions=FLOWS, archive=str(folder), encryption=keys) as engine:
+        await (await engine.start(echo, LARGE, id=NAME)).result()
+        await engine.start(waiting, id="newest")
+        await soon(lambda: engine.kernel.store.lines(RunId(NAME), None, 0, 10))
+        await engine.retention.set(rules(completed=0, archive=True))
+        assert await engine.retention.apply() == 1
+        assert await left(engine) == {"newest"}
+    [path] = folder.rglob("*.jsonl.gz")
+    assert path.relative_to(folder).parts[0] == "default"
+    assert path.stat().st_mode & 0o777 == 0o600
+    return decode(path.read_bytes())
+
+
+async def put_back(run: ArchivedRun, store: Store) -> None:
+    """As a restore would."""
+    row, [first, *rest] = run.row, run.log
+    await store.open()
+    writes = [Write(row.id, row.shard, None, create=row, copies=[first, *rest], blobs=run.blobs, lines=run.lines)]
+    assert await store.commit(writes) == ["ok"]
+
+
+async def test_an_archived_run_is_whole(tmp_path: Path, folder: Path):
+    run = await archived_run(f"sqlite:///{tmp_path / 'plait.db'}", folder)
+    store = MemoryStore()
+    await put_back(run, store)
+    row = await store.run(RunId(NAME))
+    assert row is not None
+    assert (row.status, row.definition) == ("completed", "echo")
+    events = await recorded(store, row.id)
+    assert events[0].type == "run.started"
+    assert events[-1].data["output"] == LARGE
+    [line] = await store.lines(row.id, None, 0, 10)
+    assert line.text.startswith("hello xxx")
+    await store.dispose()
+
+
+async def test_an_archive_of_an_encrypted_database_is_encrypted_too(tmp_path: Path, folder: Path):
+    keys = LocalKeyRing.parse(new_master_key(), "this test")
+    run = await archived_run(f"sqlite:///{tmp_path / 'plait.db'}", folder, keys)
+    held = msgspec.json.encode([row.events.decode() for row in run.log]) + b"".join(body for _, body in run.blobs)
+    assert LARGE[:100].encode() not in held
+    assert len(run.blobs) > 0
+
+
+async def test_runs_that_must_be_archived_stay_while_there_is_no_archive(caplog: pytest.LogCaptureFixture):
+    async with sim(FLOWS) as s:
+        await s.engine.retention.set(rules(completed=0, archive=True))
+        await s.start(echo, "a", id="done")
+        await s.settle()
+        await s.start(waiting, id="newest")
+        assert [await s.engine.retention.apply() for _ in range(2)] == [0, 0]
+        assert "done" in await left(s.engine)
+        assert len([line for line in caplog.messages if "has no archive" in line]) == 1
+
+
+async def test_an_archive_that_can_not_be_written_removes_nothing(tmp_path: Path, folder: Path):
+    folder.write_text("a file is in its place")
+    async with Engine(f"sqlite:///{tmp_path / 'plait.db'}", definitions=FLOWS, archive=str(folder)) as engine:
+        await (await engine.start(echo, "a", id="done")).result()
+        await engine.start(waiting, id="newest")
+        await engine.retention.set(rules(completed=0, archive=True))
+        with pytest.raises(Unavailable) as caught:
+            await engine.retention.apply()
+        assert caught.value.code == "archive.unwritable"
+        assert "done" in await left(engine)
+
+
+@pytest.mark.parametrize("place", ["relative/folder", "s3://bucket"])
+def test_a_place_that_is_no_folder_is_refused(place: str):
+    with pytest.raises(InvalidInput) as caught:
+        Engine("memory:", archive=place)
+    assert caught.value.code == "archive.bad_place"
+
+
+async def test_rules_that_make_no_sense_are_refused():
+    async with sim(FLOWS) as s:
+        with pytest.raises(InvalidInput) as caught:
+            await s.engine.retention.set(rules(completed=-1))
+        assert caught.value.code == "retention.bad_rules"

@@ -1,0 +1,3 @@
+export function recordingPath(id: string): string {
+  return `/recordings/${encodeURIComponent(id)}`;
+}
