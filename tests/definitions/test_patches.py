@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,8 @@ from plait.definitions.documents import KIND
 from plait.definitions.json_diff import diff
 from plait.definitions.json_patch import BadPatch
 from plait.definitions.saving import COMPACTED_AT
-from plait.kernel.errors import InvalidInput, NotFound, PlaitError
-from plait.kernel.records import Records
+from plait.kernel.errors import InvalidInput, NotFound, PlaitError, Stale
+from plait.kernel.records import Record, Records
 from tests.contract.stores.backends import Backend, Memory, PostgreSQL, Sqlite
 from tests.definitions.shelf import Describing, Place, code
 from tests.kernel.filing import records_of
@@ -210,6 +210,39 @@ async def test_of_processes_that_patch_what_they_saw_one_wins(backend: Backend) 
         refused = [each.code for each in ended if isinstance(each, PlaitError)]
         assert refused == ["definitions.tag_moved"] * 5
         assert await versions(processes[1]) == ["v1.0", "v1.1"]
+
+
+class InterruptedRecords(Records):
+    """Lets something else happen after a text was written, once, and before its change is."""
+
+    def __init__(self, records: Records) -> None:
+        super().__init__(records._store, records._appender)  # pyright: ignore[reportPrivateUsage]
+        self.meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def add(self, record: Record) -> bool:
+        done = await super().add(record)
+        if record.kind == KIND and self.meanwhile is not None:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
+        return done
+
+
+async def test_a_patch_is_refused_if_a_reader_beside_it_learns_of_a_faster_one() -> None:
+    async with graphs() as here:
+        slow = InterruptedRecords(here.records)
+        first, second = here.process(records=slow), here.process()
+        await first.save("graph", "orders", ONE)
+
+        async def overtake() -> None:
+            await second.patch("orders", counting(2), expected="v1.0")
+            await first.find("orders")
+
+        slow.meanwhile = overtake
+        with pytest.raises(Stale) as caught:
+            await first.patch("orders", counting(1), expected="v1.0")
+        assert caught.value.code == "definitions.tag_moved"
+        assert await versions(first) == ["v1.0", "v1.1"]
+        assert (await body(first))["nodes"][0]["n"] == 2
 
 
 async def test_versions_are_compared() -> None:

@@ -115,7 +115,11 @@ class Library:
         async with shelf.writing:
             while True:
                 await self._refresh(namespace, shelf)
-                if await shelf.follower.append(await decide(shelf.index)):
+                before = shelf.follower.sequence
+                changes = await decide(shelf.index)
+                if shelf.follower.sequence != before:
+                    continue  # a reader of this process took in what others did, which was not decided on
+                if await shelf.follower.append(changes):
                     break
             await self._keep(namespace, shelf)
         return shelf.index
