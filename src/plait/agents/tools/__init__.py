@@ -1,0 +1,1 @@
+"""What a language model may call while it works on a node."""
