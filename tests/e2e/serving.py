@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,17 +16,13 @@ from urllib.parse import quote
 
 import httpx
 
+from tests.support.ports import free_port
+
 ROOT = Path(__file__).parents[2]
 PLAIT = str(Path(sys.executable).with_name("plait"))
 FLOWS = "tests.e2e.flows"
 TOOLS = ROOT / "tests" / "workers" / "mcp" / "raw_server.py"
 PATIENCE = 20.0
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @dataclass

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from tests.server.contract.processes import _free_port
+from tests.support.ports import free_port
 
 from .ledger import Ledger
 from .service import LISTENS
@@ -29,7 +29,7 @@ Found = TypeVar("Found", bound=Sized)
 
 class StepService:
     def __init__(self, folder: Path) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.database = f"sqlite:///{folder / 'plait.db'}"
         """For an engine that has none of its own."""
         self.ledger = Ledger(folder / "ledger")

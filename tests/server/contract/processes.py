@@ -12,8 +12,6 @@ import asyncio
 import contextlib
 import json
 import os
-import random
-import socket
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
@@ -23,16 +21,15 @@ import httpx
 
 from tests.faults.work import LEDGER
 from tests.server.serving import API, Frame, frames
+from tests.support.ports import free_port
 
 PATIENCE = 30.0
 REPOSITORY = Path(__file__).parents[3]
-PORTS = range(32_000, 32_700)
-"""Below those that systems give to outgoing connections: nobody takes ours while the server is down."""
 
 
 class ServeProcess:
     def __init__(self, database: str, ledger: Path) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._command = (
             *(sys.executable, "-m", "plait.cli.main", "serve", "tests.faults.work", "--open", "--json"),
@@ -70,15 +67,6 @@ class ServeProcess:
         """Its exit code."""
         assert self._process is not None
         return await asyncio.wait_for(self._process.wait(), PATIENCE)
-
-
-def _free_port() -> int:
-    for port in random.sample(PORTS, 100):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise RuntimeError(f"no free port from {PORTS.start} to {PORTS.stop}")
 
 
 @contextlib.asynccontextmanager
