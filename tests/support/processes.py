@@ -119,6 +119,15 @@ def start(
     return Process(pid, exit_code, {number: end.ours for number, end in enumerate(ends) if end.ours is not None})
 
 
+def run(
+    module: str, *args: str, cwd: Path = ROOT, env: Mapping[str, str] | None = None, timeout: float | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Waits for its end, and has all that it wrote."""
+    process = start(module, *args, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = process.communicate(timeout)
+    return subprocess.CompletedProcess([module, *args], process.wait(), out, err)
+
+
 class _End:
     """A standard stream of a new process, and our side of it if it is a pipe."""
 
