@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 
 from tests.support.ports import free_port
+from tests.support.processes import Process, start
 
 from .ledger import Ledger
 from .service import LISTENS
@@ -36,13 +36,12 @@ class StepService:
         self.ledger.path.touch()
         self._gates = folder / "gates"
         self._gates.mkdir()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Process | None = None
 
     def start(self) -> None:
         """Returns when it listens."""
-        folders = str(self.ledger.path), str(self._gates)
-        command = [sys.executable, "-m", "tests.faults.goals.service", str(self.port), *folders]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        args = str(self.port), str(self.ledger.path), str(self._gates)
+        self._process = start("tests.faults.goals.service", *args, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdout is not None
         assert self._process.stdout.readline().strip() == LISTENS
 
