@@ -34,7 +34,6 @@ class Run:
         self,
         info: RunInfo,
         machine: Machine,
-        *,
         ids: Ids,
         limits: Limits,
         epoch: Epoch,

@@ -25,7 +25,7 @@ from .events import (
     TaskRetryScheduled,
     TokenRejected,
 )
-from .ids import Millis, RunId, TaskToken
+from .ids import NEVER, Millis, RunId, TaskToken
 from .open_approvals import OpenApproval, fold
 from .open_notices import OpenNotices
 from .rollback import FinalEvent, Rollback
@@ -52,7 +52,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
 class RunState:
     def __init__(self) -> None:
         self.seq = 0
-        self.at = Millis(0)
+        self.at = NEVER
         self.started = False
         self.status: RunStatus = "running"
         self.final: FinalEvent | None = None

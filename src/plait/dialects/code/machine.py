@@ -137,7 +137,9 @@ class CodeMachine(Replayer):
         op = self._open_op(result.token)
         if op is None:
             return
-        if result.error is None:
+        if result.error is None and result.attempt == 1 and not result.queued:  # by far the most common
+            self._record(OpClosed(op.at, "completed", result.output))
+        elif result.error is None:
             self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempt, queued=result.queued))
         else:
             error = _final_error(op, result.error, result)
