@@ -277,7 +277,8 @@ class Engine:
         depth, are shown to API callers with the right `pii:read` only. `by` says who starts it."""
         kernel = self.kernel
         kernel.must_live()
-        labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in labels.items()} if labels else {}
+        if labels := labels or {}:
+            labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in labels.items()}
         by = values.text("`by`", by, max_length=400) if by else ""
         if subject is not None:
             labels[SUBJECT] = subject_text(subject)

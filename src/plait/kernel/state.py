@@ -74,11 +74,18 @@ class RunState:
         return self.rollback is not None and not self.rollback.over and self.status == "running"
 
     def evolve(self, event: Event) -> None:
+        # The two that every run has are told by their exact types: to match a class takes many times as long
+        if type(event) is RunStarted:
+            self.started, self.independent = True, event.independent
+        elif type(event) is RunCompleted:
+            self.status, self.final = "completed", event
+        else:
+            self._evolve(event)
+        if (self.approvals or self.notices) and (self.status != "running" or self.rolling_back):
+            self.approvals, self.notices = {}, {}
+
+    def _evolve(self, event: Event) -> None:
         match event:
-            case RunStarted():
-                self.started, self.independent = True, event.independent
-            case RunCompleted():
-                self.status, self.final = "completed", event
             case RunFailed():
                 self.status, self.final = "failed", event
             case RunCancelled():
@@ -120,8 +127,6 @@ class RunState:
                     self.notices.pop(event.token, None)
             case _:
                 pass
-        if (self.approvals or self.notices) and (self.status != "running" or self.rolling_back):
-            self.approvals, self.notices = {}, {}
 
     def dump(self) -> KernelState:
         tasks, approvals = self.tasks, list(self.approvals.values())

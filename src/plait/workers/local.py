@@ -39,6 +39,7 @@ WORTH_TELLING = 10
 
 
 _set_current_attempt = current_attempt.set
+_Coroutine: type[Any] = CoroutineType
 
 
 class LocalWorker:
@@ -120,8 +121,8 @@ class LocalWorker:
                 with self.around(attempt):
                     output = await self._execute(attempt)
             elif call is not None and not call.threaded:  # by far the most common
-                output: Any = call.call()
-                if type(output) is CoroutineType or hasattr(output, "__await__"):
+                output = call.call()
+                if type(output) is _Coroutine or hasattr(output, "__await__"):
                     output = await output
             else:
                 output = await self._execute(attempt)

@@ -29,6 +29,9 @@ _get_running_loop, _set_running_loop = asyncio._get_running_loop, asyncio._set_r
 _swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_swap_current_task", None)
 
 
+_init_task = asyncio.Task[Any].__init__
+
+
 class TurnTask(asyncio.Task[Any]):
     """A task of the workflow's own."""
 
@@ -45,7 +48,7 @@ class TurnTask(asyncio.Task[Any]):
         self._number = number
         self.dropped = False
         """It was under way when its run was dropped from memory: how it ends says nothing."""
-        super().__init__(coro, loop=loop, name=name, context=context)
+        _init_task(self, coro, loop=loop, name=name, context=context)
         self._log_destroy_pending = False  # a parked run is dropped with its tasks pending, on purpose
 
     def __hash__(self) -> int:

@@ -110,7 +110,7 @@ class StepOp(Op[T]):
         options: Options,
         returns: Any,
     ) -> None:
-        if not callable(fn):
+        if named is None and not callable(fn):
             check_name("step", name)  # a forgotten name is what puts an argument in the function's place
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
