@@ -118,6 +118,7 @@ class AflBundle:
             lookup.bindings(made.program),
             made.strict,
             made.version,
+            sources=made.sources,
         )
         return Resolved(workflow.name, made.version, raw, start, identity=made.hash.encode())
 

@@ -32,6 +32,8 @@ _known: dict[bytes, Prepared] = {}
 @dataclass(frozen=True, slots=True)
 class Prepared:
     compiled: Raw
+    sources: tuple[SourceFile, ...]
+    """None if it came compiled."""
     hash: str
     program: Program
     wanted: str
@@ -88,6 +90,7 @@ def _made(definition: Mapping[str, Any]) -> Prepared:
     compiled, warnings = _compiled(definition, version, strict=strict)
     return Prepared(
         compiled=values.encode(compiled),
+        sources=() if definition.get("compiled") is not None else tuple(_sources(definition)),
         hash=program_hash(compiled),
         program=read_program(compiled),
         wanted="",
