@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .parts import (
+    NOWHERE,
     Arg,
     Block,
     Call,
@@ -14,7 +15,6 @@ from .parts import (
     Declaration,
     DeclKind,
     Expr,
-    NOWHERE,
     Mixin,
     Param,
     Place,

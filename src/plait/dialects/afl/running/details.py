@@ -6,7 +6,7 @@ These are the `details` of a run's view. The OpenAPI document has them, and the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -21,7 +21,7 @@ from .view import absent_id, shown_steps
 _ONLY_FILE: Final = 0
 
 
-class SourcePlace(NamedTuple):
+class SourcePlace(msgspec.Struct, frozen=True):
     """Lines and columns count from 1; the end is behind the last character."""
 
     file: int
