@@ -117,25 +117,25 @@ function WideRow({ row }: { row: Row }) {
   const words = row.kind === "changed" ? wordsOf(row.a.text, row.b.text) : undefined;
   return (
     <tr>
-      <Side line={row.a} kind={row.kind === "same" ? "same" : "removed"} pieces={words?.a} />
-      <Side line={row.b} kind={row.kind === "same" ? "same" : "added"} pieces={words?.b} />
+      <Side of="a" line={row.a} kind={row.kind === "same" ? "same" : "removed"} pieces={words?.a} />
+      <Side of="b" line={row.b} kind={row.kind === "same" ? "same" : "added"} pieces={words?.b} />
     </tr>
   );
 }
 
 /** In one column a replaced stretch reads as all old lines, then all new ones. */
 function NarrowRows({ rows }: { rows: Row[] }) {
-  const out: { key: string; line: Line; kind: Kind; pieces: Piece[] | undefined }[] = [];
+  const out: { key: string; of: "a" | "b"; line: Line; kind: Kind; pieces: Piece[] | undefined }[] = [];
   let added: typeof out = [];
   for (const row of rows) {
     const words = row.kind === "changed" ? wordsOf(row.a.text, row.b.text) : undefined;
     if (row.kind === "same") {
-      out.push(...added, { key: `s${row.a.number}`, line: row.b, kind: "same", pieces: undefined });
+      out.push(...added, { key: `s${row.a.number}`, of: "b", line: row.b, kind: "same", pieces: undefined });
       added = [];
       continue;
     }
-    if (row.a) out.push({ key: `a${row.a.number}`, line: row.a, kind: "removed", pieces: words?.a });
-    if (row.b) added.push({ key: `b${row.b.number}`, line: row.b, kind: "added", pieces: words?.b });
+    if (row.a) out.push({ key: `a${row.a.number}`, of: "a", line: row.a, kind: "removed", pieces: words?.a });
+    if (row.b) added.push({ key: `b${row.b.number}`, of: "b", line: row.b, kind: "added", pieces: words?.b });
   }
   return [...out, ...added].map(({ key, ...side }) => (
     <tr key={key}>
@@ -147,10 +147,18 @@ function NarrowRows({ rows }: { rows: Row[] }) {
 type Kind = "same" | "removed" | "added";
 const MARKS: { [kind in Kind]: string } = { same: "", removed: "−", added: "+" };
 
-function Side({ line, kind, pieces }: { line: Line | undefined; kind: Kind; pieces: Piece[] | undefined }) {
-  const { a, b } = useContext(Coloured);
+interface SideProps {
+  /** Which of the two texts it is a line of. */
+  of: "a" | "b";
+  line: Line | undefined;
+  kind: Kind;
+  pieces: Piece[] | undefined;
+}
+
+function Side({ of, line, kind, pieces }: SideProps) {
+  const coloured = useContext(Coloured);
   if (!line) return <td className="textdiff-hole" colSpan={3} />;
-  const tokens = (kind === "removed" ? a : b)[line.number - 1] ?? [{ kind: "plain" as const, text: line.text }];
+  const tokens = coloured[of][line.number - 1] ?? [{ kind: "plain" as const, text: line.text }];
   return (
     <>
       <td className="textdiff-number">{line.number}</td>

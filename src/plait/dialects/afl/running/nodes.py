@@ -151,6 +151,11 @@ def event_id(step: str, generation: int) -> str:
     return f"{step}:{generation}" if generation else step
 
 
+def _unnamed(record: StepRecord) -> str:
+    short = record.facet_name.rpartition(".")[2]
+    return f"yield {short}" if record.object_type == "YieldAssignment" else record.facet_name
+
+
 def path_of(node: StepNode) -> str:
     """The names of the steps around it, and its own. Blocks and cases after the first are numbered: `a#2` is the step
     `a` of the second; elements are in brackets: `[0]/a`."""
@@ -160,7 +165,7 @@ def path_of(node: StepNode) -> str:
         if at.record.element is not None:
             names.append(f"[{at.record.element.index}]")
         elif not at.is_block:
-            names.append(at.record.statement_name or at.record.facet_name)
+            names.append(at.record.statement_name or _unnamed(at.record))
         elif at.place and at is not node and names:
             names[-1] += f"#{at.place + 1}"
         at = at.block if at.block is not None else at.container

@@ -54,7 +54,7 @@ def _node(run: AflRun, info: RunInfo, node: StepNode, tasks: Facts) -> Node:
         label=label_of(node),
         status=_status(run, node, facts),
         parent=record.block_id or record.container_id or None,
-        path=path_of(node),
+        path=_shown_path(node),
         attempts=facts.attempt if facts is not None else 0 if event is None else event.attempt,
         started_at=record.created_at,
         ended_at=record.ended_at,
@@ -65,6 +65,14 @@ def _node(run: AflRun, info: RunInfo, node: StepNode, tasks: Facts) -> Node:
         child=_child(run, info, node),
         token=token,
     )
+
+
+def _shown_path(node: StepNode) -> str:
+    """Blocks stand behind the step that has them."""
+    path = path_of(node)
+    if not node.is_block or node.record.element is not None:
+        return path
+    return f"{path}/{label_of(node)}" if path else label_of(node)
 
 
 def token_of(run: AflRun, node: StepNode) -> TaskToken | None:

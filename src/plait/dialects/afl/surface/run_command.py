@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import msgspec
@@ -20,10 +18,11 @@ from plait.cli.session import do
 from plait.dialects.afl.definition import Afl, afl
 from plait.dialects.afl.handlers import Registration
 from plait.dialects.afl.telemetry import Telemetry
-from plait.kernel.errors import InvalidInput, RunFailed
+from plait.kernel.errors import RunFailed
 from plait.registry.engine import Engine
 
 from .program_options import Library, Strict
+from .registrations import registrations
 
 WAITING = 3
 _LOOKS = 0.05
@@ -60,14 +59,6 @@ def run(
     definition = afl(path, workflow, library or (), strict=strict)
     found = [each for name in handlers or () for each in registrations(load_module(name))]
     raise typer.Exit(do(_run(db, definition, given, found, no_wait, timeout, telemetry, json=json)))
-
-
-def registrations(module: ModuleType) -> list[Registration]:
-    named: Any = getattr(module, "HANDLERS", {})
-    if not isinstance(named, Mapping):
-        raise InvalidInput("AFL_HANDLER", f"HANDLERS of {module.__name__} is no mapping", fix="map facets to functions")
-    own = [each for each in vars(module).values() if isinstance(each, Registration)]
-    return [*own, *(Registration(str(name), target) for name, target in named.items())]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
 async def _run(
