@@ -21,6 +21,8 @@ from plait.dialects.afl.telemetry import Telemetry
 from plait.kernel.errors import RunFailed
 from plait.registry.engine import Engine
 
+from .check_programs import CheckedProgram, check_files
+from .diagnostic_view import say_diagnostics, summary
 from .program_options import Library, Strict
 from .registrations import registrations
 
@@ -56,9 +58,21 @@ def run(
     """Run a workflow. Exits with 0 when it completed, 1 when it failed, 2 when it could not be started, and 3 when it
     still waits: for an agent, or because of --timeout or --no-wait."""
     given = read_inputs([*(input or ()), *(set_ or ())])
+    checked = check_files([path], library, strict=strict)
+    if checked.exit != exits.OK:
+        _say_errors(checked, json=json)
+        raise typer.Exit(exits.REFUSED)
     definition = afl(path, workflow, library or (), strict=strict)
     found = [each for name in handlers or () for each in registrations(load_module(name))]
     raise typer.Exit(do(_run(db, definition, given, found, no_wait, timeout, telemetry, json=json)))
+
+
+def _say_errors(checked: CheckedProgram, *, json: bool) -> None:
+    if json:
+        emit(checked.document())
+        return
+    say_diagnostics(checked.diagnostics, checked.sources, stderr=True)
+    note(summary(checked.diagnostics, len(checked.sources)))
 
 
 async def _run(
