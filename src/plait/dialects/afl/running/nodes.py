@@ -170,3 +170,23 @@ def path_of(node: StepNode) -> str:
             names[-1] += f"#{at.place + 1}"
         at = at.block if at.block is not None else at.container
     return "/".join(reversed(names)) or node.record.facet_name
+
+
+def label_of(node: StepNode) -> str:
+    """Blocks have no name: they are called by their kind and place."""
+    record = node.record
+    if not node.is_block:
+        return record.statement_name or f"yield {record.facet_name.rpartition('.')[2]}"
+    if record.element is not None:
+        return f"foreach[{record.element.index}]"
+    if node.block is not None:
+        return f"case {node.place + 1}"
+    return "catch" if record.object_type == "AndCatch" else f"andThen {node.place + 1}"
+
+
+def shown_path(node: StepNode) -> str:
+    """Blocks stand behind the step that has them."""
+    path = path_of(node)
+    if not node.is_block or node.record.element is not None:
+        return path
+    return f"{path}/{label_of(node)}" if path else label_of(node)

@@ -11,7 +11,7 @@ from plait.kernel.machine import RunInfo, TaskFacts
 from plait.kernel.view import Edge, Node, NodeStatus
 
 from .afl_run import AflRun
-from .nodes import StepNode, path_of
+from .nodes import StepNode, label_of, shown_path
 from .states import COMPLETE, ERROR, EVENT_TRANSMIT
 from .work import child_run_id, script_token
 
@@ -54,7 +54,7 @@ def _node(run: AflRun, info: RunInfo, node: StepNode, tasks: Facts) -> Node:
         label=label_of(node),
         status=_status(run, node, facts),
         parent=record.block_id or record.container_id or None,
-        path=_shown_path(node),
+        path=shown_path(node),
         attempts=facts.attempt if facts is not None else 0 if event is None else event.attempt,
         started_at=record.created_at,
         ended_at=record.ended_at,
@@ -65,14 +65,6 @@ def _node(run: AflRun, info: RunInfo, node: StepNode, tasks: Facts) -> Node:
         child=_child(run, info, node),
         token=token,
     )
-
-
-def _shown_path(node: StepNode) -> str:
-    """Blocks stand behind the step that has them."""
-    path = path_of(node)
-    if not node.is_block or node.record.element is not None:
-        return path
-    return f"{path}/{label_of(node)}" if path else label_of(node)
 
 
 def token_of(run: AflRun, node: StepNode) -> TaskToken | None:
@@ -88,18 +80,6 @@ def _child(run: AflRun, info: RunInfo, node: StepNode) -> str | None:
     if event is None or binding is None or binding.kind != "child":
         return None
     return caller_id(child_run_id(info.run_id, event.event_id))
-
-
-def label_of(node: StepNode) -> str:
-    """Blocks have no name: they are called by their kind and place."""
-    record = node.record
-    if not node.is_block:
-        return record.statement_name or f"yield {record.facet_name.rpartition('.')[2]}"
-    if record.element is not None:
-        return f"foreach[{record.element.index}]"
-    if node.block is not None:
-        return f"case {node.place + 1}"
-    return "catch" if record.object_type == "AndCatch" else f"andThen {node.place + 1}"
 
 
 def _status(run: AflRun, node: StepNode, facts: TaskFacts | None) -> NodeStatus:
