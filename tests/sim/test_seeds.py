@@ -27,7 +27,6 @@ def test_every_promise_is_kept_whatever_happens(first: int):
         assert report.failure is None, str(report)
 
 
-@pytest.mark.timeout(120)
 def test_the_same_seed_gives_the_same_logs_in_every_process():
     def begin(hash_seed: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "plait.testing.sim", "--seeds", "12", "--json"]

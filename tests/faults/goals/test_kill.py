@@ -19,7 +19,6 @@ KILLS = 3
 
 
 @pytest.mark.chance(again=True)
-@pytest.mark.timeout(120)
 async def test_server_and_service_are_killed_in_turn_at_random_moments_under_load(service: StepService):
     moments = random.Random()
     async with opened(service.database, service) as shop, shop.server() as server, client_of(server) as client:
@@ -45,7 +44,6 @@ async def _work_goes_on(service: StepService, moments: random.Random) -> None:
     await service.has(goal, lambda ledger: range(ledger.count()))
 
 
-@pytest.mark.timeout(120)
 async def test_of_two_servers_on_postgres_one_is_killed_and_the_other_takes_over(
     postgres_url: str, service: StepService
 ):
