@@ -289,6 +289,10 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             apply(effect, run, unit)
         elif (interrupted := start_again(effect, run, unit)) is not None:
             _ask(interrupted, run, unit)
+        elif state.tasks.is_due(effect.token, unit.at):
+            # Not by its timer: that would fire when the run is parked, and wake it to set those of the others
+            unit.clear_timer(TaskToken(RETRY + effect.token))
+            _retry(effect.token, run, unit)
     if state.notices:
         notices.send_again(run, unit)
     if run.blocked is None:
