@@ -44,6 +44,7 @@ ASKS: dict[str, Ask] = {
     "runs.patch": Ask(409, {"operations": [{"op": "remove", "node": "ship"}]}),  # code can't be patched
     "runs.message": Ask(body={"name": "go"}),
     "runs.graph": Ask(409),  # code has none
+    "runs.source": Ask(run=lambda world: world.afl_run),
     "runs.record": Ask(409),  # only graphs have one
     "runs.fork": Ask(201, {}, run=lambda world: world.ended),
     "definitions.list": Ask(),
