@@ -13,7 +13,7 @@ from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Numbering, Plan
 from plait.kernel.errors import Conflict, ErrorInfo, Flaw, InvalidInput
 from plait.kernel.events import Recorded
-from plait.kernel.ids import caller_id
+from plait.kernel.ids import Millis, caller_id
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
@@ -166,6 +166,12 @@ class CodeBundle:
                 fix="`plait show` lists the paths",
             )
         return op.opened_seq - 1
+
+    def query(self, machine: Machine, name: str, argument: Raw, now: Millis) -> Raw:
+        return cast("CodeMachine", machine).query(name, argument, now)
+
+    def published(self, machine: Machine, key: str) -> Raw | None:
+        return cast("CodeMachine", machine).history.latest.get(key)
 
     def inseparable(self, event: Recorded, following: Recorded) -> bool:
         return False

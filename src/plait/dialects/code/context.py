@@ -14,13 +14,17 @@ from msgspec import Raw
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
+from plait.kernel.values import encode
 
+from .answering import Answering
 from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
 from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
+from .errors import WorkflowCodeError
 from .events import Kind
 from .keyword_arguments import take_keywords
+from .location import check_name
 from .loops import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
@@ -394,6 +398,41 @@ class Context:
         later = None if escalate_after is None else self._in(escalate_after, name)
         votes = voting(name, required, approvers, later, escalate_to)
         return ApproveOp(self._scope, name, request(name, by, title, form, evidence, votes), due)
+
+    # -- callers -------------------------------------------------------------------------------------------------
+
+    def publish(self, key: str, value: Any) -> None:
+        """Publishes a value for anyone to read: `handle.published(key)` is the last, `handle.stream(key)` gives all.
+        Recorded once, however often the run is replayed."""
+        checked_text("the key of publish", key)
+        try:
+            raw = encode(value, max_bytes=self._replay.around.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", f"the value of publish `{key}`", why=str(error)) from None
+        self._scope.check("publish", key)
+        self._answering().publish(self._scope, key, raw)
+
+    def on_query(self, name: str, fn: Callable[..., Any]) -> None:
+        """Answers `handle.query(name, argument)` with what `fn(argument)` returns. It may only look: what it changes is
+        gone, and it has no ctx. A run that has ended answers too."""
+        self._at_root("on_query", name).add_query(name, fn)
+
+    def on_update(self, name: str, handler: Callable[..., Any], validator: Callable[..., Any] | None = None) -> None:
+        """Lets `handle.update(name, body)` run `handler(ctx, body)` inside the workflow; what it returns is the answer.
+        What `validator(body)` raises refuses the update before anything is recorded."""
+        self._at_root("on_update", name).add_update(name, handler, validator)
+
+    def _at_root(self, what: str, name: str) -> Answering:
+        self._scope.check(what, check_name(what, name))
+        if self._scope.path:
+            fix = "call it in the workflow function itself, before the first thing that it waits for"
+            raise WorkflowCodeError("WRONG_CTX", f"{what} `{name}` is called in {self._scope.label}", fix=fix)
+        return self._answering()
+
+    def _answering(self) -> Answering:
+        if self._replay.answering is None:
+            self._replay.answering = Answering(Context)
+        return self._replay.answering
 
     # -- changing code -------------------------------------------------------------------------------------------
 

@@ -37,11 +37,14 @@ from .events import (
     MessageQueued,
     OpClosed,
     OpOpened,
+    Published,
     RunBlocked,
     RunForked,
     RunRecovered,
     RunRewound,
     RunUnblocked,
+    UpdateClosed,
+    UpdateOpened,
 )
 from .location import child_id, loops_of, parse, place_of, text
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
@@ -74,6 +77,9 @@ class _Image(msgspec.Struct, omit_defaults=True):
     arrivals: int = 0
     ended_at: Millis | None = None
     trimmed: bool = False
+    updates: dict[str, int] = {}
+    published: dict[str, dict[str, int]] = {}
+    latest: dict[str, Raw] = {}
 
 
 class History:
@@ -102,6 +108,12 @@ class History:
         self.recoveries = 0
         self.rolled_back = False
         self.rollback_error: ErrorInfo | None = None
+        self.updates: dict[str, int] = {}
+        """How many were accepted, by name."""
+        self.published: dict[str, dict[str, int]] = {}
+        """How many values each scope has published, by key."""
+        self.latest: dict[str, Raw] = {}
+        """The last value of each key, whichever scope it came from."""
         self.trimmed = False
         """A loop has dropped iterations: its run may go on for years."""
         self.forked_seq = 0
@@ -188,6 +200,7 @@ class History:
         for number in [n for n in iterations if n < event.below and n not in kept]:
             for path in iterations.pop(number):
                 self._remove(path)
+            self._forget_published(f"{event.at}/~{number}")
 
     def fold_votes(self, event: ApprovalRequested | ApprovalVoted, at: Millis) -> None:
         op = self.ops.get(place_of(event.token)[0])
@@ -197,9 +210,36 @@ class History:
     def fold_queued(self, event: MessageQueued, at: Millis) -> None:
         self.arrivals += 1
         self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at, self.arrivals)
-        self.seen[event.id] = None
+        self._note_seen(event.id)
+
+    def _note_seen(self, id: str) -> None:
+        self.seen[id] = None
         if len(self.seen) > MAX_SEEN:
             del self.seen[next(iter(self.seen))]
+
+    def fold_update_opened(self, event: UpdateOpened, at: Millis) -> None:
+        self._note_seen(event.id)
+        self.updates[event.name] = self.updates.get(event.name, 0) + 1
+        op = OpState(event.at, "update", self.seq, at, args=event.body, names=[event.name], key=event.id)
+        op.order = self.orders = self.orders + 1  # it is delivered when it comes
+        self.ops[op.at] = op
+        if self.on_closed is not None:
+            self.on_closed(op)
+
+    def fold_update_closed(self, event: UpdateClosed, at: Millis) -> None:
+        op = self.ops.get(event.at)
+        if op is not None and op.status == "open":
+            op.status, op.output, op.error = "completed" if event.error is None else "failed", event.output, event.error
+            op.closed_seq, op.closed_at = self.seq, at
+
+    def fold_published(self, event: Published, at: Millis) -> None:
+        self.published.setdefault(event.at, {})[event.key] = event.n + 1
+        self.latest[event.key] = event.value
+
+    def _forget_published(self, scope: str) -> None:
+        """Its code is not played any more."""
+        for path in [path for path in self.published if path == scope or path.startswith(f"{scope}/")]:
+            del self.published[path]
 
     def fold_blocked(self, event: RunBlocked, at: Millis) -> None:
         self.blocked = event
@@ -349,6 +389,9 @@ class History:
             self.arrivals,
             self.ended_at,
             self.trimmed,
+            self.updates,
+            self.published,
+            self.latest,
         )
         return Raw(values.plain(image))
 
@@ -365,6 +408,8 @@ class History:
         self.ended, self.end_seq, self.recoveries = image.ended, image.end_seq, image.recoveries
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
         self.arrivals, self.ended_at, self.trimmed = image.arrivals, image.ended_at, image.trimmed
+        self.updates = image.updates
+        self.published, self.latest = image.published, image.latest
 
     def _note_iterations(self, op: OpState) -> None:
         """Those of loops that an operation is in."""
@@ -386,6 +431,9 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     LoopCommitted: History.fold_committed,
     LoopTrimmed: History.fold_trimmed,
     MessageQueued: History.fold_queued,
+    UpdateOpened: History.fold_update_opened,
+    UpdateClosed: History.fold_update_closed,
+    Published: History.fold_published,
     RunBlocked: History.fold_blocked,
     RunUnblocked: History.fold_unblocked,
     RunCompleted: History.fold_completed,

@@ -85,6 +85,8 @@ class Host(Protocol):
     evicted: bool
     handlers: dict[str, tuple[Callable[..., Any], Any]]
     unsettled: list[Settling]
+    answering: Any
+    """`Answering`, or None."""
 
     @property
     def loop(self) -> DeterministicLoop: ...

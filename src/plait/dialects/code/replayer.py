@@ -138,6 +138,8 @@ class Replayer:
         """The run ends: what is open is stopped, and what this decision was about to start is not."""
         if self._replay is not None:
             self._replay.give_back_undelivered()
+            if self._replay.answering is not None:
+                self._replay.answering.settle_all(self._replay)
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
         kept: list[Effect] = []
         unborn: set[TaskToken] = set()

@@ -12,7 +12,6 @@ from plait.kernel.machine import TaskFacts
 from plait.kernel.view import Edge, Node, NodeStatus, Reason
 
 from .history import History
-from .location import parse, text
 from .op_state import OpState
 from .path_words import path_words
 
@@ -31,7 +30,7 @@ def _node(op: OpState, token: TaskToken, task: TaskFacts | None, history: Histor
     return Node(
         id=op.at,
         kind=op.kind,
-        label=str(op.location[-1]),
+        label=str(op.location[-1]) if op.kind != "update" else "".join(op.names or ()),
         status=_status(op, task, history),
         parent=_parent(op.at, history),
         path=path_words(op.at) if len(op.location) > 1 else "",
@@ -53,16 +52,14 @@ def _status(op: OpState, task: TaskFacts | None, history: History) -> NodeStatus
         return op.status
     if op.kind == "step":
         return "retrying" if task is not None and task.error is not None else "running"
-    return "running" if op.kind in ("join", "race", "loop", "child") else "waiting"
+    return "running" if op.kind in ("join", "race", "loop", "child", "update") else "waiting"
 
 
 def _parent(path: str, history: History) -> str | None:
-    location = parse(path)
-    for length in range(len(location) - 1, 0, -1):
-        above = text(location[:length])
-        if above in history.ops:
-            return above
-    return None
+    above = path
+    while (above := above.rpartition("/")[0]) and above not in history.ops:
+        pass
+    return above or None
 
 
 def _output(op: OpState) -> Any:
