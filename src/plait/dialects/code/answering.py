@@ -94,7 +94,7 @@ class Answering:
         found.validate(body)
 
     def settle_all(self, replay: Host) -> None:
-        """The run ends: those who wait for an update are told its result, or that there is none."""
+        """The run ends, or begins anew: those who wait for an update are told its result, or that there is none."""
         for running in list(self._running.values()):
             running.end(replay)
 

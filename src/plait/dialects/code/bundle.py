@@ -156,7 +156,7 @@ class CodeBundle:
     def rewind_point(self, machine: Machine, at: str | None) -> int:
         history = cast("CodeMachine", machine).history
         if at is None:
-            return 1  # run.started
+            return history.begun_seq
         op = history.ops.get(at)
         if op is None:
             raise Conflict(

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from random import Random
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
+from typing import Any, Literal, NoReturn, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
 from uuid import UUID
 
 from msgspec import Raw
@@ -21,7 +21,7 @@ from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
 from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
-from .errors import WorkflowCodeError
+from .errors import ContinueAsNew, WorkflowCodeError
 from .events import Kind
 from .keyword_arguments import take_keywords
 from .location import check_name
@@ -433,6 +433,20 @@ class Context:
         if self._replay.answering is None:
             self._replay.answering = Answering(Context)
         return self._replay.answering
+
+    def continue_as_new(self, input: Any = None) -> NoReturn:
+        """Begins the run anew with another input, and an empty history: for a run that would grow without end. It keeps
+        its id, its labels, its deadline and its parent, messages that wait, and rollback handlers that are steps. What
+        is open is settled as at the end of a run; names can be used again."""
+        self._scope.check("continue_as_new", "")
+        if self._scope.path:
+            what, fix = f"continue_as_new is called in {self._scope.label}", "call it in the workflow function itself"
+            raise WorkflowCodeError("WRONG_CTX", what, fix=fix)
+        try:
+            raw = encode(input, max_bytes=self._replay.around.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", "the input to continue with", why=str(error)) from None
+        raise ContinueAsNew(raw)
 
     # -- changing code -------------------------------------------------------------------------------------------
 

@@ -151,6 +151,12 @@ class RunRewound(Event, frozen=True, tag="run.rewound"):
     state: Raw
 
 
+class RunContinued(Event, frozen=True, tag="run.continued"):
+    """The function begins anew: its operations are over, messages that wait stay."""
+
+    input: Raw
+
+
 class RunForked(Event, frozen=True, tag="run.forked"):
     source: str
     upto: int
@@ -173,4 +179,5 @@ CodeEvent = (
     | RunRecovered
     | RunRewound
     | RunForked
+    | RunContinued
 )

@@ -5,6 +5,7 @@ Playing the workflow function against a history is `replay.py`'s part; this one 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -39,6 +40,7 @@ from .events import (
     OpOpened,
     Published,
     RunBlocked,
+    RunContinued,
     RunForked,
     RunRecovered,
     RunRewound,
@@ -46,7 +48,7 @@ from .events import (
     UpdateClosed,
     UpdateOpened,
 )
-from .location import child_id, loops_of, parse, place_of, text
+from .location import child_id, earlier_place, loops_of, parse, place_of, text
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
 from .op_state import INLINE, Branch, OpState, Undoable
 
@@ -80,6 +82,9 @@ class _Image(msgspec.Struct, omit_defaults=True):
     updates: dict[str, int] = {}
     published: dict[str, dict[str, int]] = {}
     latest: dict[str, Raw] = {}
+    era: int = 0
+    begun_seq: int = 1
+    created_at: Millis = Millis(0)
 
 
 class History:
@@ -108,6 +113,11 @@ class History:
         self.recoveries = 0
         self.rolled_back = False
         self.rollback_error: ErrorInfo | None = None
+        self.era = 0
+        """How often it has continued as new."""
+        self.begun_seq = 1
+        """The number of the event with which the function began: its start, or that it continued as new."""
+        self.created_at = Millis(0)
         self.updates: dict[str, int] = {}
         """How many were accepted, by name."""
         self.published: dict[str, dict[str, int]] = {}
@@ -131,7 +141,7 @@ class History:
             fold(self, event, at)
 
     def fold_started(self, event: RunStarted, at: Millis) -> None:
-        self.input, self.seed, self.started_at = event.input, event.seed, at
+        self.input, self.seed, self.started_at, self.created_at = event.input, event.seed, at, at
 
     def fold_loaded(self, event: CodeLoaded, at: Millis) -> None:
         self.hash = event.hash
@@ -171,7 +181,7 @@ class History:
             return
         op.order = self.orders = self.orders + 1
         if op.undo is not None and status == "completed":
-            self.undoables[op.at] = Undoable(op.at, op.undo, op.order, op.output, op.args, op.fn)
+            self.undoables[op.at] = Undoable(op.at, op.undo, op.order, op.output, op.args, op.fn, self.era)
         on_closed = self.on_closed
         if on_closed is not None:
             on_closed(op)
@@ -308,6 +318,15 @@ class History:
             op = self.ops[path]
             op.status, op.output, op.error = "completed", values.encode(value), None
 
+    def fold_continued(self, event: RunContinued, at: Millis) -> None:
+        self.input, self.started_at, self.begun_seq = event.input, at, self.seq
+        # What the steps before did can still be undone; names come again
+        self.undoables = {earlier_place(u.at, u.era): u for u in self.undoables.values()}
+        self.era, self.generation = self.era + 1, self.generation + 1
+        self.seed = zlib.crc32(f"{self.seed}/{self.era}".encode())  # it must not draw the same again
+        self.ops, self._iterations, self.updates, self.published = {}, {}, {}, {}
+        self.blocked, self.causes, self.trimmed = None, [], True
+
     def _drop_open_children(self) -> None:
         """They belong to another past; the code asks for them again, and they start anew under other ids."""
         for path in [op.at for op in self.open_ops() if op.kind == "child"]:
@@ -392,6 +411,9 @@ class History:
             self.updates,
             self.published,
             self.latest,
+            self.era,
+            self.begun_seq,
+            self.created_at,
         )
         return Raw(values.plain(image))
 
@@ -410,6 +432,7 @@ class History:
         self.arrivals, self.ended_at, self.trimmed = image.arrivals, image.ended_at, image.trimmed
         self.updates = image.updates
         self.published, self.latest = image.published, image.latest
+        self.era, self.begun_seq, self.created_at = image.era, image.begun_seq, image.created_at
 
     def _note_iterations(self, op: OpState) -> None:
         """Those of loops that an operation is in."""
@@ -443,6 +466,7 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     RunRecovered: History.fold_recovered,
     RunRewound: History.fold_rewound,
     RunForked: History.fold_forked,
+    RunContinued: History.fold_continued,
     RollbackStarted: History.fold_rollback_started,
     RollbackStep: History.fold_rollback_step,
     ApprovalRequested: History.fold_votes,

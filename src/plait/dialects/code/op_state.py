@@ -78,3 +78,5 @@ class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
     output: Raw = ABSENT
     args: Raw = ABSENT
     fn: str | None = None
+    era: int = 0
+    """How often the run had continued as new when the step was done."""

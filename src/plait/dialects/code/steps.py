@@ -226,6 +226,15 @@ def rollback_unbound(path: str) -> WorkflowCodeError:
     )
 
 
+def rollback_left_behind(path: str) -> WorkflowCodeError:
+    return WorkflowCodeError(
+        "ROLLBACK_UNBOUND",
+        f"the workflow can't continue as new: nothing could undo `{path}` after that",
+        why="its rollback handler was written inside the workflow, and is known only until then",
+        fix="make the handler a @step",
+    )
+
+
 class UndoCall:
     """A rollback handler bound to the step it undoes."""
 

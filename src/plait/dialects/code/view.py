@@ -23,7 +23,24 @@ def nodes(history: History, tasks: Tasks, token: Token) -> tuple[list[Node], lis
     found = [_node(op, token(op.at), tasks.get(token(op.at)), history) for op in history.ops.values()]
     known = {op.at for op in history.ops.values()}
     edges = [Edge(op.after, op.at) for op in history.ops.values() if op.after is not None and op.after in known]
+    if history.era:
+        found.insert(0, _earlier(history))
     return found, edges
+
+
+def _earlier(history: History) -> Node:
+    """What the run was before it continued as new: its operations are not part of its history any more."""
+    times = "once" if history.era == 1 else f"{history.era:,} times"
+    return Node(
+        id="~before",
+        kind="continued",
+        label=f"continued as new, {times}",
+        status="completed",
+        started_at=history.created_at,
+        ended_at=history.started_at,
+        output=values.decode(history.input),
+        detail="what it continued with; the events before are in its log, as far as that is kept",
+    )
 
 
 def _node(op: OpState, token: TaskToken, task: TaskFacts | None, history: History) -> Node:
