@@ -53,8 +53,12 @@ class CodeBundle:
         definitions: Iterable[object] = (),
         max_payload: int = values.MAX_BYTES,
         functions: Functions | None = None,
+        *,
+        embedded: bool = False,
     ) -> None:
-        """`functions` are what tasks of all dialects may call by name: steps are among them."""
+        """`functions` are what tasks of all dialects may call by name: steps are among them. `embedded`: there is no
+        engine around the run."""
+        self._embedded = embedded
         self._functions = functions
         self.registry = Registry(definitions)
         self._steps = StepExecutor()
@@ -146,7 +150,7 @@ class CodeBundle:
     # -- runs ----------------------------------------------------------------------------------------------------
 
     def machine(self, info: RunInfo) -> CodeMachine:
-        return CodeMachine(Surroundings(info, self.registry, self._max_payload))
+        return CodeMachine(Surroundings(info, self.registry, self._max_payload, self._embedded))
 
     def restore(self, info: RunInfo, snapshot: Raw) -> CodeMachine:
         machine = self.machine(info)

@@ -136,6 +136,8 @@ class Context:
         if options:
             fn, args, given = take_keywords(cast("Any", fn), name, args, options)  # type: ignore[assignment]
             merged = merged.under(given)
+        if merged.queue is not None:
+            self._needs_engine("step(queue=...)")
         return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
 
     # -- time ----------------------------------------------------------------------------------------------------
@@ -244,6 +246,7 @@ class Context:
 
     def send(self, name: str, run_id: str, message: str, body: Any = None) -> Op[None]:
         """Sends a message to another run of this namespace, once."""
+        self._needs_engine("send")
         if not checked_text(f"the message name of send `{name}`", message):
             raise bad_option(f"send `{name}` has no message name", "name the message that the other run listens for")
         return SendOp(self._scope, name, self._run_key(run_id, name), message, body)
@@ -369,6 +372,7 @@ class Context:
         self, name: str, definition: Any, id: str | None, deadline: Sec | None, labels: dict[str, str] | None
     ) -> tuple[Reference, RunId | None, Due | None, dict[str, str]]:
         """What a child is started with, checked."""
+        self._needs_engine("child")
         for label in chain.from_iterable((labels or {}).items()):
             checked_text(f"a label of child `{name}`", label)
         if isinstance(definition, Workflow):
@@ -394,6 +398,7 @@ class Context:
         """Asks people; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
         they fill in is `form`, a dataclass or a JSON Schema. `required` of the `approvers` must approve, one who
         rejects is enough; `escalate_to` may decide too when nobody has after `escalate_after`."""
+        self._needs_engine("approve")
         due = None if timeout is None else self._in(timeout, name)
         later = None if escalate_after is None else self._in(escalate_after, name)
         votes = voting(name, required, approvers, later, escalate_to)
@@ -463,6 +468,15 @@ class Context:
         return RemovedOp(self._scope, name, kind, rollback)
 
     # -- details -------------------------------------------------------------------------------------------------
+
+    def _needs_engine(self, what: str) -> None:
+        if self._replay.around.embedded:
+            raise WorkflowCodeError(
+                "NEEDS_ENGINE",
+                f"ctx.{what} needs an Engine",
+                why="this run is embedded: run_workflow has no other runs, no people and no workers",
+                fix="start it with Engine.start",
+            )
 
     def _in(self, duration: Sec, name: str) -> Due:
         try:

@@ -55,8 +55,8 @@ from .op_state import INLINE, Branch, OpState, Undoable
 MAX_SEEN = 10_000
 
 
-class _Image(msgspec.Struct, omit_defaults=True):
-    """The whole history, for a snapshot."""
+class HistoryImage(msgspec.Struct, omit_defaults=True):
+    """The whole history, as a snapshot has it."""
 
     seq: int
     input: Raw
@@ -386,7 +386,10 @@ class History:
     # -- snapshots -----------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Raw:
-        image = _Image(
+        return Raw(values.plain(self.image()))
+
+    def image(self) -> HistoryImage:
+        return HistoryImage(
             self.seq,
             self.input,
             self.seed,
@@ -415,7 +418,6 @@ class History:
             self.begun_seq,
             self.created_at,
         )
-        return Raw(values.plain(image))
 
     def restore(self, snapshot: Raw) -> None:
         image = _image.decode(snapshot)
@@ -444,7 +446,7 @@ class History:
         self._iterations.pop(path, None)
 
 
-_image = msgspec.json.Decoder(_Image)
+_image = msgspec.json.Decoder(HistoryImage)
 _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     RunStarted: History.fold_started,
     CodeLoaded: History.fold_loaded,
