@@ -40,7 +40,7 @@ class KvStore(MemoryStore):
         self._workflow_id = workflow_id
         self._mirror = mirror
         self._driver = driver
-        self.standing: Standing = "moving"
+        self.standing: Standing = "moving" if mirror.state.status == "running" else "ended"
         self.failure: BaseException | None = None
         self.changed = asyncio.Event()
         """Something is so that may end a pass."""
@@ -100,7 +100,7 @@ class KvStore(MemoryStore):
             await driver.batch(changes)
             if await driver.get(EVICTED) is not None:
                 self.standing = "evicted"
-        if self.standing == "ended":
+        if self.standing == "ended" or (self.standing == "parked" and due is None):
             await driver.clear_alarm(self._workflow_id)
 
     def _state(self) -> State:

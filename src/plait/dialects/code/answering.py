@@ -13,7 +13,7 @@ import contextvars
 import inspect
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -243,9 +243,12 @@ Running = dict[str, RunningUpdate]
 """Updates whose handlers are under way, by where."""
 
 
-def no_such(kind: str, run_id: RunId, name: str, known: dict[str, Any]) -> NotFound:
+_NO_SUCH = {"query": "CODE_NO_QUERY", "update": "CODE_NO_UPDATE"}
+
+
+def no_such(kind: Literal["query", "update"], run_id: RunId, name: str, known: dict[str, Any]) -> NotFound:
     return NotFound(
-        f"CODE_NO_{kind.upper()}",
+        _NO_SUCH[kind],
         f"run {caller_id(run_id)} has no {kind} `{name}`",
         why=f"it has: {', '.join(sorted(known)) or 'none'}",
         fix=did_you_mean(name, sorted(known), f"add ctx.on_{kind}({name!r}, ...) to its workflow"),

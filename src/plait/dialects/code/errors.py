@@ -12,8 +12,8 @@ StepError                  a step failed for good, and its own exception class i
 CriticalError              raised by a step: do not retry
 └── StepTimeoutError       a step took longer than its timeout
 JoinError, RaceError       exception groups of the branches that failed
-ContinueAsNew, EvictedError,
-RollbackError              control signals, derived from BaseException so that `except Exception` lets them pass
+ContinueAsNew              a control signal, as the next ones: the workflow begins anew
+EvictedError, RollbackError   derived from BaseException, so that `except Exception` lets them pass
 """
 
 from __future__ import annotations

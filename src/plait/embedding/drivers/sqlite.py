@@ -26,7 +26,7 @@ class SqliteDriver:
         self._run = workflow_id
         self._db: Any = apsw.Connection(str(path))
         self._db.set_busy_timeout(5_000)
-        self._db.execute(_SCHEMA)
+        self._db.execute(_SCHEMA).fetchall()  # statements that nobody reads from are not carried out
 
     def close(self) -> None:
         self._db.close()
