@@ -68,7 +68,8 @@ def answered(child: ChildFinished, run: Run) -> Task | None:
 def answer_at_once(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
     """There is nothing to do: as if it had been done."""
     key = f"~child:{run.id}:compensated:{request.number}"
-    unit.send(request.parent, key, ChildFinished(request.token, run.id, "completed"))
+    token = run.info.parent_token or request.token
+    unit.send(request.parent, key, ChildFinished(token, run.id, "completed"))
 
 
 def incomplete(child: ChildFinished) -> ErrorInfo | None:

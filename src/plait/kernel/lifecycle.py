@@ -184,10 +184,10 @@ def _start(task: Task, run: Run, unit: UnitOfWork, *, again: bool) -> None:
         compensated(interrupted, run, unit)
 
 
-def compensated(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
-    """A compensator ended for good."""
+def compensated(result: TaskResult, run: Run, unit: UnitOfWork, *, child: TaskToken = TaskToken("")) -> None:
+    """A compensator ended for good: a task, or a `child`."""
     status = "completed" if result.error is None else "failed"
-    run.emit(RollbackStep(result.token, status, result.attempt, result.error), unit)
+    run.emit(RollbackStep(result.token, status, result.attempt, result.error, child), unit)
     go_on(run, unit)
 
 
@@ -200,7 +200,7 @@ def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
     error = child_compensation.incomplete(child)
     if error is not None:
         run.dead_letter(task, 1, error, unit)
-    compensated(TaskResult(task.token, 1, error=error), run, unit)
+    compensated(TaskResult(task.token, 1, error=error), run, unit, child=child.token)
     return True
 
 

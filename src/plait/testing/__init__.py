@@ -11,11 +11,14 @@ report = asyncio.run(survives_every_crash(order, {"sku": "tea"}))
 
 from .clock import VirtualClock
 from .crashes import CrashFailure, Report, survives_every_crash
+from .effects import Effect, Effects
 from .history import History, history
 from .sim import Sim, SimRun, StuckError, sim
 
 __all__ = [
     "CrashFailure",
+    "Effect",
+    "Effects",
     "History",
     "Report",
     "Sim",
