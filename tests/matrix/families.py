@@ -1,13 +1,14 @@
 """A parent and a child of each dialect, for all pairs of them.
 
 The parent does `before`, runs the child, and does `after`; the child does `first` and `second`. Each adds one to the
-number that it gets from the one before, so that the last has counted all four. Each can be compensated, if the family is
-`undoable`.
+number that it gets from the one before, so that the last has counted all four. Each can be compensated, if the family
+is `undoable`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from plait import Context, Undo, afl, goals, graph, refs, step, workflow
@@ -111,7 +112,7 @@ class Family:
 
     def _graph(self, name: str, *nodes: dict[str, Any]) -> Startable:
         ids = [node["id"] for node in nodes]
-        edges = [{"from": source, "to": target} for source, target in zip(ids, ids[1:], strict=False)]
+        edges = [{"from": source, "to": target} for source, target in pairwise(ids)]
         failing = "compensate" if self._undoable else "fail"
         return graph({"name": name, "nodes": list(nodes), "edges": edges, "on_failure": failing})
 

@@ -11,11 +11,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from plait.dialects.code.definition import Workflow
 from plait.kernel import values
 from plait.kernel.bundle import Startable
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.ids import Ids, Millis
+from plait.kernel.ids import Ids, Millis, RunId
 from plait.kernel.limits import Limits
 from plait.kernel.loader import recorded
 from plait.kernel.store import Write
@@ -24,7 +23,7 @@ from plait.stores.memory import MemoryStore, Moment
 
 from .effects import Effect, Effects
 from .history import History
-from .sim.simulator import Sim, SimRun, SimulatedCrash
+from .sim.simulator import Sim, SimRun, SimulatedCrash, is_workflow
 
 Script = Callable[[Sim, SimRun], Awaitable[object]]
 """What happens to the run from outside: messages, time, cancels. It runs to its end first, while time passes only
@@ -97,7 +96,7 @@ class _Ending:
     output: bytes | None
     error: ErrorInfo | None
     history: History
-    family: Mapping[str, History]
+    family: Mapping[RunId, History]
     """Of all runs, its own included."""
     effects: Sequence[Effect]
     commits: int
@@ -128,7 +127,7 @@ class _Trial:
         self._definition = definition
         self._input = input
         self._script = script
-        own = [definition] if isinstance(definition, Workflow) else []
+        own = [definition] if is_workflow(definition) else []
         self._definitions = [*own, *(other for other in definitions if other is not definition)]
         self._limits = limits
         self._effects = effects or Effects()

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from plait.dialects.code.definition import Workflow
 from plait.engine import Handle
@@ -141,7 +141,7 @@ class Sim:
         labels: dict[str, str] | None = None,
     ) -> SimRun:
         """Starts a run; what it gives may be used across crashes."""
-        if isinstance(definition, Workflow) and definition not in self._definitions:
+        if is_workflow(definition) and definition not in self._definitions:
             self._definitions.append(definition)  # the engine after a crash must know it too
         key = id if id is not None else self._ids.run_id(self.clock.now())
 
@@ -303,6 +303,11 @@ async def sim(
         yield found
     finally:
         await found.close()
+
+
+def is_workflow(definition: object) -> TypeGuard[Workflow[..., Any]]:
+    """Whether it is code, which an engine must have before it can take up a run of it."""
+    return isinstance(definition, Workflow)
 
 
 def _raise_unless_simulated(engine: Engine) -> None:

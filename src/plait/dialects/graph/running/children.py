@@ -17,7 +17,6 @@ from .child_ids import child_id
 from .decision_builder import DecisionBuilder, error
 from .events import ChildRetried
 from .failure import fail
-from .reopening import reprocess
 from .settle import settle
 from .state import Execution
 from .templates import config_of
@@ -50,17 +49,15 @@ def child_task(builder: DecisionBuilder, execution: Execution) -> Task:
 def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
     """A child that failed is a failed attempt. One that people cancelled, or that can't be started, would not fare
     better the next time."""
+    if builder.run.state.status != "running":
+        return  # it was cancelled with the run, which does not go on: nobody is to retry or discard anything
     execution = builder.run.by_task(child.token)
     if execution is None or execution.dead or child.run_id != child_id(builder.context.info.run_id, execution):
         return
-    if builder.run.state.status in ("cancelled", "completed"):
-        return  # it never goes on, so nobody is to retry or discard anything
     if child.status == "completed":
         if execution.retrying:  # somebody retried the child itself
             builder.effect(CancelTask(execution.task))
         settle(builder, execution, child.output, attempt=execution.child)
-    elif child.status == "cancelled" and execution.stopped and builder.run.state.status == "running":
-        reprocess(builder, [execution])  # it ended with the run, which goes on by now
     elif not execution.retrying:
         why = f"it was {child.status}" if child.error is None else cause_of(child.error).text or child.error.message
         what = f"child run `{caller_id(child.run_id)}` of `{execution.node}` {child.status}: {why}"

@@ -22,5 +22,5 @@ def stop(builder: DecisionBuilder) -> None:
     for approval in list(state.approvals.values()):
         builder.record(ApprovalCancelled(approval.id, approval.node))
     for execution in state.executions.values():
-        if builder.run.has_open_child(execution):
+        if builder.plan(execution).work == "run" and not (execution.dead or execution.retrying):
             builder.effect(CancelChild(child_id(builder.context.info.run_id, execution)))

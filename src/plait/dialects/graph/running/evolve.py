@@ -161,11 +161,11 @@ class Folding:
 
     def reprocessed(self, event: e.TokenReprocessed) -> None:
         execution = self.run.state.executions[event.token_id]
-        self.run.active += execution.dead
         execution.dead, execution.generation, execution.error = False, event.generation, None
         execution.output, execution.verdicts, execution.attempts, execution.child = ABSENT, {}, 0, 1
         execution.until, execution.message, execution.chosen, execution.reasoning = None, "", None, ""
-        execution.waiting, execution.started_at, execution.stopped = False, self.at, False
+        execution.waiting, execution.started_at = False, self.at
+        self.run.active += 1
 
     def discarded(self, event: e.TokenDiscarded) -> None:
         self.run.consume(self.run.state.executions[event.token_id])
@@ -298,8 +298,6 @@ class Folding:
     def over(self, status: Any, error: Any) -> None:
         state = self.run.state
         state.status, state.error, state.end_seq = status, error, state.end_seq or state.seq
-        for execution in state.executions.values():
-            execution.stopped = self.run.has_open_child(execution)
 
     def reopened(self, event: RunReopened) -> None:
         if event.cause != "compensate":

@@ -191,9 +191,5 @@ class GraphRun:
         execution = self.state.executions.get(token.partition("~")[0])
         return execution if execution is not None and execution.task == token else None
 
-    def has_open_child(self, execution: Execution) -> bool:
-        """Whether it waits for the end of a child run."""
-        return self.plan.nodes[execution.node].work == "run" and not (execution.dead or execution.retrying)
-
     def dead(self) -> Iterable[Execution]:
         return (execution for execution in self.state.executions.values() if execution.dead)

@@ -22,7 +22,7 @@ def retry(builder: DecisionBuilder) -> None:
         raise Conflict("graph.nothing_to_retry", "the run has no dead letters", fix="fork it to run it again")
     _reopen(builder)
     builder.decision.retried = [execution.task for execution in dead]
-    reprocess(builder, dead)
+    _reprocess(builder, dead)
 
 
 def settle_letter(builder: DecisionBuilder, resume: Resume) -> None:
@@ -31,7 +31,7 @@ def settle_letter(builder: DecisionBuilder, resume: Resume) -> None:
         raise Conflict("graph.not_pending", "this dead letter is not pending any more")
     _reopen(builder)
     if resume.verdict == "retry":
-        reprocess(builder, [execution])
+        _reprocess(builder, [execution])
     else:
         _discard(builder, execution)
 
@@ -52,8 +52,7 @@ def _reopen(builder: DecisionBuilder) -> None:
     builder.folding.fold(RunReopened("retry"), builder.now)  # the kernel records it before what is decided here
 
 
-def reprocess(builder: DecisionBuilder, executions: Iterable[Execution]) -> None:
-    """They begin anew, under other keys."""
+def _reprocess(builder: DecisionBuilder, executions: Iterable[Execution]) -> None:
     for execution in executions:
         letter = letter_id(builder.context.info.run_id, execution.task)
         builder.record(TokenReprocessed(execution.node, execution.id, letter, execution.generation + 1))

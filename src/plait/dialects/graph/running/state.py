@@ -82,8 +82,6 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
     held: bool = False
     """Until then."""
     approved: bool = False
-    stopped: bool = False
-    """The run ended while its child run was under way: that was cancelled, and says so later."""
 
     @property
     def task(self) -> TaskToken:
