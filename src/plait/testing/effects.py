@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 class Effect(NamedTuple):
+    """Something that a step did, and the idempotency key it had then."""
+
     name: str
     key: str
 
