@@ -18,7 +18,7 @@ from .effects import CancelChild, Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
-from .ids import RunId, TaskToken
+from .ids import TaskToken
 from .inputs import (
     AnyInput,
     AttemptFailed,
@@ -132,9 +132,11 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         if type(effect) is Task:  # by far the most common
             open_task(effect, run, unit)
         elif type(effect) is Finish:
+            unit.stopped = child_compensation.stopped(input, decision)
             lifecycle.finish(effect, run, unit)
         elif type(effect) is CancelChild:
-            cancel_child(effect, run, unit, compensate=child_compensation.rolls_back(input, decision))
+            unit.stopped = child_compensation.stopped(input, decision)
+            cancel_child(effect, run, unit, compensate=effect.run_id in unit.stopped)
         elif type(effect) is FailTask:
             _fail_task(effect, run, unit)
         elif type(effect) is Compensate:
@@ -434,7 +436,8 @@ def check_limits(run: Run, unit: UnitOfWork) -> None:
     found = breach_of(run, unit)
     if found is None:
         return
-    unborn = drop_children(unit) if found.children else set[RunId]()
+    if found.children:
+        unit.unborn = drop_children(unit)
     _cancel(Cancel(cause="limit", error=found.error), run, unit)
-    if unborn:  # nor are they told that their parent ended
-        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unborn]
+    if unit.unborn:  # nor are they told that their parent ended
+        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unit.unborn]
