@@ -126,7 +126,7 @@ def _arguments_of(fn: Callable[..., Any], name: str) -> type[msgspec.Struct]:
 def _default(value: Any) -> Any:
     """Every call gets a default of its own, as far as it could be changed."""
     changeable = isinstance(value, list | dict | set)
-    return msgspec.field(default_factory=partial(deepcopy, cast("Any", value))) if changeable else cast("Any", value)
+    return msgspec.field(default_factory=partial(deepcopy, cast("Any", value))) if changeable else value
 
 
 def _schema(arguments: type[msgspec.Struct], name: str) -> dict[str, Any]:
