@@ -41,16 +41,19 @@ class Conversation:
     def of(cls, journal: Sequence[Raw]) -> Conversation:
         found = cls()
         for raw in journal:
-            if found.waiting is not None and found.answer is None:
-                found.take_answer(decode_answer(raw))
-            else:
-                found.add(decode_entry(raw))
+            found.take(raw)
         return found
 
-    def take_answer(self, answer: dict[str, Any]) -> None:
-        self.answer = answer
-        if self.waiting is not None and self.waiting.kind == "time":
-            self.waiting, self.answer = None, None
+    def take(self, raw: Raw) -> AnyEntry | None:
+        """What the journal has next; None: it is the answer to what was waited for."""
+        if self.waiting is None or self.answer is not None:
+            entry = decode_entry(raw)
+            self.add(entry)
+            return entry
+        self.answer = decode_answer(raw)
+        if self.waiting.kind == "time":
+            self.waiting = self.answer = None
+        return None
 
     def add(self, entry: AnyEntry) -> None:
         match entry:

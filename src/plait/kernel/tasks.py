@@ -307,6 +307,14 @@ class TaskBook:
             msgspec.structs.replace(each, entries=list(each.entries)) for each in (*self._journals.values(), *found)
         ]
 
+    def told(self) -> dict[str, Journal]:
+        """Journals of open tasks, by the nodes of the view that they belong to."""
+        found: dict[str, Journal] = {}
+        for token, task in self._open.items():
+            if task.journal is not None:
+                found[token] = found[task.task.node or token] = task.journal
+        return found
+
     def restore_journal(self, journal: Journal) -> None:
         self._journals[journal.token] = journal
 
