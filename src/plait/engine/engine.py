@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from plait.agents.model import Model
+from plait.agents.models import Models
 from plait.api.erasure import Receipt
 from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
@@ -36,6 +38,7 @@ from plait.workers.local import LocalWorker
 from plait.workers.notice import NoticeExecutor
 from plait.workers.notice_settings import NoticeSettings, settings_from
 
+from .agents import Agents, AgentSettings
 from .approvals import Approvals
 from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
@@ -69,6 +72,7 @@ class Services:
     limits: Limits
     subscriptions: Subscriptions
     executors: CommonExecutors
+    models: Models
     alive: Callable[[], Any]
     """The hosts that engines are alive on; awaited."""
     watches: bool
@@ -89,7 +93,9 @@ class Engine:
     `egress` says which addresses steps may call. `encryption` holds the master keys, if the environment does not.
     `redis` is where workers may get tasks of queues, too. `mcp_servers` have the tools that steps may call, as in
     `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
-    if the environment does not.
+    if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
+    in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
+    `keep_prompts`, of prompts only hashes are recorded.
     """
 
     def __init__(
@@ -111,6 +117,11 @@ class Engine:
         mcp_servers: Mapping[str, Any] | None = None,
         notices: NoticeSettings | None = None,
         archive: str | None = None,
+        models: Mapping[str, Model] | None = None,
+        prices: Mapping[str, Any] | None = None,
+        auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
+        delegates: Mapping[str, Any] | None = None,
+        keep_prompts: bool = True,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         notices = notices or settings_from()
@@ -123,6 +134,7 @@ class Engine:
             around=self.observers.around,
             executors=self.executors.all,
         )
+        agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts)
         self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)
@@ -150,6 +162,7 @@ class Engine:
             limits=limits,
             subscriptions=self.kernel.subscriptions,
             executors=self.executors,
+            models=agents.models,
             alive=self._hosts,
             watches=watches,
             tell=self.tell,
@@ -158,7 +171,6 @@ class Engine:
         for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
             self._bundles.add(dialect)
         self._bundles.load_imported()
-        self._declare(each for each in declared if not is_bundle(each))
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.notices = NoticeExecutor(notices, self.executors.send_out, self.approvals.open_one)
@@ -166,6 +178,9 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
+        self._agents = Agents(agents, self.kernel, self.executors, self.definitions)
+        worker.add(self._agents.executor)
+        self._declare(each for each in declared if not is_bundle(each))
         if self._redis is not None:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
@@ -250,7 +265,8 @@ class Engine:
 
     def _declared(self, definition: object) -> bool:
         # Each is asked: what a program declares may be for several, as a model is
-        return sum(bundle.declare(definition) for bundle in self._bundles.values()) > 0
+        takers = (self._agents, *self._bundles.values())
+        return sum(taker.declare(definition) for taker in takers) > 0
 
     # -- runs ----------------------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ def revoke_all(run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
-    """Those that wait to be tried again; what is under way goes on."""
+    """Those that wait to be tried again, or for something else; what is under way goes on."""
     for token in list(run.state.tasks):
-        if (task := run.state.tasks.get(token)) is not None and task.retry_at is not None:
+        if (task := run.state.tasks.get(token)) is not None and (task.retry_at is not None or task.suspended):
             revoke(token, run, unit)

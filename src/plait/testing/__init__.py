@@ -12,12 +12,14 @@ report = asyncio.run(survives_every_crash(order, {"sku": "tea"}))
 from .clock import VirtualClock
 from .crashes import CrashFailure, Report, survives_every_crash
 from .history import History, history
+from .scripted_model import ScriptedModel
 from .sim import Sim, SimRun, StuckError, sim
 
 __all__ = [
     "CrashFailure",
     "History",
     "Report",
+    "ScriptedModel",
     "Sim",
     "SimRun",
     "StuckError",

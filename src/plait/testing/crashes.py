@@ -7,10 +7,11 @@ Each time the engine dies there and another goes on.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from plait.agents.model import Model
 from plait.dialects.code.definition import Workflow
 from plait.dialects.goals.definition import Goals
 from plait.kernel import values
@@ -59,11 +60,12 @@ async def survives_every_crash(
     *,
     definitions: Sequence[object] = (),
     limits: Limits | None = None,
+    models: Callable[[], Mapping[str, Model]] | None = None,
 ) -> Report:
     """Crashes a run before, inside and after each of its commits, with `code_cache` on and off, and asserts that
     output, history and messages are as if nothing had happened. `definitions` are others that it needs, and the steps
-    that goals are planned with."""
-    trial = _Trial(definition, input, script, definitions, limits)
+    that goals are planned with; `models` makes those that agents use, anew for each trial."""
+    trial = _Trial(definition, input, script, definitions, limits, models)
     expected = await trial.undisturbed()
     crashes = 0
     for cache in _CACHES:
@@ -108,6 +110,7 @@ class _Trial:
         script: Script | None,
         definitions: Sequence[object],
         limits: Limits | None,
+        models: Callable[[], Mapping[str, Model]] | None,
     ) -> None:
         self._definition = definition
         self._input = input
@@ -115,6 +118,7 @@ class _Trial:
         own = [definition] if isinstance(definition, Workflow) else []
         self._definitions = [*own, *(other for other in definitions if other is not definition)]
         self._limits = limits
+        self._models: Callable[[], Mapping[str, Model]] = models or dict[str, Model]
 
     async def undisturbed(self, cache: int = _CACHES[0]) -> _Ending:
         commits = _Commits(None)
@@ -138,7 +142,15 @@ class _Trial:
 
     async def _run(self, commits: _Commits, cache: int) -> _Ending:
         store = MemoryStore(faults=commits)
-        sim = Sim(self._definitions, seed=0, code_cache=cache, limits=self._limits, store=store, ids=_OneSeed(0))
+        sim = Sim(
+            self._definitions,
+            seed=0,
+            code_cache=cache,
+            limits=self._limits,
+            store=store,
+            ids=_OneSeed(0),
+            models=self._models(),
+        )
         await sim.open()
         try:
             run = await sim.start(self._definition, self._input, id="run")

@@ -36,6 +36,7 @@ ASKS: dict[str, Ask] = {
     "runs.show": Ask(),
     "runs.events": Ask(),
     "runs.timeline": Ask(),
+    "runs.agents": Ask(),
     "runs.logs": Ask(),
     "runs.diff": Ask(query=lambda world: {"with": world.ended}),
     "runs.cancel": Ask(body={"reason": "enough"}),

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from msgspec import Raw
 
-from plait.agents.models import Models, is_model
+from plait.agents.models import Models
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Numbering, Plan
@@ -19,7 +19,7 @@ from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
 from .definition import Afl
-from .executors import HandlerExecutor, PromptExecutor, Tell
+from .executors import HandlerExecutor, Tell
 from .handlers import Handlers, Lookup, Registration
 from .names import NAME
 from .preparation import Prepared, prepared
@@ -52,10 +52,11 @@ class AflBundle:
         scripts: HasLanguages | None = None,
         stored: StoredHandlers | None = None,
         executors: Sequence[Executor] = (),
+        models: Models | None = None,
     ) -> None:
         """`tell` sends messages to runs: what a handler says before its answer."""
         self.handlers = Handlers()
-        self.models = Models()
+        self.models = models or Models()
         self.stored = stored
         """Handlers that namespaces have registered; None: there is nothing of that."""
         self.telemetry: Sinks | None = None
@@ -65,7 +66,6 @@ class AflBundle:
         self._declared: dict[str, Afl] = {}
         self.executors: Sequence[Executor] = (
             HandlerExecutor(self.handlers, tell),
-            PromptExecutor(self.models),
             *(() if scripts is None else (ScriptExecutor(scripts),)),
             *executors,
         )
@@ -77,8 +77,6 @@ class AflBundle:
     def declare(self, definition: object) -> bool:
         if isinstance(definition, Registration):
             self.handlers.add(definition)
-        elif is_model(definition):
-            self.models.add(definition)
         elif isinstance(definition, Afl):
             self._declared[definition.label] = definition
             self._keep_handlers(definition)

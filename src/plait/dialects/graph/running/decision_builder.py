@@ -93,12 +93,14 @@ class DecisionBuilder:
         for node in nodes:
             record = self.run.state.context.get(node)
             if record is not None and record.executions:
-                metadata = {
+                metadata: dict[str, Any] = {
                     "completed_at": record.completed_at,
                     "duration_ms": record.duration_ms,
                     "attempt": record.attempt,
                     "iteration": record.iteration,
                 }
+                if record.decision:
+                    metadata["decision"] = _decode(record.decision)
                 found[node] = {"output": _decode(record.output), "metadata": metadata}
         return found
 
