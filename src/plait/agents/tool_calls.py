@@ -20,6 +20,7 @@ from .prompt import SHOWN_BYTES
 from .services import AgentServices, DataTool, Load
 from .tools.built_in import OFFERED
 from .tools.names import BUILT_IN
+from .tools.search import SearchTools
 from .tools.tool import Tool, ToolFault, ToolUse
 from .tools.toolbox import AnyTool, Offer, argument_flaws, needs_approval
 from .tools.workflow_tool import WorkflowTool
@@ -73,6 +74,8 @@ class ToolCalls:
             return Outcome(error=str(fault)[:2_000])
 
     def _find(self, name: str) -> tuple[AnyTool | DataTool | None, Mapping[str, Any]]:
+        if name == SearchTools.name:
+            return SearchTools(self._services.toolbox, self._allowed), _SCHEMAS[name].parameters
         if name in BUILT_IN:
             return self._services.built_in.get(name), _SCHEMAS[name].parameters
         tool = self._offer.get(name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from plait.agents.auth_profiles import Given
 from plait.agents.model import Model
 from plait.agents.models import Models
 from plait.api.erasure import Receipt
@@ -58,6 +59,7 @@ from .start_rates import StartRates
 from .urls import store_of
 
 if TYPE_CHECKING:
+    from plait.agents.promotion.tool_list import ToolList
     from plait.codec.key_ring import KeyRing
 
     from .redis_path import RedisPath
@@ -119,7 +121,7 @@ class Engine:
         archive: str | None = None,
         models: Mapping[str, Model] | None = None,
         prices: Mapping[str, Any] | None = None,
-        auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
+        auth_profiles: Mapping[str, Given] | None = None,
         delegates: Mapping[str, Any] | None = None,
         keep_prompts: bool = True,
     ) -> None:
@@ -134,7 +136,7 @@ class Engine:
             around=self.observers.around,
             executors=self.executors.all,
         )
-        agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts)
+        agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
         self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)
@@ -178,7 +180,7 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
-        self._agents = Agents(agents, self.kernel, self.executors, self.definitions)
+        self._agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records)
         worker.add(self._agents.executor)
         self._declare(each for each in declared if not is_bundle(each))
         if self._redis is not None:
@@ -226,6 +228,7 @@ class Engine:
 
     async def _close_parts(self) -> None:
         await self._bundles.close()
+        await self._agents.close()
         await self.executors.close()
 
     # -- dialects ------------------------------------------------------------------------------------------------
@@ -235,6 +238,13 @@ class Engine:
         """All dialects that this engine knows, by name; they are loaded for that."""
         self._bundles.load_all()
         return self._bundles
+
+    @property
+    def tools(self) -> ToolList:
+        """What pipelines of agents were promoted to, in the namespace `default`; `.of(...)` gives another's."""
+        from plait.agents.promotion.tool_list import ToolList
+
+        return ToolList(self._agents.promotions)
 
     @property
     def default_dialect(self) -> str:

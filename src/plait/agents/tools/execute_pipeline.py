@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from plait.agents.pipelines.errors import InvalidPipeline, PipelineError, StepError
 from plait.agents.pipelines.execution import Execution
 from plait.agents.pipelines.reading import read
-from plait.agents.pipelines.requests import Send
+from plait.agents.pipelines.requests import Profiles, Send
 
 from .tool import ToolFault, ToolUse
 
@@ -29,7 +29,7 @@ class PipelineTool:
         self,
         send: Send,
         jq: Callable[[], JqPool],
-        auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
+        auth_profiles: Profiles | None = None,
         used: Used = _nobody,
     ) -> None:
         self._send = send
@@ -54,3 +54,11 @@ class PipelineTool:
             raise ToolFault(error.what) from None
         await self._used(use, arguments["pipeline"])
         return found
+
+    async def run(self, pipeline: list[dict[str, Any]], use: ToolUse) -> Any:
+        """A pipeline that names no values of the conversation, on the payload."""
+        return await self.compute({"pipeline": pipeline}, use, _no_values)
+
+
+async def _no_values(reference: str) -> Any:
+    raise ToolFault(f"`{reference[:200]}` can't be read here")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from .tool import ToolUse
@@ -29,7 +29,7 @@ class SearchTools:
         "additionalProperties": False,
     }
 
-    def __init__(self, toolbox: Toolbox, allowed: Sequence[str]) -> None:
+    def __init__(self, toolbox: Toolbox, allowed: Iterable[str]) -> None:
         self._toolbox = toolbox
         self._allowed = tuple(allowed)
 
