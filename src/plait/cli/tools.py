@@ -53,7 +53,10 @@ def _show(db: str, namespace: str, *, json: bool) -> None:
     else:
         table(
             ["tool", "steps", "promoted"],
-            [[each.name, ", ".join(str(step["step"]) for step in each.steps), words.ago(each.at, words.now())] for each in found],
+            [
+                [each.name, ", ".join(str(step["step"]) for step in each.steps), words.ago(each.at, words.now())]
+                for each in found
+            ],
         )
 
 
