@@ -44,7 +44,7 @@ class Handle(Generic[T]):
     """One run: wait for its result, look at it, tell it something, take it back. What touches the store is awaited."""
 
     def __init__(
-        self, kernel: Kernel, run_id: RunId, namespace: str, returns: Any = Any, *, created: bool = False
+        self, kernel: Kernel, run_id: RunId, namespace: str, returns: Any = Any, created: bool = False
     ) -> None:
         self._kernel = kernel
         self._run_id = run_id

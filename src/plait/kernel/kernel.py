@@ -20,7 +20,7 @@ from . import values
 from .background import Background
 from .bundle import Bundle
 from .callers import Callers, Outcome
-from .clock import Clock
+from .clock import Alarm, Clock
 from .delivery import Delivery
 from .dispatcher import Dispatcher
 from .errors import LeaseLost, Unavailable
@@ -199,6 +199,11 @@ class Kernel:
     def dead(self) -> asyncio.Task[None]:
         """Done when the run loop has died, which only a simulated crash or a bug makes it do."""
         return self.loop.task
+
+    @property
+    def renewal(self) -> Alarm | None:
+        """Rings when the leases are renewed next."""
+        return self._ownership.alarm
 
     @property
     def closed(self) -> bool:

@@ -76,7 +76,7 @@ class CodeBundle:
         return True
 
     def accepts(self, definition: object) -> bool:
-        return isinstance(definition, Workflow | str)
+        return isinstance(definition, (Workflow, str))
 
     def read(self, definition: str | dict[str, Any]) -> object:
         if isinstance(definition, str):

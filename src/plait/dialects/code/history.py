@@ -25,7 +25,7 @@ from plait.kernel.events import (
     RunReopened,
     RunStarted,
 )
-from plait.kernel.ids import Millis, RunId
+from plait.kernel.ids import NEVER, Millis, RunId
 from plait.kernel.values import ABSENT, NULL
 from plait.kernel.view import RunStatus
 
@@ -82,7 +82,7 @@ class History:
         self.seq = 0
         self.input = NULL
         self.seed = 0
-        self.started_at = Millis(0)
+        self.started_at = NEVER
         self.hash = ""
         self.ops: dict[str, OpState] = {}
         self.undoables: dict[str, Undoable] = {}

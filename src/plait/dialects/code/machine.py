@@ -71,7 +71,7 @@ class CodeMachine(Replayer):
         if self._reopened and isinstance(event, RunReopened):
             self._reopened = False
             return
-        if isinstance(event, RunStarted):
+        if type(event) is RunStarted:
             self._started = True
         self.history.evolve(event, at)
 
@@ -100,14 +100,14 @@ class CodeMachine(Replayer):
         self._now = now
         if type(input) is TaskResult:  # by far the most common
             self._task_result(input)
+        elif type(input) is Start:
+            self._play()
         else:
             self._decide(input)
         return decision
 
     def _decide(self, input: Any) -> None:
         match input:
-            case Start():
-                self._play()
             case TimerFired():
                 self._timer(input.token)
             case Message():
@@ -138,7 +138,9 @@ class CodeMachine(Replayer):
         op = self._open_op(result.token)
         if op is None:
             return
-        if result.error is None:
+        if result.error is None and result.attempt == 1 and not result.queued:  # by far the most common
+            self._record(OpClosed(op.at, "completed", result.output))
+        elif result.error is None:
             self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempt, queued=result.queued))
         else:
             error = _final_error(op, result.error, result)

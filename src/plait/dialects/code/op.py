@@ -76,7 +76,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
             future = self.future = OpFuture(loop=replay.loop)  # pyright: ignore[reportArgumentType]
             future.op = self
             replay.open(self)
-        return future.__await__()
+        return iter(future)  # as `__await__`, which takes a look-up by name
 
     def send(self, value: Any) -> Any:
         if self._iterator is None:

@@ -89,7 +89,7 @@ class Replay:
         self.unsettled: list[Settling] = []
         self.main: TurnTask | None = None
         self._due: deque[OpState] = deque(history.closings() if history.ops else ())
-        self._overdue: deque[OpState] = deque()
+        self._overdue: list[OpState] = []  # next to always empty, and cheaper to make than a deque
         self._held: list[Op[Any]] = []
         self._dropped: list[OpState] = []
         """Recorded as open, but not wanted by the code any more."""
@@ -122,7 +122,7 @@ class Replay:
             self._turn()
         while (due or overdue or self.replaying) and self.blocked is None and not (self.main and self.main.done()):
             if overdue:
-                state = overdue.popleft()
+                state = overdue.pop(0)
             elif due:
                 state = due.popleft()
                 self._last_order = state.order

@@ -11,7 +11,7 @@ from plait.kernel import values
 from plait.kernel.effects import Block, Decision, Effect, Finish, RequestApproval, SetTimer, StartChild
 from plait.kernel.errors import ErrorInfo, NotFound, PlaitError
 from plait.kernel.events import Event
-from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.ids import NEVER, TaskToken
 from plait.kernel.machine import RunInfo
 from plait.kernel.task import Task
 
@@ -30,7 +30,7 @@ from .op_state import OpState
 from .registry import AnyWorkflow
 from .replay import Replay
 
-_STARTS = Task | SetTimer | RequestApproval | StartChild
+_STARTS = (Task, SetTimer, RequestApproval, StartChild)
 
 
 class Replayer:
@@ -39,7 +39,7 @@ class Replayer:
         self._around = around
         self._replay: Replay | None = None
         self._decision = Decision()
-        self._now = Millis(0)
+        self._now = NEVER
         self._started = False
         self._unloaded = False
         self._reopened = False
@@ -193,7 +193,8 @@ class Replayer:
     def _open_op(self, token: TaskToken) -> OpState | None:
         """The open operation of a token; none for one of before a rewind."""
         history = self.history
-        op = history.ops.get(self._path(token) if history.generation or token.startswith("~") else token)
+        # Before the first rewind a token is a path; one of another generation, as a fork may get, is none
+        op = history.ops.get(self._path(token) if history.generation else token)
         return op if op is not None and op.status == "open" else None
 
     def _path(self, token: TaskToken) -> str:

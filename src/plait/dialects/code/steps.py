@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
-from plait.kernel.ids import TaskToken, caller_id
+from plait.kernel.ids import caller_id
 from plait.kernel.store import LineLevel
 from plait.kernel.task import CALL, Attempt, Task, current_attempt
 from plait.kernel.task_inputs import STEP, PythonInput
@@ -28,6 +28,8 @@ from .op_state import INLINE, OpState, Undoable
 from .scope import Scope
 
 T = TypeVar("T")
+
+_init: Callable[..., None] = Op.__init__  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +110,12 @@ class StepOp(Op[T]):
         options: Options,
         returns: Any,
     ) -> None:
-        if not callable(fn):
+        if named is None and not callable(fn):
             check_name("step", name)  # a forgotten name is what puts an argument in the function's place
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
-        Op.__init__(self, scope, name, 3)  # pyright: ignore[reportUnknownMemberType]
+        _init(self, scope, name, 3)
         self._fn = fn
         self._named = named  # the same, if it is a @step
         self._args = args
@@ -155,15 +157,15 @@ class StepOp(Op[T]):
         return codec.result.decode(state.output) if state.output else None
 
     def task(self) -> Task:
-        named, replay, at = self._named, self.scope.replay, self.at
-        if named is not None and self._options.queue is not None:
+        named, options, at, replay = self._named, self._options, self.at, self.scope.replay
+        if options.queue is not None and named is not None:
             return self._queued(named)
         history = replay.history
         if history.generation:
             token, key = replay.token(at), f"{history.run_id}:{at}:{history.generation}"
-        else:  # a run that was never rewound, as most
-            token, key = TaskToken(at), f"{history.run_id}:{at}:0"
-        return Task(token, f"step `{at}`", CALL, self, self._options.policy, key, at)
+        else:  # a run that was never rewound, as most: its tokens are its paths
+            token, key = at, f"{history.run_id}:{at}:0"
+        return Task(token, f"step `{at}`", CALL, self, options.policy, key, at)  # pyright: ignore[reportArgumentType]
 
     # -- as the input of its task --------------------------------------------------------------------------------
 
