@@ -11,7 +11,7 @@ from typing import Any, assert_never
 
 from msgspec import Raw
 
-from . import approvals, child_compensation, lifecycle, notices, values
+from . import approvals, child_compensation, lifecycle, notices, suspensions, values
 from .apply_effects import apply, cancel_child, drop_children
 from .breach import breach_of
 from .effects import CancelChild, Compensate, FailTask, Finish
@@ -30,6 +30,7 @@ from .inputs import (
     Continue,
     Decided,
     Delegate,
+    KeepEntry,
     Loaded,
     Message,
     Patch,
@@ -37,9 +38,11 @@ from .inputs import (
     Resume,
     RetryDue,
     Start,
+    Suspend,
     TaskResult,
     TimerFired,
 )
+from .journal import SUSPENDED
 from .limits import exceeded
 from .open_tasks import RETRY, open_task, revoke, try_again
 from .recovery import expired, rejected, requeue, start_again
@@ -64,6 +67,10 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             _timer(input, run, unit)
         case TaskResult():
             take_result(input, run, unit)
+        case KeepEntry():
+            return suspensions.keep(input, run, unit)
+        case Suspend():
+            suspensions.suspend(input, run, unit)
         case ClaimExpired():
             _claim_expired(input, run, unit)
         case Rejected():
@@ -97,7 +104,10 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             pass
         case ChildStarted() | ChildFinished():
             # One that outlived its parent is heard for when that is reopened
-            if run.machine.accepts_late_results or not run.state.rolling_back:
+            if suspensions.is_wait(input.token):
+                if isinstance(input, ChildFinished):
+                    suspensions.child_finished(input, run, unit)
+            elif run.machine.accepts_late_results or not run.state.rolling_back:
                 _hear(input, run, unit)
         case CompensateChild():
             _compensate_for_parent(input, run, unit)
@@ -160,6 +170,9 @@ def _vote(cast: Decided, run: Run, unit: UnitOfWork) -> Raw | None:
     if decided is None:
         return None
     try:
+        if suspensions.is_wait(decided.token):
+            suspensions.decided(decided, run, unit)
+            return None
         return _hear(decided, run, unit)
     except PlaitError:
         if not counted:  # the machine does not wait for it, so it was not open
@@ -297,6 +310,8 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             # Not by its timer: that would fire when the run is parked, and wake it to set those of the others
             unit.clear_timer(TaskToken(RETRY + effect.token))
             _retry(effect.token, run, unit)
+    if loaded.how == "fork":
+        suspensions.ask_again(run, unit)
     if state.notices:
         notices.send_again(run, unit)
     if run.blocked is None:
@@ -407,7 +422,7 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
     token, late = fired.token, run.machine.accepts_late_results
     unit.clear_timer(token)
     if run.state.status != "running":
-        if late and not token.startswith((DEADLINE, RETRY, approvals.ESCALATE)):
+        if late and not token.startswith((DEADLINE, RETRY, approvals.ESCALATE, SUSPENDED)):
             _hear(fired, run, unit)
     elif token == DEADLINE:
         error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
@@ -416,6 +431,8 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
         _retry(TaskToken(token[len(RETRY) :]), run, unit)
     elif token.startswith(approvals.ESCALATE):
         approvals.escalate(TaskToken(token[len(approvals.ESCALATE) :]), run, unit)
+    elif suspensions.is_wait(token):
+        suspensions.timer_fired(token, run, unit)
     elif late or not run.state.rolling_back:
         _hear(fired, run, unit)
 

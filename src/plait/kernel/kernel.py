@@ -27,6 +27,7 @@ from .errors import LeaseLost, Unavailable
 from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Start
+from .journal_waiters import JournalWaiters
 from .leases import Leases
 from .limits import Limits
 from .loader import Loader
@@ -129,6 +130,7 @@ class Kernel:
             callers=self._callers,
             subscriptions=self.subscriptions,
             task_logs=self.task_logs,
+            journals=JournalWaiters(self._queue, self.run_cache),
             leases=self.leases,
             ownership=self._ownership,
             quarantine=quarantine,

@@ -11,7 +11,7 @@ from . import blob_parts, values
 from .approval import Approval, ApprovalChange
 from .blobs import digest_of
 from .effects import StartChild
-from .errors import ErrorInfo
+from .errors import ErrorInfo, PlaitError
 from .events import Event
 from .ids import Millis, RunId, Seq, TaskToken, shard_of
 from .inputs import AnyInput
@@ -20,6 +20,13 @@ from .store import DeadLetter, InboxRow, LogRow, NewChild, Settled, Taken, Timer
 from .tasks import OpenTask
 
 S = TypeVar("S", bound=msgspec.Struct)
+
+
+class KeptEntry(msgspec.Struct, frozen=True, gc=False):
+    token: TaskToken
+    attempt: int
+    index: int
+    refusal: PlaitError | None = None
 
 
 class UnitOfWork(msgspec.Struct, gc=False):
@@ -44,6 +51,8 @@ class UnitOfWork(msgspec.Struct, gc=False):
     tasks: list[OpenTask] = []
     """What to start."""
     revoked: list[TaskToken] | None = None
+    kept: list[KeptEntry] | None = None
+    """What became of entries of journals that attempts of this process wait for."""
     more: bool = False
     ended: bool = False
 

@@ -14,6 +14,7 @@ from .crashes import CrashFailure, Report, survives_every_crash
 from .driver import DriverFailed, MemoryDriver
 from .effects import Effect, Effects
 from .history import History, history
+from .scripted_model import ScriptedModel
 from .sim import Sim, SimRun, StuckError, sim
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "History",
     "MemoryDriver",
     "Report",
+    "ScriptedModel",
     "Sim",
     "SimRun",
     "StuckError",

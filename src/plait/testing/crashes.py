@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from plait.agents.model import Model
 from plait.kernel import values
 from plait.kernel.bundle import Startable
 from plait.kernel.errors import ErrorInfo
@@ -61,14 +62,15 @@ async def survives_every_crash(
     definitions: Sequence[object] = (),
     limits: Limits | None = None,
     effects: Effects | None = None,
+    models: Callable[[], Mapping[str, Model]] | None = None,
     moments: Sequence[Moment] = MOMENTS,
     caches: Sequence[int] = _CACHES,
 ) -> Report:
     """Crashes a run before, inside and after each of its commits, with `code_cache` on and off, and asserts that
     output, history, messages and children are as if nothing had happened. `definitions` are others that it needs, and
-    the steps that goals are planned with. What its steps note in `effects` must be the same, with the same keys. Fewer
-    `moments` or `caches` are tried sooner."""
-    trial = _Trial(definition, input, script, definitions, limits, effects)
+    the steps that goals are planned with; `models` makes those that agents use, anew for each trial. What its steps
+    note in `effects` must be the same, with the same keys. Fewer `moments` or `caches` are tried sooner."""
+    trial = _Trial(definition, input, script, definitions, limits, effects, models)
     expected = await trial.undisturbed(caches[0])
     crashes = 0
     for cache in caches:
@@ -123,6 +125,7 @@ class _Trial:
         definitions: Sequence[object],
         limits: Limits | None,
         effects: Effects | None,
+        models: Callable[[], Mapping[str, Model]] | None,
     ) -> None:
         self._definition = definition
         self._input = input
@@ -131,6 +134,7 @@ class _Trial:
         self._definitions = [*own, *(other for other in definitions if other is not definition)]
         self._limits = limits
         self._effects = effects or Effects()
+        self._models: Callable[[], Mapping[str, Model]] = models or dict[str, Model]
 
     async def undisturbed(self, cache: int) -> _Ending:
         commits = _Commits(None)
@@ -154,7 +158,15 @@ class _Trial:
 
     async def _run(self, commits: _Commits, cache: int) -> _Ending:
         store = MemoryStore(faults=commits)
-        sim = Sim(self._definitions, seed=0, code_cache=cache, limits=self._limits, store=store, ids=_OneSeed(0))
+        sim = Sim(
+            self._definitions,
+            seed=0,
+            code_cache=cache,
+            limits=self._limits,
+            store=store,
+            ids=_OneSeed(0),
+            models=self._models(),
+        )
         self._effects.begin(sim)
         await sim.open()
         try:

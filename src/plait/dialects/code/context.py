@@ -16,6 +16,7 @@ from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.values import encode
 
+from .agents import AgentOp, AgentOptions
 from .answering import Answering
 from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
@@ -139,6 +140,30 @@ class Context:
         if merged.queue is not None:
             self._needs_engine("step(queue=...)")
         return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
+
+    # -- agents ----------------------------------------------------------------------------------------------------
+
+    @overload
+    def agent(
+        self,
+        name: str,
+        prompt: str,
+        payload: Any = None,
+        *,
+        model: str,
+        returns: type[T],
+        **options: Unpack[AgentOptions],
+    ) -> Op[T]: ...
+    @overload
+    def agent(
+        self, name: str, prompt: str, payload: Any = None, *, model: str, **options: Unpack[AgentOptions]
+    ) -> Op[Any]: ...
+    def agent(
+        self, name: str, prompt: str, payload: Any = None, *, model: str, returns: Any = Any, **options: Any
+    ) -> Op[Any]:
+        """Lets a language model of the engine work on the payload, with `tools`; each of its turns is recorded, and
+        none is paid for twice. The result is its output, of the type `returns` if that is given."""
+        return AgentOp(self._scope, name, prompt, payload, model, returns, cast("AgentOptions", options))
 
     # -- time ----------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from typing import Any, TypeGuard, TypeVar
 
+from plait.agents.model import Model
 from plait.dialects.code.definition import Workflow
 from plait.engine import Handle
 from plait.engine.ask import ask
@@ -66,6 +67,7 @@ class Sim:
         store: MemoryStore | None,
         start: datetime = START,
         ids: Ids | None = None,
+        models: Mapping[str, Model] | None = None,
     ) -> None:
         self.clock = VirtualClock(start)
         self.store = store or MemoryStore(clock=self.clock)
@@ -75,6 +77,7 @@ class Sim:
         self._ids = ids or Ids(seed)
         self._code_cache = code_cache
         self._limits = limits
+        self._models = models
         self._reopening = asyncio.Lock()
         self.clock.settle = self.settle
 
@@ -119,6 +122,7 @@ class Sim:
                 store=self.store,
                 clock=self.clock,
                 ids=self._ids,
+                models=self._models,
             )
             try:
                 return await engine.__aenter__()
@@ -305,9 +309,10 @@ async def sim(
     limits: Limits | None = None,
     store: MemoryStore | None = None,
     start: datetime = START,
+    models: Mapping[str, Model] | None = None,
 ) -> AsyncGenerator[Sim]:
     """An engine for tests, with virtual time and crashes on demand. The same seed gives the same ids."""
-    found = Sim(definitions, seed=seed, code_cache=code_cache, limits=limits, store=store, start=start)
+    found = Sim(definitions, seed=seed, code_cache=code_cache, limits=limits, store=store, start=start, models=models)
     await found.open()
     try:
         yield found
