@@ -115,6 +115,20 @@ class MakesDrafts(Protocol):
         ...
 
 
+@runtime_checkable
+class AnswersCallers(Protocol):
+    """A dialect whose runs answer queries, take updates, and publish values. `machine` is folded up to what is
+    committed, in this process or another than the run's owner."""
+
+    def query(self, machine: Machine, name: str, argument: Raw, now: Millis) -> Raw:
+        """Reads; refuses with a `PlaitError`, `NotFound` or `Conflict` if only the owner could tell."""
+        ...
+
+    def published(self, machine: Machine, key: str) -> Raw | None:
+        """The last value of a key; None if there is none."""
+        ...
+
+
 Retell = Callable[[Recorded], Recorded | None]
 """An event in the words of other readers; None if they are not told of it."""
 

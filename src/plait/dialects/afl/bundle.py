@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from msgspec import Raw
 
-from plait.agents.models import Models, is_model
+from plait.agents.models import Models
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Contents, Description, Numbering, Plan
@@ -23,7 +23,7 @@ from plait.kernel.task import Executor
 
 from .contents import contents_of
 from .definition import Afl
-from .executors import HandlerExecutor, PromptExecutor, Tell
+from .executors import HandlerExecutor, Tell
 from .handlers import Handlers, Lookup, Registration
 from .libraries import completed, configured_libraries
 from .names import NAME
@@ -59,11 +59,12 @@ class AflBundle:
         stored: StoredHandlers | None = None,
         executors: Sequence[Executor] = (),
         observers: Observers | None = None,
+        models: Models | None = None,
     ) -> None:
         """`tell` sends messages to runs: what a handler says before its answer. Where there are `observers`, runs are
         counted."""
         self.handlers = Handlers()
-        self.models = Models()
+        self.models = models or Models()
         self.stored = stored
         """Handlers that namespaces have registered; None: there is nothing of that."""
         self.libraries: Sequence[str | Path] = configured_libraries()
@@ -77,7 +78,6 @@ class AflBundle:
         self._declared: dict[str, Afl] = {}
         self.executors: Sequence[Executor] = (
             HandlerExecutor(self.handlers, tell),
-            PromptExecutor(self.models),
             *(() if scripts is None else (ScriptExecutor(scripts),)),
             *executors,
         )
@@ -98,8 +98,6 @@ class AflBundle:
     def declare(self, definition: object) -> bool:
         if isinstance(definition, Registration):
             self.handlers.add(definition)
-        elif is_model(definition):
-            self.models.add(definition)
         elif isinstance(definition, Afl):
             self._declared[definition.label] = definition
             self._keep_handlers(definition)

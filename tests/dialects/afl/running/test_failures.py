@@ -243,6 +243,21 @@ def test_a_child_run_as_compensator_is_refused():
         body("a = Ask(x = 1)", handlers={"Ask": Registration("Ask", print, compensate="t.Undo"), "Undo": child("kid")})
 
 
+@pytest.mark.parametrize("letter", [False, True], ids=["run", "dead letter"])
+def test_a_run_that_was_compensated_does_not_go_on(letter: bool):
+    undone = {"Ask": Registration("Ask", print, compensate="t.Undo")}
+    player = body("a = Ask(x = 1) b = Ask(x = a.n)", handlers=undone).start()
+    player.finish("a", {"n": 2})
+    failed = player.token("b")
+    player.fail("b")
+    player.give(Resume("compensate"), "compensate")
+    player.finish("compensate:a")
+    assert player.status == "failed"
+    player.ask(Resume("settle", token=failed, verdict="retry") if letter else Resume("retry"))
+    assert player.refusals[-1][0] == "AFL_COMPENSATED"
+    assert player.open == {}
+
+
 # -- reopen ------------------------------------------------------------------------------------------------------------
 
 

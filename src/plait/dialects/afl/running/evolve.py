@@ -165,7 +165,7 @@ def _rolling_back(state: AflState, event: RollbackStarted, at: Millis) -> None:
 
 
 def _rolled_back(state: AflState, event: RollbackStep, at: Millis) -> None:
-    found = compensated(event.at) if event.status == "completed" else None
+    found = (event.child or compensated(event.at)) if event.status == "completed" else None
     if found is not None and found not in state.undone:
         state.undone.append(found)
 
