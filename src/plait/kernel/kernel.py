@@ -136,10 +136,10 @@ class Kernel:
             background=self._background,
             observers=self.observers,
         )
-        resolver = Resolver(
+        self._resolver = Resolver(
             resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
         )
-        self.loop = RunLoop(store, clock, limits, self._queue, resolver, self.dispatcher, self.observers)
+        self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -222,6 +222,11 @@ class Kernel:
     def running(self) -> int:
         """How many tasks are under way here."""
         return sum(run.state.tasks.running for run in self.run_cache.all())
+
+    @property
+    def resolving(self) -> int:
+        """How many decisions wait for the definitions of their children."""
+        return self._resolver.resolving
 
     @property
     def owner(self) -> str:

@@ -35,6 +35,10 @@ class UnitOfWork(msgspec.Struct, gc=False):
     """Children to be resolved before this can be committed."""
     breach: ErrorInfo | None = None
     """The limit that a decision broke; its effects are left out."""
+    stopped: list[RunId] = []
+    """Children that were under way and are cancelled because what the run did is compensated."""
+    unborn: frozenset[RunId] = frozenset()
+    """Children that a limit forbids: they are never started, so nobody hears of them."""
 
     # After the commit
     tasks: list[OpenTask] = []
