@@ -94,12 +94,14 @@ class DecisionBuilder(msgspec.Struct, gc=False):
         for node in nodes:
             record = self.run.state.context.get(node)
             if record is not None and record.executions:
-                metadata = {
+                metadata: dict[str, Any] = {
                     "completed_at": record.completed_at,
                     "duration_ms": record.duration_ms,
                     "attempt": record.attempt,
                     "iteration": record.iteration,
                 }
+                if record.decision:
+                    metadata["decision"] = _decode(record.decision)
                 found[node] = {"output": _decode(record.output), "metadata": metadata}
         return found
 

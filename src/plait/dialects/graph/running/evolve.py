@@ -144,6 +144,10 @@ class Folding:
     def branch_taken(self, event: e.BranchTaken) -> None:
         self.run.state.choices[event.node_id] = Choice("branch", tuple(event.next_nodes))
 
+    def agent_decided(self, event: e.AgentDecided) -> None:
+        decision = Raw(_encode({"next_nodes": event.next_nodes, "reasoning": event.reasoning}))
+        self.run.state.context[event.node_id].decision = decision
+
     def failed(self, event: e.NodeFailed) -> None:
         execution = self.run.state.executions[event.token_id]
         execution.error, execution.attempts, execution.accepted = event.error, event.attempts, 0
@@ -316,6 +320,7 @@ _FOLDS: dict[type[Event], Callable[[Folding, Any], None]] = {
     e.ConditionJudged: Folding.judged,
     e.BranchTaken: Folding.branch_taken,
     e.NodeFailed: Folding.failed,
+    e.AgentDecided: Folding.agent_decided,
     e.ChildRetried: Folding.child_retried,
     e.TokenDeadLettered: Folding.dead_lettered,
     e.TokenReprocessed: Folding.reprocessed,

@@ -140,6 +140,8 @@ class NodeRecord(msgspec.Struct, omit_defaults=True, gc=False):
     """Its last settle emitted nothing."""
     payload: Raw = NULL
     started_at: Millis = Millis(0)
+    decision: Raw = ABSENT
+    """Of an agent that chose the way on: `{next_nodes, reasoning}`."""
 
 
 class Done(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
