@@ -71,6 +71,7 @@ class Services:
     clock: Clock
     limits: Limits
     subscriptions: Subscriptions
+    observers: Observers
     executors: CommonExecutors
     alive: Callable[[], Any]
     """The hosts that engines are alive on; awaited."""
@@ -152,6 +153,7 @@ class Engine:
             clock=clock,
             limits=limits,
             subscriptions=self.kernel.subscriptions,
+            observers=self.observers,
             executors=self.executors,
             alive=self._hosts,
             watches=watches,
@@ -223,6 +225,11 @@ class Engine:
         """All dialects that this engine knows, by name; they are loaded for that."""
         self._bundles.load_all()
         return self._bundles
+
+    @property
+    def loaded_bundles(self) -> list[Bundle]:
+        """Of the dialects that something has asked for."""
+        return list(self._bundles.values())
 
     @property
     def default_dialect(self) -> str:

@@ -33,7 +33,7 @@ from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
 from .open_tasks import open_task, revoke, try_again
-from .replies import answer_reply
+from .replies import answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import SUBJECT, DeadLetter, InboxRow, NewChild, RunRow, Taken, own_subject
 from .task import Task
@@ -67,7 +67,8 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case WithdrawApproval():
             approvals.withdraw(effect, run, unit)
         case Answer():
-            unit.take(Taken(effect.key, answer_reply(effect.body)))
+            refusal = effect.refusal
+            unit.take(Taken(effect.key, answer_reply(effect.body) if refusal is None else refusal_reply(refusal)))
         case Block():
             run.block(effect.error)
         case Finish() | FailTask() | Compensate():

@@ -86,6 +86,8 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             approvals.delegate(input, run, unit)
         case Patch():
             return _patch(input, run, unit)
+        case Message(purpose="query"):
+            return _ask(input, run, unit)
         case Message():
             kept = run.machine.keeps_late_messages and not input.asks and run.state.status != "running"
             if not (kept or run.machine.accepts_late_results):
@@ -119,9 +121,7 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.events += events
     else:
         unit.events = events
-    if decision.refusal is not None:
-        raise decision.refusal
-    if type(input) is Patch:  # before the effects: they may end the run
+    if type(input) is Patch and decision.refusal is None:  # before the effects: they may end the run
         run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
@@ -143,6 +143,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
             lifecycle.compensate_again(effect.token, run, unit)
         else:
             apply(effect, run, unit)
+    if decision.refusal is not None:
+        raise decision.refusal
     return LATER if decision.replies_later else decision.reply
 
 
@@ -291,6 +293,10 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             apply(effect, run, unit)
         elif (interrupted := start_again(effect, run, unit)) is not None:
             _ask(interrupted, run, unit)
+        elif state.tasks.is_due(effect.token, unit.at):
+            # Not by its timer: that would fire when the run is parked, and wake it to set those of the others
+            unit.clear_timer(TaskToken(RETRY + effect.token))
+            _retry(effect.token, run, unit)
     if state.notices:
         notices.send_again(run, unit)
     if run.blocked is None:

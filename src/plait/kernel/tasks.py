@@ -148,6 +148,11 @@ class TaskBook:
         ]
         return [*self._openings.values(), *found]
 
+    def is_due(self, token: TaskToken, now: Millis) -> bool:
+        """Whether it waits for no time any more, but for its machine to let it begin."""
+        found = self._open.get(token)
+        return found is not None and found.retry_at is not None and found.retry_at <= now
+
     def enqueue_again(self) -> None:
         """The run is a copy: the rows that its log tells of are the other run's."""
         self._openings.clear()

@@ -96,6 +96,7 @@ def _afl(services: Services) -> Bundle:
         tell=services.tell,
         scripts=services.executors,
         stored=StoredHandlers(services.records, services.clock),
+        observers=services.observers,
     )
 
 

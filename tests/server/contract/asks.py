@@ -43,7 +43,11 @@ ASKS: dict[str, Ask] = {
     "runs.compensate": Ask(body={}, run=lambda world: world.ended),
     "runs.patch": Ask(409, {"operations": [{"op": "remove", "node": "ship"}]}),  # code can't be patched
     "runs.message": Ask(body={"name": "go"}),
+    "runs.query": Ask(404, {}),  # it has none of that name
+    "runs.update": Ask(404, {}),
+    "runs.published": Ask(),
     "runs.graph": Ask(409),  # code has none
+    "runs.source": Ask(run=lambda world: world.afl_run),
     "runs.record": Ask(409),  # only graphs have one
     "runs.fork": Ask(201, {}, run=lambda world: world.ended),
     "definitions.list": Ask(),

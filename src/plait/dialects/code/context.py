@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from random import Random
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
+from typing import Any, Literal, NoReturn, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
 from uuid import UUID
 
 from msgspec import Raw
@@ -14,13 +14,17 @@ from msgspec import Raw
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
+from plait.kernel.values import encode
 
+from .answering import Answering
 from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
 from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
+from .errors import ContinueAsNew, WorkflowCodeError
 from .events import Kind
 from .keyword_arguments import take_keywords
+from .location import check_name
 from .loops import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
@@ -132,6 +136,8 @@ class Context:
         if options:
             fn, args, given = take_keywords(cast("Any", fn), name, args, options)  # type: ignore[assignment]
             merged = merged.under(given)
+        if merged.queue is not None:
+            self._needs_engine("step(queue=...)")
         return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
 
     # -- time ----------------------------------------------------------------------------------------------------
@@ -240,6 +246,7 @@ class Context:
 
     def send(self, name: str, run_id: str, message: str, body: Any = None) -> Op[None]:
         """Sends a message to another run of this namespace, once."""
+        self._needs_engine("send")
         if not checked_text(f"the message name of send `{name}`", message):
             raise bad_option(f"send `{name}` has no message name", "name the message that the other run listens for")
         return SendOp(self._scope, name, self._run_key(run_id, name), message, body)
@@ -365,6 +372,7 @@ class Context:
         self, name: str, definition: Any, id: str | None, deadline: Sec | None, labels: dict[str, str] | None
     ) -> tuple[Reference, RunId | None, Due | None, dict[str, str]]:
         """What a child is started with, checked."""
+        self._needs_engine("child")
         for label in chain.from_iterable((labels or {}).items()):
             checked_text(f"a label of child `{name}`", label)
         if isinstance(definition, Workflow):
@@ -390,10 +398,60 @@ class Context:
         """Asks people; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
         they fill in is `form`, a dataclass or a JSON Schema. `required` of the `approvers` must approve, one who
         rejects is enough; `escalate_to` may decide too when nobody has after `escalate_after`."""
+        self._needs_engine("approve")
         due = None if timeout is None else self._in(timeout, name)
         later = None if escalate_after is None else self._in(escalate_after, name)
         votes = voting(name, required, approvers, later, escalate_to)
         return ApproveOp(self._scope, name, request(name, by, title, form, evidence, votes), due)
+
+    # -- callers -------------------------------------------------------------------------------------------------
+
+    def publish(self, key: str, value: Any) -> None:
+        """Publishes a value for anyone to read: `handle.published(key)` is the last, `handle.stream(key)` gives all.
+        Recorded once, however often the run is replayed."""
+        checked_text("the key of publish", key)
+        try:
+            raw = encode(value, max_bytes=self._replay.around.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", f"the value of publish `{key}`", why=str(error)) from None
+        self._scope.check("publish", key)
+        self._answering().publish(self._scope, key, raw)
+
+    def on_query(self, name: str, fn: Callable[..., Any]) -> None:
+        """Answers `handle.query(name, argument)` with what `fn(argument)` returns. It may only look: what it changes is
+        gone, and it has no ctx. A run that has ended answers too."""
+        self._at_root("on_query", name).add_query(name, fn)
+
+    def on_update(self, name: str, handler: Callable[..., Any], validator: Callable[..., Any] | None = None) -> None:
+        """Lets `handle.update(name, body)` run `handler(ctx, body)` inside the workflow; what it returns is the answer.
+        What `validator(body)` raises refuses the update before anything is recorded."""
+        self._at_root("on_update", name).add_update(name, handler, validator)
+
+    def _at_root(self, what: str, name: str) -> Answering:
+        self._scope.check(what, check_name(what, name))
+        if self._scope.path:
+            fix = "call it in the workflow function itself, before the first thing that it waits for"
+            raise WorkflowCodeError("WRONG_CTX", f"{what} `{name}` is called in {self._scope.label}", fix=fix)
+        return self._answering()
+
+    def _answering(self) -> Answering:
+        if self._replay.answering is None:
+            self._replay.answering = Answering(Context)
+        return self._replay.answering
+
+    def continue_as_new(self, input: Any = None) -> NoReturn:
+        """Begins the run anew with another input, and an empty history: for a run that would grow without end. It keeps
+        its id, its labels, its deadline and its parent, messages that wait, and rollback handlers that are steps. What
+        is open is settled as at the end of a run; names can be used again."""
+        self._scope.check("continue_as_new", "")
+        if self._scope.path:
+            what, fix = f"continue_as_new is called in {self._scope.label}", "call it in the workflow function itself"
+            raise WorkflowCodeError("WRONG_CTX", what, fix=fix)
+        try:
+            raw = encode(input, max_bytes=self._replay.around.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", "the input to continue with", why=str(error)) from None
+        raise ContinueAsNew(raw)
 
     # -- changing code -------------------------------------------------------------------------------------------
 
@@ -410,6 +468,15 @@ class Context:
         return RemovedOp(self._scope, name, kind, rollback)
 
     # -- details -------------------------------------------------------------------------------------------------
+
+    def _needs_engine(self, what: str) -> None:
+        if self._replay.around.embedded:
+            raise WorkflowCodeError(
+                "NEEDS_ENGINE",
+                f"ctx.{what} needs an Engine",
+                why="this run is embedded: run_workflow has no other runs, no people and no workers",
+                fix="start it with Engine.start",
+            )
 
     def _in(self, duration: Sec, name: str) -> Due:
         try:

@@ -6,15 +6,15 @@ on a private event loop and can only wait for what the kernel delivers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, assert_never
 
 import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Decision, Effect, WithdrawApproval
-from plait.kernel.errors import Conflict, ErrorInfo
+from plait.kernel.effects import Answer, Decision, Effect, WithdrawApproval
+from plait.kernel.errors import Conflict, ErrorInfo, PlaitError
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
@@ -36,6 +36,7 @@ from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
 from . import view
+from .answering import no_such, update_path
 from .approvals import Verdict
 from .compensation import Undoing, returns_of
 from .context import entry
@@ -46,6 +47,7 @@ from .events import (
     RunBlocked,
     RunRecovered,
     RunRewound,
+    UpdateOpened,
 )
 from .op import Op, revoking
 from .op_state import OpState
@@ -110,7 +112,7 @@ class CodeMachine(Replayer):
             case TimerFired():
                 self._timer(input.token)
             case Message():
-                self._message(input)
+                self._hear(input)
             case ChildFinished():
                 self._child(input)
             case ChildStarted():
@@ -158,6 +160,70 @@ class CodeMachine(Replayer):
             self._effects([WithdrawApproval(token, "expired")] if op.kind == "approval" else [])
             self._record(OpClosed(op.at, messages=[] if op.kind == "message" else None))
         self._pump()
+
+    def _hear(self, message: Message) -> None:
+        match message.purpose:
+            case "message":
+                self._message(message)
+            case "update":
+                self._update(message)
+            case "query":
+                try:
+                    self._decision.reply = self.query(message.name, message.body, self._now)
+                except PlaitError as refusal:
+                    self._decision.refusal = refusal
+            case _:
+                assert_never(message.purpose)
+
+    def _update(self, message: Message) -> None:
+        """A caller's update: refused before anything is recorded, or taken up and answered when its handler is done."""
+        if self._replay is None and self.history.blocked is None and not self._unloaded:
+            self._play()
+        try:
+            self._accept(message)
+        except PlaitError as refusal:
+            self._decision.refusal = refusal
+            return
+        at = update_path(message.name, self.history.updates.get(message.name, 0))
+        self._record_as_code(UpdateOpened(at, message.id, message.name, message.body))
+        self._pump()
+        answer = next((e for e in self._decision.effects if isinstance(e, Answer) and e.key == message.id), None)
+        if answer is None:
+            self._decision.replies_later = True
+        else:
+            self._decision.effects.remove(answer)
+            self._decision.reply, self._decision.refusal = answer.body, answer.refusal
+
+    def _accept(self, message: Message) -> None:
+        replay = self._replay
+        if replay is None or replay.over:
+            why = "its code does not fit its history, or is not loaded" if replay is None else "it ends"
+            raise Conflict("CODE_NO_UPDATE", f"run {caller_id(self.info.run_id)} takes no updates now", why=why)
+        if replay.answering is None:
+            raise no_such("update", self.info.run_id, message.name, {})
+        replay.answering.accept(self.info.run_id, message.name, message.body)
+
+    def query(self, name: str, argument: Raw, now: Millis) -> Raw:
+        """What the workflow answers as it stands; refuses with a `PlaitError`. A copy of it is asked, so that nothing
+        that a handler does stays."""
+        definition = self._definition()
+        if definition is None:
+            raise self._not_loaded()
+        scratch = CodeMachine(self._around)
+        scratch.restore(self.history.snapshot())
+        answers: list[Raw] = []
+
+        def ask(replay: Replay) -> None:
+            if replay.blocked is not None:
+                raise Conflict(
+                    replay.blocked.code, f"run {caller_id(self.info.run_id)} is blocked", why=replay.blocked.fix
+                )
+            if replay.answering is None:
+                raise no_such("query", self.info.run_id, name, {})
+            answers.append(replay.answering.query(self.info.run_id, name, argument, self._around.max_payload))
+
+        scratch.rehearse(definition, now, look=ask)
+        return answers[0]
 
     def _message(self, message: Message) -> None:
         if message.id in self.history.seen:
@@ -358,8 +424,15 @@ class CodeMachine(Replayer):
         scratch.restore(self.history.snapshot())
         return scratch.rehearse(definition, now).blocked
 
-    def rehearse(self, definition: AnyWorkflow, now: Millis, *, spares: int | None = None) -> Replay:
-        """Plays the function without effects. It can't be played after that."""
+    def rehearse(
+        self,
+        definition: AnyWorkflow,
+        now: Millis,
+        *,
+        spares: int | None = None,
+        look: Callable[[Replay], None] | None = None,
+    ) -> Replay:
+        """Plays the function without effects, and lets `look` see what it came to. It can't be played after that."""
         self._now = now
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
         replay.loop.quiet = True
@@ -367,7 +440,11 @@ class CodeMachine(Replayer):
             replay.start(entry(definition, self.history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             replay.blocked = input_misfit(definition, error)
-        replay.evict()
+        try:
+            if look is not None:
+                look(replay)
+        finally:
+            replay.evict()
         return replay
 
 

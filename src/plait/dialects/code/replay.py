@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from msgspec import Raw
 
 from plait.kernel.effects import Effect
@@ -23,10 +24,11 @@ from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
+from .answering import Answering
 from .async_generators import watch
 from .definition import Workflow, bad_option
 from .deterministic_loop import TurnLoop, TurnTask
-from .divergence import diverged, end_of, spinning
+from .divergence import diverged, end_of, no_handler, spinning
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History
@@ -45,6 +47,13 @@ MAX_OPENED = 10_000
 """Operations that may be opened in one turn."""
 ENOUGH = 1_000
 """Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
+
+
+class _Spares(msgspec.Struct):
+    """What only a failure that is retried had led to."""
+
+    since: int
+    found: list[str] = []
 
 
 class Replay:
@@ -68,9 +77,9 @@ class Replay:
         self.effect = effect
         self._again = again
         """It goes on from another place than where its log ended, perhaps from inside a decision."""
-        self._spares = spares
-        self.spared: list[str] = []
-        """Operations after event number `spares` that the code has not asked for, and need not."""
+        self._spares = None if spares is None else _Spares(spares)
+        self.answering: Answering | None = None
+        """What callers may ask, once the code has said so."""
         self.loop = TurnLoop(history.run_id, self._time, self._open_timer)
         self.loop.quiet = collecting
         self.now: Millis = history.started_at
@@ -142,6 +151,8 @@ class Replay:
                 if self._opened >= ENOUGH and due and not self.replaying:
                     self.more = True
                     return
+            elif state.kind == "update":
+                self._begin_update(state)
         if self.replaying and self.blocked is None and not self.collecting:
             self._end_replay()  # the function ended: does history agree?
 
@@ -248,13 +259,13 @@ class Replay:
                 self.record(op.opened())
 
     def _remove(self, op: RemovedOp, state: OpState | None) -> None:
-        if state is not None:
-            if state.kind not in (op.original, "removed"):
-                self._diverge(op.at, f"{state.kind} `{state.at}`", f"removed {op.original} `{op.name}`", state)
-                return
+        if state is not None and state.kind not in (op.original, "removed"):
+            self._diverge(op.at, f"{state.kind} `{state.at}`", f"removed {op.original} `{op.name}`", state)
+            return
+        if state is not None or op.original == "update":
             self._visited.add(op.at)
             self._visited.update(path for path in self.history.ops if path.startswith(f"{op.at}/"))
-            if state.status == "open":
+            if state is not None and state.status == "open":
                 self._drop(state)
             for inner in list(self.history.open_ops()):
                 if inner.at.startswith(f"{op.at}/"):
@@ -321,6 +332,21 @@ class Replay:
         self.record(OpClosed(state.at, "cancelled", messages=[message.id for message in state.received or ()]))
         self.feed_all()
 
+    def _begin_update(self, state: OpState) -> None:
+        """An update that was accepted comes to its handler."""
+        if state.at in self._visited and self.replaying:  # its handler was removed
+            return
+        self._visited.add(state.at)
+        self.after, self.loop.calls = state.at, 0
+        handler = None if self.answering is None else self.answering.update(state)
+        if handler is None:
+            self.blocked = no_handler(self.run_id, state)
+        elif (why := handler.begin(self, state)) is not None:
+            self.blocked = RunBlocked(
+                "CODE_DECODE", state.at, str(handler.type), why, "make the type fit what was sent"
+            )
+        self._turn()
+
     def undecodable(self, op: Op[Any], why: str) -> None:
         self.blocked = RunBlocked(
             "CODE_DECODE",
@@ -355,6 +381,8 @@ class Replay:
                 self.record(op.opened())
             else:
                 self._begin(op)
+        if self.answering is not None and self._live:
+            self.answering.publish_held(self.record)
         self.feed_all()
 
     def _unvisited(self) -> OpState | None:
@@ -362,10 +390,15 @@ class Replay:
         for path, op in self.history.ops.items():
             if path in self._visited or op.spare or self._covered(path):
                 continue
-            if self._spares is None or op.opened_seq <= self._spares:
+            if self._spares is None or op.opened_seq <= self._spares.since:
                 return op
-            self.spared.append(path)
+            self._spares.found.append(path)
         return None
+
+    @property
+    def spared(self) -> list[str]:
+        """Operations after event number `spares` that the code has not asked for, and need not."""
+        return [] if self._spares is None else self._spares.found
 
     def _covered(self, path: str) -> bool:
         location = parse(path)

@@ -6,6 +6,7 @@ The machine says when to play; this says how it ends: the run is blocked, has en
 from __future__ import annotations
 
 import msgspec
+from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.effects import Block, Decision, Effect, Finish, RequestApproval, SetTimer, StartChild
@@ -16,19 +17,22 @@ from plait.kernel.machine import RunInfo
 from plait.kernel.task import Task
 
 from .context import entry
-from .errors import WorkflowCodeError, ops_of, to_info
+from .divergence import spinning
+from .errors import ContinueAsNew, WorkflowCodeError, ops_of, to_info
 from .events import (
     CodeLoaded,
     RunBlocked,
+    RunContinued,
     RunUnblocked,
 )
 from .history import History
 from .host import Surroundings
 from .location import place_of, token_of
 from .op import revoking
-from .op_state import OpState
+from .op_state import INLINE, OpState
 from .registry import AnyWorkflow
 from .replay import Replay
+from .steps import rollback_left_behind
 
 _STARTS = (Task, SetTimer, RequestApproval, StartChild)
 
@@ -103,10 +107,33 @@ class Replayer:
             self._fail(
                 WorkflowCodeError("FOREIGN_AWAIT", "the workflow cancelled itself", fix="raise an error instead")
             )
-        elif (error := main.exception()) is not None:
-            self._fail(error)
-        else:
+        elif (error := main.exception()) is None:
             self._complete(replay, main.result())
+        elif isinstance(error, ContinueAsNew):
+            self._begin_anew(replay, error.input)
+        else:
+            self._fail(error)
+
+    def _begin_anew(self, replay: Replay, input: Raw) -> None:
+        """The function is played from the top with another input, after this decision is committed. What is open is
+        settled as at the end of a run; messages that wait, and handlers that undo what was done, come along."""
+        inline = [record.at for record in self.history.undoables.values() if record.handler == INLINE]
+        try:
+            if inline:
+                raise rollback_left_behind(inline[0])
+            if not self.history.ops:
+                raise spinning("a workflow that continues as new")
+            replay.definition.arguments(input)
+        except WorkflowCodeError as error:
+            self._fail(error)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            what = "the input that it continues with does not fit the workflow"
+            self._fail(WorkflowCodeError("INPUT_INVALID", what, why=str(error)))
+        else:
+            self._revoke_open()
+            self._record(RunContinued(input))
+            self.close()
+            self._decision.more = True
 
     def _complete(self, replay: Replay, result: object) -> None:
         try:
@@ -138,6 +165,8 @@ class Replayer:
         """The run ends: what is open is stopped, and what this decision was about to start is not."""
         if self._replay is not None:
             self._replay.give_back_undelivered()
+            if self._replay.answering is not None:
+                self._replay.answering.settle_all(self._replay)
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
         kept: list[Effect] = []
         unborn: set[TaskToken] = set()

@@ -244,6 +244,16 @@ class SimRun:
         key = id or self._sim.engine.kernel.ids.key()  # one id for all tries
         return await self.on_handle(lambda handle: handle.message(name, body, key))
 
+    async def update(self, name: str, body: Any = None, id: str | None = None) -> Any:
+        key = id or self._sim.engine.kernel.ids.key()
+        return await self.on_handle(lambda handle: handle.update(name, body, key))
+
+    async def query(self, name: str, argument: Any = None) -> Any:
+        return await self.on_handle(lambda handle: handle.query(name, argument))
+
+    async def published(self, key: str) -> Any:
+        return await self.on_handle(lambda handle: handle.published(key))
+
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         await self._ask(Cancel(reason, compensate))
 
