@@ -15,10 +15,9 @@ from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 
-from .agents import AgentOp, AgentOptions
+from .agent_context import AgentContext
 from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
-from .caller_context import CallerContext
 from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .events import Kind
@@ -55,7 +54,7 @@ class ChildOptions(TypedDict, total=False):
     on_parent_close: Literal["cancel", "abandon"]
 
 
-class Context(CallerContext):
+class Context(AgentContext):
     """The durable operations of a run. Results are recorded under the names you give; a name is used once
     in its scope. Nothing else may be awaited in a workflow function, but asyncio's own tasks, groups,
     locks, `gather`, `wait`, `timeout` and `sleep` work."""
@@ -133,30 +132,6 @@ class Context(CallerContext):
         if merged.queue is not None:
             self._needs_engine("step(queue=...)")
         return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
-
-    # -- agents ----------------------------------------------------------------------------------------------------
-
-    @overload
-    def agent(
-        self,
-        name: str,
-        prompt: str,
-        payload: Any = None,
-        *,
-        model: str,
-        returns: type[T],
-        **options: Unpack[AgentOptions],
-    ) -> Op[T]: ...
-    @overload
-    def agent(
-        self, name: str, prompt: str, payload: Any = None, *, model: str, **options: Unpack[AgentOptions]
-    ) -> Op[Any]: ...
-    def agent(
-        self, name: str, prompt: str, payload: Any = None, *, model: str, returns: Any = Any, **options: Any
-    ) -> Op[Any]:
-        """Lets a language model of the engine work on the payload, with `tools`; each of its turns is recorded, and
-        none is paid for twice. The result is its output, of the type `returns` if that is given."""
-        return AgentOp(self._scope, name, prompt, payload, model, returns, cast("AgentOptions", options))
 
     # -- time ----------------------------------------------------------------------------------------------------
 
