@@ -21,7 +21,8 @@ from plait.dialects.code.events import (
     UpdateClosed,
     UpdateOpened,
 )
-from plait.dialects.code.history import History, HistoryImage
+from plait.dialects.code.history import History
+from plait.dialects.code.history_image import HistoryImage
 from plait.dialects.code.location import earlier_place, place_of, token_of
 from plait.dialects.code.op_state import OpState, Undoable
 from plait.kernel.errors import ErrorInfo

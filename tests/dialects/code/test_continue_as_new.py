@@ -48,6 +48,7 @@ async def test_a_run_goes_on_under_its_id_with_a_new_history(simulate: Simulate)
 async def test_it_is_the_same_however_often_it_is_replayed() -> None:
     async def script(s: Sim, run: SimRun) -> None:
         for n in range(3):
+            await s.settle()
             await run.message("next", n, f"m-{n}")
 
     await same_log(countdown, 2, script)

@@ -153,7 +153,7 @@ class Operation:
         """The path, with the ids of a world."""
         ids = world.ids(self.path) if self.names_something else {}
         if self.path.startswith("/api/v1/runs/{id}"):
-            ids = {"id": self.ask.run(world)}
+            ids = {"id": self.ask.run(world), "name": "count", "key": "count"}
         return self.path.format(**{name: quote(id, safe="") for name, id in ids.items()})
 
     def body(self, world: World) -> Any:

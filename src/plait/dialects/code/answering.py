@@ -27,8 +27,9 @@ from plait.kernel.ids import RunId, caller_id
 from plait.kernel.values import ABSENT
 
 from .definition import bad_option, is_async
+from .divergence import no_handler
 from .errors import StepError, WorkflowCodeError, to_info
-from .events import Published, UpdateClosed
+from .events import Published, RunBlocked, UpdateClosed
 from .hints import hint, unreadable
 from .host import Host
 from .location import segment
@@ -237,6 +238,17 @@ class RunningUpdate:
         self._running.pop(self.at, None)
         replay.record(closed)
         replay.effect(Answer(self._key, closed.output or values.NULL, refusal))
+
+
+def begin_update(replay: Host, state: OpState) -> RunBlocked | None:
+    """Starts the handler of an update; or says why the loaded code can't handle it."""
+    answering: Answering | None = replay.answering
+    handler = None if answering is None else answering.update(state)
+    if handler is None:
+        return no_handler(replay.run_id, state)
+    if (why := handler.begin(replay, state)) is None:
+        return None
+    return RunBlocked("CODE_DECODE", state.at, str(handler.type), why, "make the type fit what was sent")
 
 
 Running = dict[str, RunningUpdate]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 from random import Random
-from typing import Any, Literal, NoReturn, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
 from uuid import UUID
 
 from msgspec import Raw
@@ -14,18 +14,14 @@ from msgspec import Raw
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
-from plait.kernel.values import encode
 
-from .agents import AgentOp, AgentOptions
-from .answering import Answering
+from .agent_context import AgentContext
 from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
 from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
-from .errors import ContinueAsNew, WorkflowCodeError
 from .events import Kind
 from .keyword_arguments import take_keywords
-from .location import check_name
 from .loops import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
@@ -58,16 +54,12 @@ class ChildOptions(TypedDict, total=False):
     on_parent_close: Literal["cancel", "abandon"]
 
 
-class Context:
+class Context(AgentContext):
     """The durable operations of a run. Results are recorded under the names you give; a name is used once
     in its scope. Nothing else may be awaited in a workflow function, but asyncio's own tasks, groups,
     locks, `gather`, `wait`, `timeout` and `sleep` work."""
 
-    __slots__ = ("_replay", "_scope")
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-        self._replay = scope.replay
+    __slots__ = ()
 
     # -- who and when --------------------------------------------------------------------------------------------
 
@@ -140,30 +132,6 @@ class Context:
         if merged.queue is not None:
             self._needs_engine("step(queue=...)")
         return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
-
-    # -- agents ----------------------------------------------------------------------------------------------------
-
-    @overload
-    def agent(
-        self,
-        name: str,
-        prompt: str,
-        payload: Any = None,
-        *,
-        model: str,
-        returns: type[T],
-        **options: Unpack[AgentOptions],
-    ) -> Op[T]: ...
-    @overload
-    def agent(
-        self, name: str, prompt: str, payload: Any = None, *, model: str, **options: Unpack[AgentOptions]
-    ) -> Op[Any]: ...
-    def agent(
-        self, name: str, prompt: str, payload: Any = None, *, model: str, returns: Any = Any, **options: Any
-    ) -> Op[Any]:
-        """Lets a language model of the engine work on the payload, with `tools`; each of its turns is recorded, and
-        none is paid for twice. The result is its output, of the type `returns` if that is given."""
-        return AgentOp(self._scope, name, prompt, payload, model, returns, cast("AgentOptions", options))
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -429,55 +397,6 @@ class Context:
         votes = voting(name, required, approvers, later, escalate_to)
         return ApproveOp(self._scope, name, request(name, by, title, form, evidence, votes), due)
 
-    # -- callers -------------------------------------------------------------------------------------------------
-
-    def publish(self, key: str, value: Any) -> None:
-        """Publishes a value for anyone to read: `handle.published(key)` is the last, `handle.stream(key)` gives all.
-        Recorded once, however often the run is replayed."""
-        checked_text("the key of publish", key)
-        try:
-            raw = encode(value, max_bytes=self._replay.around.max_payload)
-        except PlaitError as error:
-            raise WorkflowCodeError("NOT_ENCODABLE", f"the value of publish `{key}`", why=str(error)) from None
-        self._scope.check("publish", key)
-        self._answering().publish(self._scope, key, raw)
-
-    def on_query(self, name: str, fn: Callable[..., Any]) -> None:
-        """Answers `handle.query(name, argument)` with what `fn(argument)` returns. It may only look: what it changes is
-        gone, and it has no ctx. A run that has ended answers too."""
-        self._at_root("on_query", name).add_query(name, fn)
-
-    def on_update(self, name: str, handler: Callable[..., Any], validator: Callable[..., Any] | None = None) -> None:
-        """Lets `handle.update(name, body)` run `handler(ctx, body)` inside the workflow; what it returns is the answer.
-        What `validator(body)` raises refuses the update before anything is recorded."""
-        self._at_root("on_update", name).add_update(name, handler, validator)
-
-    def _at_root(self, what: str, name: str) -> Answering:
-        self._scope.check(what, check_name(what, name))
-        if self._scope.path:
-            fix = "call it in the workflow function itself, before the first thing that it waits for"
-            raise WorkflowCodeError("WRONG_CTX", f"{what} `{name}` is called in {self._scope.label}", fix=fix)
-        return self._answering()
-
-    def _answering(self) -> Answering:
-        if self._replay.answering is None:
-            self._replay.answering = Answering(Context)
-        return self._replay.answering
-
-    def continue_as_new(self, input: Any = None) -> NoReturn:
-        """Begins the run anew with another input, and an empty history: for a run that would grow without end. It keeps
-        its id, its labels, its deadline and its parent, messages that wait, and rollback handlers that are steps. What
-        is open is settled as at the end of a run; names can be used again."""
-        self._scope.check("continue_as_new", "")
-        if self._scope.path:
-            what, fix = f"continue_as_new is called in {self._scope.label}", "call it in the workflow function itself"
-            raise WorkflowCodeError("WRONG_CTX", what, fix=fix)
-        try:
-            raw = encode(input, max_bytes=self._replay.around.max_payload)
-        except PlaitError as error:
-            raise WorkflowCodeError("NOT_ENCODABLE", "the input to continue with", why=str(error)) from None
-        raise ContinueAsNew(raw)
-
     # -- changing code -------------------------------------------------------------------------------------------
 
     def version(self, name: str, latest: int) -> Op[int]:
@@ -491,17 +410,6 @@ class Context:
         if kind not in get_args(Kind):
             raise bad_option(f"kind={kind!r} of removed `{name}`", f"use one of {', '.join(get_args(Kind))}")
         return RemovedOp(self._scope, name, kind, rollback)
-
-    # -- details -------------------------------------------------------------------------------------------------
-
-    def _needs_engine(self, what: str) -> None:
-        if self._replay.around.embedded:
-            raise WorkflowCodeError(
-                "NEEDS_ENGINE",
-                f"ctx.{what} needs an Engine",
-                why="this run is embedded: run_workflow has no other runs, no people and no workers",
-                fix="start it with Engine.start",
-            )
 
     def _in(self, duration: Sec, name: str) -> Due:
         try:

@@ -48,43 +48,12 @@ from .events import (
     UpdateClosed,
     UpdateOpened,
 )
+from .history_image import HistoryImage
 from .location import child_id, earlier_place, loops_of, parse, place_of, text
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
 from .op_state import INLINE, Branch, OpState, Undoable
 
 MAX_SEEN = 10_000
-
-
-class HistoryImage(msgspec.Struct, omit_defaults=True):
-    """The whole history, as a snapshot has it."""
-
-    seq: int
-    input: Raw
-    seed: int
-    started_at: Millis
-    ops: list[OpState]
-    undoables: list[Undoable]
-    queue: list[QueuedMessage]
-    seen: list[str]
-    orders: int
-    hash: str = ""
-    generation: int = 0
-    blocked: RunBlocked | None = None
-    causes: list[str] = []
-    ended: RunStatus | None = None
-    end_seq: int = 0
-    recoveries: int = 0
-    rolled_back: bool = False
-    rollback_error: ErrorInfo | None = None
-    arrivals: int = 0
-    ended_at: Millis | None = None
-    trimmed: bool = False
-    updates: dict[str, int] = {}
-    published: dict[str, dict[str, int]] = {}
-    latest: dict[str, Raw] = {}
-    era: int = 0
-    begun_seq: int = 1
-    created_at: Millis = Millis(0)
 
 
 class History:

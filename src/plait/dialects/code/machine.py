@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Answer, Decision, Effect, WithdrawApproval
+from plait.kernel.effects import Decision, Effect, WithdrawApproval
 from plait.kernel.errors import Conflict, ErrorInfo, PlaitError
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken, caller_id
@@ -37,10 +37,11 @@ from plait.kernel.view import Edge, Node, Reason
 
 from . import view
 from .agents import AgentOp
-from .answering import no_such, update_path
+from .answering import no_such
 from .approvals import Verdict
 from .compensation import Undoing, returns_of
 from .context import entry
+from .coverage import Spares
 from .errors import exhausted
 from .events import (
     MessageQueued,
@@ -48,7 +49,6 @@ from .events import (
     RunBlocked,
     RunRecovered,
     RunRewound,
-    UpdateOpened,
 )
 from .op import Op, revoking
 from .op_state import OpState
@@ -176,34 +176,6 @@ class CodeMachine(Replayer):
             case _:
                 assert_never(message.purpose)
 
-    def _update(self, message: Message) -> None:
-        """A caller's update: refused before anything is recorded, or taken up and answered when its handler is done."""
-        if self._replay is None and self.history.blocked is None and not self._unloaded:
-            self._play()
-        try:
-            self._accept(message)
-        except PlaitError as refusal:
-            self._decision.refusal = refusal
-            return
-        at = update_path(message.name, self.history.updates.get(message.name, 0))
-        self._record_as_code(UpdateOpened(at, message.id, message.name, message.body))
-        self._pump()
-        answer = next((e for e in self._decision.effects if isinstance(e, Answer) and e.key == message.id), None)
-        if answer is None:
-            self._decision.replies_later = True
-        else:
-            self._decision.effects.remove(answer)
-            self._decision.reply, self._decision.refusal = answer.body, answer.refusal
-
-    def _accept(self, message: Message) -> None:
-        replay = self._replay
-        if replay is None or replay.over:
-            why = "its code does not fit its history, or is not loaded" if replay is None else "it ends"
-            raise Conflict("CODE_NO_UPDATE", f"run {caller_id(self.info.run_id)} takes no updates now", why=why)
-        if replay.answering is None:
-            raise no_such("update", self.info.run_id, message.name, {})
-        replay.answering.accept(self.info.run_id, message.name, message.body)
-
     def query(self, name: str, argument: Raw, now: Millis) -> Raw:
         """What the workflow answers as it stands; refuses with a `PlaitError`. A copy of it is asked, so that nothing
         that a handler does stays."""
@@ -316,7 +288,9 @@ class CodeMachine(Replayer):
         scratch.restore(self.history.snapshot())
         scratch.history.evolve(RunReopened("retry"), self._now)
         scratch.history.evolve(RunRecovered(reset), self._now)
-        return scratch.rehearse(definition, self._now, spares=since).spared
+        spares = Spares(since)
+        scratch.rehearse(definition, self._now, spares=spares)
+        return spares.found
 
     def _settle(self, resume: Resume) -> None:
         op = self.history.ops.get(self._path(resume.token or TaskToken("")))
@@ -430,7 +404,7 @@ class CodeMachine(Replayer):
         definition: AnyWorkflow,
         now: Millis,
         *,
-        spares: int | None = None,
+        spares: Spares | None = None,
         look: Callable[[Replay], None] | None = None,
     ) -> Replay:
         """Plays the function without effects, and lets `look` see what it came to. It can't be played after that."""

@@ -15,7 +15,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from plait.kernel.effects import Effect
@@ -25,16 +24,17 @@ from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
 from .agents import AgentOp
-from .answering import Answering
+from .answering import Answering, begin_update
 from .async_generators import watch
+from .coverage import Spares, is_covered
 from .definition import Workflow, bad_option
 from .deterministic_loop import TurnLoop, TurnTask
-from .divergence import diverged, end_of, no_handler, spinning
+from .divergence import diverged, end_of, spinning
 from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History
 from .host import MAX_CALLBACKS, Settling, Surroundings
-from .location import child_id, parse, text, token_of
+from .location import child_id, token_of
 from .op import Op, revoking
 from .op_state import OpState
 from .scope import Scope, current
@@ -50,13 +50,6 @@ ENOUGH = 1_000
 """Operations opened in a decision after which the rest is left to the next one: others want their turn too."""
 
 
-class _Spares(msgspec.Struct):
-    """What only a failure that is retried had led to."""
-
-    since: int
-    found: list[str] = []
-
-
 class Replay:
     # Less than thirty attributes: Python keeps more of them in a dictionary of their own, which is slow to make
     def __init__(
@@ -69,7 +62,7 @@ class Replay:
         *,
         collecting: bool = False,
         again: bool = False,
-        spares: int | None = None,
+        spares: Spares | None = None,
     ) -> None:
         self.definition = definition
         self.history = history
@@ -78,7 +71,7 @@ class Replay:
         self.effect = effect
         self._again = again
         """It goes on from another place than where its log ended, perhaps from inside a decision."""
-        self._spares = None if spares is None else _Spares(spares)
+        self._spares = spares
         self.answering: Answering | None = None
         """What callers may ask, once the code has said so."""
         self.loop = TurnLoop(history.run_id, self._time, self._open_timer)
@@ -339,13 +332,7 @@ class Replay:
             return
         self._visited.add(state.at)
         self.after, self.loop.calls = state.at, 0
-        handler = None if self.answering is None else self.answering.update(state)
-        if handler is None:
-            self.blocked = no_handler(self.run_id, state)
-        elif (why := handler.begin(self, state)) is not None:
-            self.blocked = RunBlocked(
-                "CODE_DECODE", state.at, str(handler.type), why, "make the type fit what was sent"
-            )
+        self.blocked = begin_update(self, state) or self.blocked
         self._turn()
 
     def undecodable(self, op: Op[Any], why: str) -> None:
@@ -389,34 +376,12 @@ class Replay:
     def _unvisited(self) -> OpState | None:
         """The first recorded operation that the code has not asked for, and no finished body covers."""
         for path, op in self.history.ops.items():
-            if path in self._visited or op.spare or self._covered(path):
+            if path in self._visited or op.spare or is_covered(self.history, self._visited, path):
                 continue
             if self._spares is None or op.opened_seq <= self._spares.since:
                 return op
             self._spares.found.append(path)
         return None
-
-    @property
-    def spared(self) -> list[str]:
-        """Operations after event number `spares` that the code has not asked for, and need not."""
-        return [] if self._spares is None else self._spares.found
-
-    def _covered(self, path: str) -> bool:
-        location = parse(path)
-        for length in range(1, len(location)):
-            above = self.history.ops.get(text(location[:length]))
-            if above is None or above.kind not in ("join", "race", "loop"):
-                continue
-            if above.status != "open" or above.at not in self._visited:
-                if above.status != "open":
-                    return above.at in self._visited or self._covered(above.at)
-                continue
-            step = location[length]
-            if isinstance(step, int) and step < above.iteration:
-                return True
-            if above.branches is not None and above.branches[str(step)].status != "open":
-                return True
-        return False
 
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
         self.blocked = diverged(self.run_id, at, expected, found, state.kind, None if asked is None else asked.name)

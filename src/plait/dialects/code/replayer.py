@@ -9,13 +9,15 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Block, Decision, Effect, Finish, RequestApproval, SetTimer, StartChild
-from plait.kernel.errors import ErrorInfo, NotFound, PlaitError
+from plait.kernel.effects import Answer, Block, Decision, Effect, Finish, RequestApproval, SetTimer, StartChild
+from plait.kernel.errors import Conflict, ErrorInfo, NotFound, PlaitError
 from plait.kernel.events import Event
-from plait.kernel.ids import NEVER, TaskToken
+from plait.kernel.ids import NEVER, TaskToken, caller_id
+from plait.kernel.inputs import Message
 from plait.kernel.machine import RunInfo
 from plait.kernel.task import Task
 
+from .answering import no_such, update_path
 from .context import entry
 from .divergence import spinning
 from .errors import ContinueAsNew, WorkflowCodeError, ops_of, to_info
@@ -24,6 +26,7 @@ from .events import (
     RunBlocked,
     RunContinued,
     RunUnblocked,
+    UpdateOpened,
 )
 from .history import History
 from .host import Surroundings
@@ -185,6 +188,36 @@ class Replayer:
         if self._replay is not None:
             self._replay.evict()
             self._replay = None
+
+    # -- updates --------------------------------------------------------------------------------------------------
+
+    def _update(self, message: Message) -> None:
+        """A caller's update: refused before anything is recorded, or taken up and answered when its handler is done."""
+        if self._replay is None and self.history.blocked is None and not self._unloaded:
+            self._play()
+        try:
+            self._accept(message)
+        except PlaitError as refusal:
+            self._decision.refusal = refusal
+            return
+        at = update_path(message.name, self.history.updates.get(message.name, 0))
+        self._record_as_code(UpdateOpened(at, message.id, message.name, message.body))
+        self._pump()
+        answer = next((e for e in self._decision.effects if isinstance(e, Answer) and e.key == message.id), None)
+        if answer is None:
+            self._decision.replies_later = True
+        else:
+            self._decision.effects.remove(answer)
+            self._decision.reply, self._decision.refusal = answer.body, answer.refusal
+
+    def _accept(self, message: Message) -> None:
+        replay = self._replay
+        if replay is None or replay.over:
+            why = "its code does not fit its history, or is not loaded" if replay is None else "it ends"
+            raise Conflict("CODE_NO_UPDATE", f"run {caller_id(self.info.run_id)} takes no updates now", why=why)
+        if replay.answering is None:
+            raise no_such("update", self.info.run_id, message.name, {})
+        replay.answering.accept(self.info.run_id, message.name, message.body)
 
     # -- details -------------------------------------------------------------------------------------------------
 
