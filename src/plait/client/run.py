@@ -9,6 +9,7 @@ from contextlib import aclosing, suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from plait.api.agent import AgentRecords
 from plait.api.event import EventPage
 from plait.api.log import LogPage
 from plait.api.picture import Picture
@@ -132,6 +133,10 @@ class RemoteRun:
         connection breaks."""
         stream = EventStream(self._transport, self._path("events"), self._namespace, self._patience)
         return stream.events(after)
+
+    async def agents(self) -> AgentRecords:
+        """What agents did in the run: each attempt, turn by turn."""
+        return await self._transport.get(self._path("agents"), AgentRecords, self._query())
 
     async def timeline(self) -> list[Bar]:
         """When each operation ran, with its attempts."""

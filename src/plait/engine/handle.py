@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
+from plait.api.agent import AgentRecords
 from plait.api.picture import Picture
 from plait.api.published import PublishedValue, published_in
 from plait.api.timeline import Bar
@@ -148,6 +149,13 @@ class Handle(Generic[T]):
         """What the run's tasks said, in order; those after line `after`."""
         await self.row()
         return await self._kernel.store.lines(self._run_id, node, after, limit)
+
+    async def agents(self) -> AgentRecords:
+        """What agents did in the run: each attempt, turn by turn."""
+        from plait.agents.records import agent_records  # most programs don't ask
+
+        await self.readable()
+        return agent_records(self._run_id, await self.events())
 
     # -- telling -------------------------------------------------------------------------------------------------
 

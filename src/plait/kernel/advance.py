@@ -11,6 +11,7 @@ from .inputs import AnyInput, Cancel, Start, TaskResult
 from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run
 from .store import Taken, Write
+from .suspensions import forget_abandoned
 from .unit_of_work import UnitOfWork
 
 _INPUTS_AT_ONCE = range(100)
@@ -44,6 +45,8 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
             _handle(input, key, run, unit)
         if not mailbox:
             break
+    if state.tasks.abandoned:
+        forget_abandoned(run, unit)
     if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
         check_limits(run, unit)
     run.close(unit)

@@ -160,8 +160,8 @@ def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) ->
     return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
 
 
-def drop_children(unit: UnitOfWork) -> set[RunId]:
+def drop_children(unit: UnitOfWork) -> frozenset[RunId]:
     """Takes back children that a limit forbids; returns their ids."""
     dropped = {child.row.id for child in unit.write.children} | {child.run_id for child in unit.unresolved or ()}
     unit.write.children, unit.unresolved = (), None
-    return dropped
+    return frozenset(dropped)

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import msgspec
 from msgspec import Raw
 
-from .definitions import Description, Numbering, Plan
+from .definitions import Contents, Description, Numbering, Plan
 from .errors import ErrorInfo, Flaw, RunBlocked
 from .events import Event, Recorded
 from .ids import Millis
@@ -140,6 +140,15 @@ class HasFeeds(Protocol):
     @property
     def feeds(self) -> Mapping[str, Retell]:
         """By the name that readers ask for. An event keeps its number."""
+        ...
+
+
+@runtime_checkable
+class LooksInside(Protocol):
+    """A dialect whose saved definitions say what they are for, and may hold several things to start."""
+
+    async def contents(self, definition: dict[str, Any], namespace: str) -> Contents:
+        """Of one that can be saved."""
         ...
 
 

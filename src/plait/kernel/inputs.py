@@ -8,7 +8,9 @@ import msgspec
 from msgspec import Raw
 
 from .errors import ErrorInfo
+from .events import AttemptEvent
 from .ids import Millis, RunId, TaskToken
+from .journal import AnyWait
 from .queued import Expiry
 from .values import ABSENT, NULL
 
@@ -53,6 +55,29 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     """Of a queued task: which of its rows this is the result of. 0: it was done by the owner."""
     memo: bool = False
     """Its worker had this result from before, and did not do the work again."""
+
+
+class KeepEntry(Input, frozen=True, tag="keep_entry"):
+    """An attempt under way adds to its journal."""
+
+    token: TaskToken
+    attempt: int
+    index: int
+    """How many entries the attempt knows of: one that is not the last any more is refused."""
+    entry: Raw = NULL
+    says: str = ""
+    events: tuple[AttemptEvent, ...] = ()
+    opening: int = 0
+
+
+class Suspend(Input, frozen=True, tag="suspend"):
+    """An attempt waits for something, and is begun again when that has come."""
+
+    token: TaskToken
+    attempt: int
+    wait: AnyWait
+    says: str = ""
+    opening: int = 0
 
 
 class ClaimExpired(Input, frozen=True, tag="claim_expired"):
@@ -203,6 +228,8 @@ class AttemptFailed(Input, frozen=True, tag="attempt_failed"):
 AnyInput = (
     Start
     | TaskResult
+    | KeepEntry
+    | Suspend
     | ClaimExpired
     | Rejected
     | TimerFired

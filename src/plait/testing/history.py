@@ -75,6 +75,13 @@ class History:
         facts = [event.type for event in self.events if event.type not in LATE]
         return bool(facts) and facts[-1] in ENDS
 
+    @property
+    def outcome(self) -> str:
+        """How the run last ended: `completed`, `failed` or `cancelled`; empty while it has not."""
+        if not self.ended:
+            return ""
+        return next(event.type for event in reversed(self.events) if event.type in ENDS).removeprefix("run.")
+
     # -- assertions ----------------------------------------------------------------------------------------------
 
     def assert_recorded_once(self) -> None:

@@ -36,6 +36,7 @@ ASKS: dict[str, Ask] = {
     "runs.show": Ask(),
     "runs.events": Ask(),
     "runs.timeline": Ask(),
+    "runs.agents": Ask(),
     "runs.logs": Ask(),
     "runs.diff": Ask(query=lambda world: {"with": world.ended}),
     "runs.cancel": Ask(body={"reason": "enough"}),
@@ -47,6 +48,7 @@ ASKS: dict[str, Ask] = {
     "runs.update": Ask(404, {}),
     "runs.published": Ask(),
     "runs.graph": Ask(409),  # code has none
+    "runs.source": Ask(run=lambda world: world.afl_run),
     "runs.record": Ask(409),  # only graphs have one
     "runs.fork": Ask(201, {}, run=lambda world: world.ended),
     "definitions.list": Ask(),
@@ -86,6 +88,8 @@ ASKS: dict[str, Ask] = {
     "afl.tasks.complete": Ask(404, {"lease_token": "x", "result": {}}),
     "afl.tasks.fail": Ask(404, {"lease_token": "x", "error": {"message": "no paper"}}),
     "tools.list": Ask(),
+    "agents.tools": Ask(),
+    "agents.remove_tool": Ask(),
     "catalog.list": Ask(),
     "catalog.show": Ask(),
     "catalog.unregister": Ask(),

@@ -170,7 +170,7 @@ class History:
         op = self.ops[event.at]
         op.iteration, op.state = event.iteration, event.state
         if event.starts:
-            op.starts = op.starts | event.starts
+            op.starts = (op.starts or {}) | event.starts
 
     def fold_trimmed(self, event: LoopTrimmed, at: Millis) -> None:
         self.trimmed = True

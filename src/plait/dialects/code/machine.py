@@ -36,6 +36,7 @@ from plait.kernel.task import Task
 from plait.kernel.view import Edge, Node, Reason
 
 from . import view
+from .agents import AgentOp
 from .answering import no_such
 from .approvals import Verdict
 from .compensation import Undoing, returns_of
@@ -341,7 +342,7 @@ class CodeMachine(Replayer):
             op, state = self._replay.waiting.get(path), self.history.ops.get(path)
             if op is None or state is None or state.status != "open":
                 continue
-            if isinstance(op, StepOp):
+            if isinstance(op, StepOp | AgentOp):
                 self._effect(op.task())
             elif op.kind != "child":
                 op.begin(state)
@@ -362,7 +363,7 @@ class CodeMachine(Replayer):
 
     def pending(self, now: Millis, *, recovered: bool) -> list[Effect]:
         waiting = self._replay.waiting.values() if self._replay is not None else ()
-        return [op.task() for op in waiting if isinstance(op, StepOp) and self._is_open(op.at)]
+        return [op.task() for op in waiting if isinstance(op, StepOp | AgentOp) and self._is_open(op.at)]
 
     def compensations(self) -> list[Task]:
         return self._undoing().tasks(self._replay.handlers if self._replay is not None else {}, self._now)

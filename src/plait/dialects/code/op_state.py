@@ -43,7 +43,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     branches: dict[str, Branch] | None = None
     state: Raw = ABSENT
     iteration: int = 0
-    starts: dict[int, Raw] = {}
+    starts: dict[int, Raw] | None = None
     run_id: RunId | None = None
     given: bool = False
     keep: bool = False

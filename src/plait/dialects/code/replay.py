@@ -23,6 +23,7 @@ from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
+from .agents import AgentOp
 from .answering import Answering, begin_update
 from .async_generators import watch
 from .coverage import Spares, is_covered
@@ -236,7 +237,7 @@ class Replay:
         self.waiting[op.at] = op
         if self.types is not None:
             self.types[op.at] = op.returns
-        if state.status == "open" or (self.collecting and not isinstance(op, StepOp)):
+        if state.status == "open" or (self.collecting and not isinstance(op, StepOp | AgentOp)):
             op.resume(state)
         if state.order and state.order <= self._last_order:
             self._overdue.append(state)

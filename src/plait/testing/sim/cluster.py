@@ -34,8 +34,8 @@ _RINGS = 5_000
 """Timers without a commit after which a simulation that has not ended never will."""
 _IDLE_RINGS = 6
 """Timers without a commit after which time is skipped in which leases would be renewed and nothing else."""
-_ALL_RINGS = 200_000
-"""Timers in all, a hundred times as many as the longest of simulations has needed."""
+_ALL_RINGS = 20_000
+"""Timers in all, ten times as many as the longest of simulations has needed."""
 _ROUNDS = 200_000
 """Of the event loop, at one moment."""
 
