@@ -144,8 +144,8 @@ def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
     if rollback.next(child_compensation.compensations(run)) is None:
         end(rollback.outcome(run.state.final), run, unit)
         return
-    run.emit(started, unit)
     child_compensation.note_stopped(run, unit)
+    run.emit(started, unit)
     outlives = started.cause in ("failure", "request") or run.machine.finishes_cancelled_work
     late = run.machine.accepts_late_results and outlives
     if late:

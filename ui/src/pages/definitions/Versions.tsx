@@ -171,7 +171,7 @@ function Source({ name, version }: { name: string; version: string }) {
       </div>
       {!source && <Empty title="Source not available">Only versions that this server has loaded have a source.</Empty>}
       {json !== undefined && <Content value={json} language={data.dialect} />}
-      {source && json === undefined && <Code text={source} language={data.dialect} label={`Source of ${version}`} />}
+      {source && json === undefined && <Code text={source} language={data.dialect} label="Text" />}
     </section>
   );
 }
