@@ -16,7 +16,20 @@ from typing import Literal
 from plait.kernel.errors import PlaitError
 
 Extra = Literal[
-    "afl", "cli", "client", "encryption", "http", "lsp", "mcp", "otel", "postgres", "redis", "scripts", "server"
+    "afl",
+    "agents",
+    "cli",
+    "client",
+    "encryption",
+    "http",
+    "lmdb",
+    "lsp",
+    "mcp",
+    "otel",
+    "postgres",
+    "redis",
+    "scripts",
+    "server",
 ]
 
 

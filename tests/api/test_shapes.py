@@ -90,6 +90,7 @@ IDS = {
     "runs.show": "failed",
     "runs.events": "done",
     "runs.timeline": "failed",
+    "runs.agents": "done",
     "runs.logs": "done",
     "runs.diff": "done",
     "definitions.show": "order",

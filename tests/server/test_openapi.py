@@ -99,6 +99,7 @@ async def test_answers_fit_their_schemas(db: str):
             "/api/v1/runs/{id}": "/api/v1/runs/failed",
             "/api/v1/runs/{id}/events": "/api/v1/runs/done/events",
             "/api/v1/runs/{id}/timeline": "/api/v1/runs/failed/timeline",
+            "/api/v1/runs/{id}/agents": "/api/v1/runs/done/agents",
             "/api/v1/runs/{id}/logs": "/api/v1/runs/done/logs",
             "/api/v1/runs/{id}/diff": "/api/v1/runs/done/diff?with=failed",
             "/api/v1/definitions": "/api/v1/definitions",

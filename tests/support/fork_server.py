@@ -114,6 +114,7 @@ def do(job: Job) -> None:
     os.chdir(job.folder)
     os.environ.clear()
     os.environ.update(job.environment)
+    sys.dont_write_bytecode = bool(job.environment.get("PYTHONDONTWRITEBYTECODE"))
     sys.path[:1] = [job.folder, *filter(None, job.environment.get("PYTHONPATH", "").split(os.pathsep))]
     sys.argv = [job.module, *job.args]
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -34,6 +34,13 @@ def test_it_has_the_folder_the_environment_and_the_arguments_that_it_was_given(f
     assert (ran.returncode, ran.stderr) == (3, "")
 
 
+@pytest.mark.parametrize("given", ["", "1"])
+def test_it_keeps_compiled_modules_unless_it_is_told_not_to(folder: Path, given: str):
+    (folder / "uses.py").write_text("import probe")
+    run("uses", cwd=folder, env={"PYTHONDONTWRITEBYTECODE": given})
+    assert (folder / "__pycache__").exists() == (not given)
+
+
 def test_no_two_draw_the_same_numbers(folder: Path):
     first, second = (run("probe", cwd=folder).stdout.splitlines()[-1].split() for _ in range(2))
     assert not set(first) & set(second)

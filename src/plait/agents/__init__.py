@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .pipelines.alone import pipeline
     from .pipelines.errors import InvalidPipeline, PipelineError
+    from .tools.function_tool import tool
 else:
 
     def __getattr__(name: str) -> object:
@@ -21,10 +22,11 @@ else:
         return getattr(import_module(_PLACES[name]), name)
 
 
-__all__ = ["InvalidPipeline", "PipelineError", "pipeline"]
+__all__ = ["InvalidPipeline", "PipelineError", "pipeline", "tool"]
 
 _PLACES = {
     "InvalidPipeline": "plait.agents.pipelines.errors",
     "PipelineError": "plait.agents.pipelines.errors",
     "pipeline": "plait.agents.pipelines.alone",
+    "tool": "plait.agents.tools.function_tool",
 }

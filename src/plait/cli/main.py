@@ -38,6 +38,7 @@ _OWN = (
     Command("Inspect", "definitions", "List definitions, with versions and tags.", "plait.cli.definitions:definitions"),
     Command("Inspect", "plan", "Show what a run would do, before it is started.", "plait.cli.plan:plan"),
     Command("Inspect", "why", "Explain why a run is not moving, and what to do.", "plait.cli.inspect:why"),
+    Command("Inspect", "query", "Ask a run's code something; changes nothing.", "plait.cli.answers:query"),
     Command("Inspect", "approvals", "List approvals, open or decided.", "plait.cli.approvals:approvals"),
     Command("Control", "cancel", "Cancel a run.", "plait.cli.control:cancel"),
     Command("Control", "compensate", "Compensate the steps of an ended run.", "plait.cli.control:compensate"),
@@ -45,6 +46,7 @@ _OWN = (
     Command("Control", "fork", "Start a new run with the past of another.", "plait.cli.control:fork"),
     Command("Control", "patch", "Change the definition of one run.", "plait.cli.patch:patch"),
     Command("Control", "message", "Send a message to a run.", "plait.cli.control:message"),
+    Command("Control", "update", "Have a run's code handle an update.", "plait.cli.answers:update"),
     Command("Control", "approve", "Decide an approval; without ID, list them.", "plait.cli.approve:approve"),
     Command("Maintain", "save", "Save a definition as a version of a name.", "plait.cli.save:save"),
     Command("Maintain", "tag", "Tags of definitions: list, move, undo, redo.", "plait.cli.tag:tag"),
@@ -52,6 +54,7 @@ _OWN = (
     Command("Maintain", "keys", "API keys of the server, and encryption keys.", "plait.cli.keys:keys"),
     Command("Maintain", "erase", "Make the values of one subject unreadable.", "plait.cli.erase:erase"),
     Command("Maintain", "retention", "How long ended runs are kept.", "plait.cli.retention:retention"),
+    Command("Maintain", "tools", "Tools that pipelines were promoted to.", "plait.cli.tools:tools"),
     Command("Maintain", "doctor", "Examine a database and its engines, or a server.", "plait.cli.doctor:doctor"),
     Command("Maintain", "version", "Print the versions of Plait and its parts.", "plait.cli.versions:version"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from plait.agents.auth_profiles import Given
+from plait.agents.model import Model
+from plait.agents.models import Models
 from plait.api.erasure import Receipt
 from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
@@ -36,6 +39,7 @@ from plait.workers.local import LocalWorker
 from plait.workers.notice import NoticeExecutor
 from plait.workers.notice_settings import NoticeSettings, settings_from
 
+from .agents import Agents, AgentSettings
 from .approvals import Approvals
 from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
@@ -52,9 +56,11 @@ from .retention import Retention
 from .run_list import listed
 from .span import span
 from .start_rates import StartRates
+from .startable import asked, flat, not_startable
 from .urls import store_of
 
 if TYPE_CHECKING:
+    from plait.agents.promotion.tool_list import ToolList
     from plait.codec.key_ring import KeyRing
 
     from .redis_path import RedisPath
@@ -71,7 +77,9 @@ class Services:
     clock: Clock
     limits: Limits
     subscriptions: Subscriptions
+    observers: Observers
     executors: CommonExecutors
+    models: Models
     alive: Callable[[], Any]
     """The hosts that engines are alive on; awaited."""
     watches: bool
@@ -92,7 +100,9 @@ class Engine:
     `egress` says which addresses steps may call. `encryption` holds the master keys, if the environment does not.
     `redis` is where workers may get tasks of queues, too. `mcp_servers` have the tools that steps may call, as in
     `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
-    if the environment does not.
+    if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
+    in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
+    `keep_prompts`, of prompts only hashes are recorded.
     """
 
     def __init__(
@@ -114,6 +124,11 @@ class Engine:
         mcp_servers: Mapping[str, Any] | None = None,
         notices: NoticeSettings | None = None,
         archive: str | None = None,
+        models: Mapping[str, Model] | None = None,
+        prices: Mapping[str, Any] | None = None,
+        auth_profiles: Mapping[str, Given] | None = None,
+        delegates: Mapping[str, Any] | None = None,
+        keep_prompts: bool = True,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         notices = notices or settings_from()
@@ -126,6 +141,7 @@ class Engine:
             around=self.observers.around,
             executors=self.executors.all,
         )
+        agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
         self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)
@@ -152,16 +168,17 @@ class Engine:
             clock=clock,
             limits=limits,
             subscriptions=self.kernel.subscriptions,
+            observers=self.observers,
             executors=self.executors,
+            models=agents.models,
             alive=self._hosts,
             watches=watches,
             tell=self.tell,
         )
         declared = list(definitions)
-        for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
+        for dialect in [*self.make_bundles(services), *filter(is_bundle, flat(declared))]:
             self._bundles.add(dialect)
         self._bundles.load_imported()
-        self._declare(each for each in declared if not is_bundle(each))
         self._watchdog = Watchdog(worker.name_of) if watches else None
         self.approvals = Approvals(self.kernel)
         self.notices = NoticeExecutor(notices, self.executors.send_out, self.approvals.open_one)
@@ -169,6 +186,9 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
+        self._agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records)
+        worker.add(self._agents.executor)
+        self._declare(each for each in declared if not is_bundle(each))
         if self._redis is not None:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
@@ -214,6 +234,7 @@ class Engine:
 
     async def _close_parts(self) -> None:
         await self._bundles.close()
+        await self._agents.close()
         await self.executors.close()
 
     # -- dialects ------------------------------------------------------------------------------------------------
@@ -223,6 +244,18 @@ class Engine:
         """All dialects that this engine knows, by name; they are loaded for that."""
         self._bundles.load_all()
         return self._bundles
+
+    @property
+    def loaded_bundles(self) -> list[Bundle]:
+        """Of the dialects that something has asked for."""
+        return list(self._bundles.values())
+
+    @property
+    def tools(self) -> ToolList:
+        """What pipelines of agents were promoted to, in the namespace `default`; `.of(...)` gives another's."""
+        from plait.agents.promotion.tool_list import ToolList
+
+        return ToolList(self._agents.promotions)
 
     @property
     def default_dialect(self) -> str:
@@ -253,7 +286,8 @@ class Engine:
 
     def _declared(self, definition: object) -> bool:
         # Each is asked: what a program declares may be for several, as a model is
-        return sum(bundle.declare(definition) for bundle in self._bundles.values()) > 0
+        takers = (self._agents, *self._bundles.values())
+        return sum(taker.declare(definition) for taker in takers) > 0
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
@@ -297,7 +331,7 @@ class Engine:
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
-                start = msgspec.structs.replace(start, by=by, reference=_asked(definition, resolved))
+                start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
             while not (created := await kernel.create(row, start) == "ok"):
                 if await self._exists(row, resolved.taken):
                     break
@@ -405,37 +439,14 @@ class Engine:
         for bundle in self._bundles.load_imported():
             if bundle.accepts(definition):
                 return bundle
-        raise _not_startable(definition)
+        raise not_startable(definition)
 
     async def _hosts(self) -> set[str]:
         """Those that engines are alive on."""
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
 
-def _asked(definition: object, resolved: Resolved) -> str:
-    """What a run was asked for by, where that says more than its name."""
-    name = definition.definition if isinstance(definition, Reference) else definition
-    return name if isinstance(name, str) and name != resolved.definition else ""
-
-
 def _redis_path(url: str) -> RedisPath:
     from .redis_path import RedisPath  # loaded where it is needed: most engines do without
 
     return RedisPath(url)
-
-
-def _flat(definitions: Iterable[object]) -> Iterator[object]:
-    """With what modules hold in place of the modules."""
-    for definition in definitions:
-        if isinstance(definition, ModuleType):
-            yield from vars(definition).values()
-        else:
-            yield definition
-
-
-def _not_startable(definition: object) -> InvalidInput:
-    return InvalidInput(
-        "CODE_NOT_LOADED",
-        f"{definition!r} is not something that can be started",
-        fix="mark the function with @workflow, or ask for goals(...)",
-    )

@@ -15,6 +15,7 @@ from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunRow
+from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Pause, Phase, Reason, RunView
 
 from .pauses import pauses
@@ -90,7 +91,7 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
     run = await kernel.peek(row)
     if run.state.rolling_back:
         return [await _undoing(kernel, run)]
-    found = await on_queues(kernel, run, run.machine.waiting(run.state.tasks.facts()))
+    found = await on_queues(kernel, run, _reasons(run))
     if found and (stalled := await stalled_reason(kernel, row, found)) is not None:
         return [stalled, *found]
     return found or [Reason("starting", "not started yet: no engine has taken it up")]
@@ -99,7 +100,11 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
 def _waited(run: Run) -> list[Reason]:
     if run.state.status != "running" or run.state.rolling_back:
         return []
-    return run.machine.waiting(run.state.tasks.facts())
+    return _reasons(run)
+
+
+def _reasons(run: Run) -> list[Reason]:
+    return told_reasons(run.machine.waiting(run.state.tasks.facts()), run.state.tasks)
 
 
 async def _undoing(kernel: Kernel, run: Run) -> Reason:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 
-from .decide import LATER, check_limits, route, start, take_result
+from .apply_effects import drop_children
+from .breach import breach_of
+from .decide import LATER, cancel, route, start, take_result
 from .errors import PlaitError
 from .ids import Millis
 from .inputs import AnyInput, Cancel, Start, TaskResult
 from .replies import ASKED, answer_reply, refusal_reply
 from .run import Run
 from .store import Taken, Write
+from .suspensions import forget_abandoned
 from .unit_of_work import UnitOfWork
 
 _INPUTS_AT_ONCE = range(100)
@@ -44,10 +47,23 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
             _handle(input, key, run, unit)
         if not mailbox:
             break
+    if state.tasks.abandoned:
+        forget_abandoned(run, unit)
     if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
-        check_limits(run, unit)
+        _check_limits(run, unit)
     run.close(unit)
     return unit
+
+
+def _check_limits(run: Run, unit: UnitOfWork) -> None:
+    found = breach_of(run, unit)
+    if found is None:
+        return
+    if found.children:
+        unit.unborn = drop_children(unit)
+    cancel(Cancel(cause="limit", error=found.error), run, unit)
+    if unit.unborn:  # nor are they told that their parent ended
+        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unit.unborn]
 
 
 def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> None:

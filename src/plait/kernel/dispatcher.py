@@ -10,7 +10,8 @@ from .delivery import Delivery
 from .errors import LeaseLost, PlaitError, Unavailable
 from .ids import RunId
 from .inbox import Inbox
-from .inputs import Continue, Loaded, TaskResult
+from .inputs import Continue, Loaded, Suspend, TaskResult
+from .journal_waiters import JournalWaiters
 from .leases import Leases
 from .observer import Observers
 from .ownership import Ownership
@@ -42,6 +43,7 @@ class Dispatcher:
         callers: Callers,
         subscriptions: Subscriptions,
         task_logs: TaskLogs,
+        journals: JournalWaiters,
         leases: Leases,
         ownership: Ownership,
         quarantine: Quarantine,
@@ -64,8 +66,9 @@ class Dispatcher:
         self._queue_watch = queue_watch
         self._background = background
         self._observers = observers
-        # Every attempt has these two: they are looked up once
-        self._report, self._note_line = self.report, task_logs.note
+        self._journals = journals
+        # Every attempt has these: they are looked up once
+        self._report, self._note_line, self._keep = self.report, task_logs.note, journals.keep
 
     # -- when a write is on disk ---------------------------------------------------------------------------------
 
@@ -79,6 +82,8 @@ class Dispatcher:
             self._subscriptions.committed(write, run.info)
         if self._observers.any and unit.events:
             self._observers.committed(run.info, unit.events, unit.at)
+        if unit.kept is not None:
+            self._journals.came(run.id, unit.kept)
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
         if self._live.get(run.id) is not run:
@@ -87,14 +92,20 @@ class Dispatcher:
             for token in unit.revoked:
                 self._worker.cancel(run.id, token)
         for opened in unit.tasks:
-            attempt = Attempt(run.id, opened.task, opened.attempt, opened.progress, self._report, self._note_line)
+            attempt = Attempt(
+                run.id, opened.task, opened.attempt, opened.progress, self._report, self._note_line, self._keep
+            )
+            if opened.journal is not None:
+                attempt.journal = tuple(opened.journal.entries)
+            if opened.error is not None:
+                attempt.error = opened.error
             self._worker.start(attempt)
         if unit.more:
             self._queue.post(run, Continue())
         if not (run.mailbox or run.state.tasks.running):
             self._run_cache.park(run)
 
-    def report(self, run_id: RunId, result: TaskResult) -> None:
+    def report(self, run_id: RunId, result: TaskResult | Suspend) -> None:
         """The worker says how an attempt ended."""
         run = self._live.get(run_id)
         if run is not None:

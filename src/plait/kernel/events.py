@@ -16,6 +16,7 @@ from msgspec import Raw
 from .approval import ClosedStatus, Escalation
 from .errors import ErrorInfo
 from .ids import Millis, RunId, TaskToken
+from .journal import AnyWait
 from .notice import Notice
 from .values import NULL
 
@@ -94,6 +95,35 @@ class TaskQueued(Event, frozen=True, tag="task.queued"):
     """Whose attempt it repeats."""
 
 
+class AgentUsage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """Tokens of a language model. Cached ones are part of the input."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+
+class TaskJournaled(Event, frozen=True, tag="task.journaled"):
+    """An attempt has found something out that is not to be done again, or has got what it was suspended for."""
+
+    token: TaskToken
+    attempt: int
+    index: int
+    """From 0, in its attempt."""
+    entry: Raw = NULL
+    says: str = ""
+    """How far the attempt is by now, for people."""
+
+
+class TaskSuspended(Event, frozen=True, tag="task.suspended"):
+    """An attempt waits, and costs nothing meanwhile."""
+
+    token: TaskToken
+    attempt: int
+    wait: AnyWait
+    says: str = ""
+
+
 class TaskLate(Event, frozen=True, tag="task.late"):
     """A result that came after its task was settled, or of an older attempt: kept, changes nothing."""
 
@@ -135,6 +165,8 @@ class RollbackStep(Event, frozen=True, tag="rollback.step"):
     """`asked`: of a child, which reports when it is done."""
     attempts: int = 1
     error: ErrorInfo | None = None
+    child: TaskToken = TaskToken("")
+    """Of a child that has reported: the token under which this run had started it."""
 
 
 class RollbackEnded(Event, frozen=True, tag="rollback.ended"):
@@ -203,6 +235,36 @@ class NoticeEnded(ApprovalEvent, frozen=True, tag="approval.notice"):
     error: ErrorInfo | None = None
 
 
+class AgentFinished(Event, frozen=True, tag="agent.finished"):
+    """An attempt of a language model at a task is over, also if it failed."""
+
+    token: TaskToken
+    node_id: str
+    attempt: int
+    status: Literal["completed", "failed"]
+    model: str
+    """As the workflow names it."""
+    turns: int = 0
+    tool_calls: int = 0
+    usage: AgentUsage = AgentUsage()
+    cost_usd: float | None = None
+    """None: the price is not known."""
+    cache_hit: bool = False
+    error: ErrorInfo | None = None
+
+
+class AgentToolDenied(Event, frozen=True, tag="agent.tool_denied"):
+    token: TaskToken
+    node_id: str
+    attempt: int
+    tool: str
+    reason: str
+
+
+AttemptEvent = AgentFinished | AgentToolDenied
+"""What an attempt may put into the log with an entry of its journal."""
+
+
 KernelEvent = (
     RunStarted
     | RunCompleted
@@ -212,6 +274,10 @@ KernelEvent = (
     | RunPatched
     | TaskRetryScheduled
     | TaskQueued
+    | TaskJournaled
+    | TaskSuspended
+    | AgentFinished
+    | AgentToolDenied
     | TaskLate
     | TokenRejected
     | TaskDeadLettered

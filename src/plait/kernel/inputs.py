@@ -8,9 +8,13 @@ import msgspec
 from msgspec import Raw
 
 from .errors import ErrorInfo
+from .events import AttemptEvent
 from .ids import Millis, RunId, TaskToken
+from .journal import AnyWait
 from .queued import Expiry
 from .values import ABSENT, NULL
+
+Purpose = Literal["message", "update", "query"]
 
 
 class Input(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", gc=False):
@@ -53,6 +57,29 @@ class TaskResult(Input, frozen=True, tag="task_result"):
     """Its worker had this result from before, and did not do the work again."""
 
 
+class KeepEntry(Input, frozen=True, tag="keep_entry"):
+    """An attempt under way adds to its journal."""
+
+    token: TaskToken
+    attempt: int
+    index: int
+    """How many entries the attempt knows of: one that is not the last any more is refused."""
+    entry: Raw = NULL
+    says: str = ""
+    events: tuple[AttemptEvent, ...] = ()
+    opening: int = 0
+
+
+class Suspend(Input, frozen=True, tag="suspend"):
+    """An attempt waits for something, and is begun again when that has come."""
+
+    token: TaskToken
+    attempt: int
+    wait: AnyWait
+    says: str = ""
+    opening: int = 0
+
+
 class ClaimExpired(Input, frozen=True, tag="claim_expired"):
     """The worker that claimed a task has not been heard of for as long as its lease lasts, or the task allows."""
 
@@ -92,6 +119,9 @@ class Message(Input, frozen=True, tag="message"):
     sent_at: Millis = Millis(0)
     asks: bool = False
     """Its sender waits for an answer: `Decision.reply`, or an `Answer` in a later decision."""
+    purpose: Purpose = "message"
+    """An `update` is for a handler of the run's own, or refused; a `query` is answered by ended runs too, and changes
+    nothing."""
 
 
 class ChildStarted(Input, frozen=True, tag="child_started"):
@@ -198,6 +228,8 @@ class AttemptFailed(Input, frozen=True, tag="attempt_failed"):
 AnyInput = (
     Start
     | TaskResult
+    | KeepEntry
+    | Suspend
     | ClaimExpired
     | Rejected
     | TimerFired

@@ -27,6 +27,7 @@ from .errors import LeaseLost, Unavailable
 from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Start
+from .journal_waiters import JournalWaiters
 from .leases import Leases
 from .limits import Limits
 from .loader import Loader
@@ -129,6 +130,7 @@ class Kernel:
             callers=self._callers,
             subscriptions=self.subscriptions,
             task_logs=self.task_logs,
+            journals=JournalWaiters(self._queue, self.run_cache),
             leases=self.leases,
             ownership=self._ownership,
             quarantine=quarantine,
@@ -136,10 +138,10 @@ class Kernel:
             background=self._background,
             observers=self.observers,
         )
-        resolver = Resolver(
+        self._resolver = Resolver(
             resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
         )
-        self.loop = RunLoop(store, clock, limits, self._queue, resolver, self.dispatcher, self.observers)
+        self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -222,6 +224,11 @@ class Kernel:
     def running(self) -> int:
         """How many tasks are under way here."""
         return sum(run.state.tasks.running for run in self.run_cache.all())
+
+    @property
+    def resolving(self) -> int:
+        """How many decisions wait for the definitions of their children."""
+        return self._resolver.resolving
 
     @property
     def owner(self) -> str:

@@ -22,6 +22,7 @@ from .effects import Decision, Effect
 from .errors import ErrorInfo
 from .events import Event
 from .ids import Millis, RunId, TaskToken
+from .journal import Journal
 from .task import Task
 from .view import Edge, Node, Reason
 
@@ -50,6 +51,7 @@ class TaskFacts(msgspec.Struct, frozen=True, gc=False):
     running: bool
     retry_at: Millis | None = None
     error: ErrorInfo | None = None
+    journal: Journal | None = None
 
 
 class Machine(Protocol):

@@ -42,6 +42,6 @@ def revoke_all(run: Run, unit: UnitOfWork) -> None:
 
 
 def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
-    """Those that wait to be tried again; what is under way goes on."""
+    """Those that wait to be tried again, or for something else; what is under way goes on."""
     for token in run.state.tasks.waiting():
         revoke(token, run, unit)

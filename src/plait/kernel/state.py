@@ -21,11 +21,14 @@ from .events import (
     RunReopened,
     RunStarted,
     TaskDeadLettered,
+    TaskJournaled,
     TaskQueued,
     TaskRetryScheduled,
+    TaskSuspended,
     TokenRejected,
 )
 from .ids import NEVER, Millis, RunId, TaskToken
+from .journal import Journal
 from .open_approvals import OpenApproval, fold
 from .open_notices import OpenNotices
 from .rollback import FinalEvent, Rollback
@@ -47,6 +50,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     children: list[ChildCompensable] = []
     independent: bool = False
     notices: dict[TaskToken, OpenNotices] = {}
+    journals: list[Journal] = []
 
 
 class RunState:
@@ -101,6 +105,10 @@ class RunState:
                 self.tasks.evolve(event)
             case TaskQueued():
                 self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
+            case TaskJournaled():
+                self.tasks.journaled(event)
+            case TaskSuspended():
+                self.tasks.suspended(event)
             case TokenRejected():
                 self.tasks.rejections[event.token] = event.times
             case TaskDeadLettered():
@@ -142,6 +150,7 @@ class RunState:
             list(self.children.values()),
             self.independent,
             msgspec.convert(msgspec.to_builtins(self.notices), dict[TaskToken, OpenNotices]),
+            tasks.journals(),
         )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
@@ -154,5 +163,7 @@ class RunState:
         self.approvals = {approval.token: approval for approval in state.approvals}
         for opening in state.queued:
             self.tasks.queued(opening)
+        for journal in state.journals:
+            self.tasks.restore_journal(journal)
         self.tasks.rejections = state.rejections.copy()
         self.notices = state.notices

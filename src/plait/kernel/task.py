@@ -16,8 +16,10 @@ import msgspec
 from msgspec import Raw
 
 from .errors import ErrorInfo
+from .events import AttemptEvent
 from .ids import RunId, TaskToken
-from .inputs import TaskResult
+from .inputs import KeepEntry, Suspend, TaskResult
+from .journal import Suspended
 from .retry import ONCE, Retry
 from .store import LineLevel
 
@@ -87,9 +89,14 @@ class Attempt(msgspec.Struct, eq=False, gc=False):
     number: int
     progress: Raw
     """What the attempt before this one last reported."""
-    report: Callable[[RunId, TaskResult], None]
+    report: Callable[[RunId, TaskResult | Suspend], None]
     log: Callable[[Attempt, LineLevel, str], None]
     """Keeps a line that the attempt says, from any thread."""
+    keeper: Keeper | None = None
+    journal: tuple[Raw, ...] = ()
+    """What it kept so far, before its process died or while it was suspended."""
+    error: ErrorInfo | None = None
+    """Why the attempt before this one failed."""
     logged: int = 0
     """How many lines so far."""
 
@@ -112,11 +119,24 @@ class Attempt(msgspec.Struct, eq=False, gc=False):
         if self.worker is not None:
             self.worker.beat(self, progress)
 
+    async def keep(self, entry: Raw, *, says: str = "", events: Sequence[AttemptEvent] = ()) -> None:
+        """Adds an entry to its journal; durable when this returns. `says` tells people how far it is by now."""
+        if self.keeper is None:
+            raise RuntimeError("nobody keeps the journal of this attempt")
+        await self.keeper(self, KeepEntry(self.task.token, self.number, len(self.journal), entry, says, tuple(events)))
+        self.journal = (*self.journal, entry)
+
     async def in_thread(self, function: Callable[[], Any]) -> Any:
         """Runs a function that may block."""
         if self.worker is None:
             raise RuntimeError("no worker runs this attempt")
         return await self.worker.in_thread(self, function)
+
+
+class Keeper(Protocol):
+    """Puts entries of journals into the log."""
+
+    async def __call__(self, attempt: Attempt, entry: KeepEntry) -> None: ...
 
 
 class AttemptWorker(Protocol):
@@ -153,7 +173,7 @@ class Executor(Protocol):
     @property
     def kinds(self) -> Sequence[str]: ...
 
-    async def execute(self, task: Task, attempt: Attempt) -> Any | Later:
+    async def execute(self, task: Task, attempt: Attempt) -> Any | Later | Suspended:
         """The result, to be kept as JSON. What it raises is a failure, tried again as the task's policy says unless
         the exception has `retryable = False`."""
         ...

@@ -21,6 +21,7 @@ SCRIPT: Final = "script"
 CONDITION: Final = "condition"
 TOOL: Final = "tool"
 PIPELINE: Final = "pipeline"
+AGENT: Final = "agent"
 
 ROUTE: Final = "plait.route"
 """The only key of a result that also says where to go on: `{"output", "next_nodes", "reasoning"}`."""
@@ -129,3 +130,50 @@ class ToolInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Seconds until the call is cancelled; None is the executor's own limit."""
     whole: bool = False
     """The result is `{"result", "output"}`: what the server answered, also when that is an error, and the output."""
+
+
+class AgentBudget(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """None: no limit."""
+
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+
+
+class PreviousResult(msgspec.Struct, frozen=True, gc=False):
+    node_id: str
+    output: Raw
+
+
+class AgentInput(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, gc=False):
+    """A language model works on something, with tools. Its result is the output; with `next_nodes` it is
+    `{ROUTE: {"output", "next_nodes", "reasoning"}}`."""
+
+    model: str
+    prompt: str
+    execution: str
+    """Names the work for idempotency keys; equal on all attempts."""
+    node_id: str
+    payload: Raw = NULL
+    instructions: str = ""
+    output_schema: Raw = ABSENT
+    next_nodes: tuple[str, ...] | None = None
+    """What it may choose from; None: it chooses nothing."""
+    previous: tuple[PreviousResult, ...] = ()
+    """What was done before, newest first."""
+    tools: tuple[str, ...] | None = None
+    """References of those that it may use; None: the two built-in ones that change nothing."""
+    limits: tuple[tuple[str, ...], ...] = ()
+    """Further lists that a tool must be in."""
+    temperature: float = 0.3
+    max_tokens: int = 4_096
+    """Of one reply."""
+    max_turns: int = 10
+    timeout: float = 300.0
+    """Seconds that it works; waiting for people and other runs is not counted."""
+    budget: AgentBudget = AgentBudget()
+    run_budget: AgentBudget = AgentBudget()
+    workflow_tag: str = ""
+    session_id: str = ""
+    user_id: str = ""
+    handler: str = ""
+    """For workers on queues: `model:<name>`."""

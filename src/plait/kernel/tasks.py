@@ -12,9 +12,10 @@ import msgspec
 from msgspec import Raw
 
 from .errors import ErrorInfo
-from .events import TaskRetryScheduled
+from .events import TaskJournaled, TaskRetryScheduled, TaskSuspended
 from .ids import Ids, Millis, TaskToken
 from .inputs import TaskResult
+from .journal import Journal
 from .machine import TaskFacts
 from .task import Task
 from .values import NULL
@@ -32,11 +33,16 @@ class OpenTask(msgspec.Struct, gc=False):
     """Attempts that ended because their workers were gone: not counted as tries."""
     accepted: bool = False
     """Somebody elsewhere is at it, and reports when it is done."""
+    journal: Journal | None = None
 
     @property
     def here(self) -> bool:
         """Under way in this process."""
-        return self.retry_at is None and self.task.queue is None and not self.accepted
+        return self.retry_at is None and self.task.queue is None and not self.accepted and not self.suspended
+
+    @property
+    def suspended(self) -> bool:
+        return self.journal is not None and self.journal.wait is not None
 
 
 class Opening(msgspec.Struct, frozen=True, gc=False):
@@ -70,6 +76,10 @@ class TaskBook:
         the machine has said which tasks are pending."""
         self._openings: dict[TaskToken, Opening] = {}
         """Rows of tasks that are not open here yet."""
+        self._journals: dict[TaskToken, Journal] = {}
+        """Of tasks that are not open here yet."""
+        self.abandoned: list[Journal] = []
+        """Of tasks that were closed while they were suspended: what they wait for is not wanted any more."""
         self.rejections: dict[TaskToken, int] = {}
         """How often the envelope or the result of a task was refused."""
         self.running = 0
@@ -93,6 +103,8 @@ class TaskBook:
         if task.queue is not None:
             return self._open_queued(task, now, gated=gated)
         past = self._history.pop(token, None) if self._history else None
+        if self._journals and (journal := self._journals.pop(token, None)) is not None:
+            return self._open_journaled(task, journal, past)
         if past is None:
             opened = self._open[token] = OpenTask(task)
         else:
@@ -103,18 +115,30 @@ class TaskBook:
         self.running += 1
         return opened
 
+    def _open_journaled(self, task: Task, journal: Journal, past: TaskRetryScheduled | None) -> OpenTask | None:
+        """An attempt that was under way goes on, unless it is suspended."""
+        opened = self._open[task.token] = OpenTask(task, journal.attempt, journal=journal)
+        if past is not None:
+            opened.error, opened.progress = past.error, past.progress
+        self.running += opened.here
+        return None if opened.suspended else opened
+
     def _open_queued(self, task: Task, now: Millis, *, gated: bool) -> OpenTask | None:
         """As `open`. One whose row is written is under way, whoever has claimed it."""
         past = self._history.pop(task.token, None)
         opening = self._openings.pop(task.token, None)
         found = self._open[task.token] = OpenTask(task)
+        found.journal = self._journals.pop(task.token, None)
         if past is not None:
             found.attempt, found.error, found.progress = past.attempt + 1, past.error, past.progress
         if opening is not None:
             found.lost = opening.lost
-            if past is None or opening.attempt > past.attempt:
-                found.attempt, found.opening = opening.attempt, opening.opening
-                return None
+        if found.journal is not None and found.suspended:
+            found.attempt = found.journal.attempt
+            return None
+        if opening is not None and (past is None or opening.attempt > past.attempt):
+            found.attempt, found.opening = opening.attempt, opening.opening
+            return None
         if past is not None and (past.due > now or gated):
             found.retry_at = past.due
             return None
@@ -157,7 +181,8 @@ class TaskBook:
         """The run is a copy: the rows that its log tells of are the other run's."""
         self._openings.clear()
         for token in [token for token, task in self._open.items() if task.opening]:
-            del self._open[token]
+            if (journal := self._open.pop(token).journal) is not None:
+                self._journals[token] = journal
 
     def take_back(self, task: Task, attempt: int) -> None:
         """A task that was closed is open again, in the attempt it was in."""
@@ -177,7 +202,8 @@ class TaskBook:
         if found is None:
             row = self._openings.get(token)
             return row is not None and row.opening == opening
-        return found.attempt == attempt and found.opening == opening and found.retry_at is None
+        here = found.attempt == attempt and found.opening == opening and found.retry_at is None
+        return here and not found.suspended
 
     def close(self, token: TaskToken) -> bool:
         """Forgets a task; True if it was open."""
@@ -185,6 +211,9 @@ class TaskBook:
         self._history.pop(token, None)
         row = self._openings.pop(token, None)
         found = self._open.pop(token, None)
+        journal = found.journal if found is not None else self._journals.pop(token, None)
+        if journal is not None and journal.wait is not None:
+            self.abandoned.append(journal)
         if found is None:
             return row is not None
         self.running -= found.here
@@ -194,6 +223,7 @@ class TaskBook:
         """Attempts of tasks that are settled: how a task ended is the dialect's event, which the book does not see."""
         self._history.clear()
         self._openings.clear()
+        self._journals.clear()
 
     def completes(self, result: TaskResult) -> bool:
         """Whether a result without an error is that of the attempt under way; its task is closed then."""
@@ -204,6 +234,7 @@ class TaskBook:
             or found.attempt != result.attempt
             or found.opening != result.opening
             or found.retry_at is not None
+            or (found.journal is not None and found.suspended)
         ):
             return False
         del self._open[token]
@@ -232,11 +263,65 @@ class TaskBook:
     def evolve(self, event: TaskRetryScheduled) -> None:
         found = self._open.get(event.token)
         if found is None:
+            self._journals.pop(event.token, None)
             self._history[event.token] = event
             return
         self.running -= found.here
         found.attempt, found.retry_at, found.opening, found.accepted = event.attempt + 1, event.due, 0, False
-        found.error, found.progress = event.error, event.progress
+        found.error, found.progress, found.journal = event.error, event.progress, None
+
+    def journaled(self, event: TaskJournaled) -> None:
+        """An attempt that was suspended is under way again."""
+        found, journal = self._open.get(event.token), self._journal(event.token, event.attempt, event.index)
+        resumed = journal.wait is not None
+        journal.add(event.entry, event.says)
+        if found is not None and resumed:
+            self.running += found.here
+
+    def suspended(self, event: TaskSuspended) -> None:
+        found, journal = self._open.get(event.token), self.journal(event.token)
+        if found is not None:
+            self.running -= found.here
+            found.opening = 0
+        elif (row := self._openings.get(event.token)) is not None:
+            self._openings[event.token] = msgspec.structs.replace(row, opening=0)
+        if journal is None:
+            journal = self._journal(event.token, event.attempt, 0)
+        journal.wait, journal.says = event.wait, event.says
+
+    def journal(self, token: TaskToken) -> Journal | None:
+        found = self._open.get(token)
+        return self._journals.get(token) if found is None else found.journal
+
+    def _journal(self, token: TaskToken, attempt: int, index: int) -> Journal:
+        """To be added to. One that begins anew is that of a task that has been opened again since."""
+        journal = self.journal(token)
+        if journal is None or (not index and journal.entries):
+            journal = Journal(token, attempt, [])
+        journal.attempt = attempt
+        if (found := self._open.get(token)) is not None:
+            found.journal = journal
+        else:
+            self._journals[token] = journal
+        return journal
+
+    def journals(self) -> list[Journal]:
+        """For a snapshot."""
+        found = [task.journal for task in self._open.values() if task.journal is not None]
+        return [
+            msgspec.structs.replace(each, entries=list(each.entries)) for each in (*self._journals.values(), *found)
+        ]
+
+    def told(self) -> dict[str, Journal]:
+        """Journals of open tasks, by the nodes of the view that they belong to."""
+        found: dict[str, Journal] = {}
+        for token, task in self._open.items():
+            if task.journal is not None:
+                found[token] = found[task.task.node or token] = task.journal
+        return found
+
+    def restore_journal(self, journal: Journal) -> None:
+        self._journals[journal.token] = journal
 
     def retry(self, token: TaskToken) -> OpenTask | None:
         """The time for another attempt has come."""
@@ -248,8 +333,10 @@ class TaskBook:
         return found
 
     def waiting(self) -> list[TaskToken]:
-        """Those that wait to be tried again."""
-        return [token for token, task in self._open.items() if task.retry_at is not None] if self._open else []
+        """Those that wait to be tried again, or for something else."""
+        if not self._open:
+            return []
+        return [token for token, task in self._open.items() if task.retry_at is not None or task.suspended]
 
     def get(self, token: TaskToken) -> OpenTask | None:
         return self._open.get(token)
@@ -266,6 +353,7 @@ class TaskBook:
                 running=task.retry_at is None,
                 retry_at=task.retry_at,
                 error=task.error,
+                journal=task.journal,
             )
             for token, task in self._open.items()
         }

@@ -11,7 +11,7 @@ from . import blob_parts, values
 from .approval import Approval, ApprovalChange
 from .blobs import digest_of
 from .effects import StartChild
-from .errors import ErrorInfo
+from .errors import ErrorInfo, PlaitError
 from .events import Event
 from .ids import Millis, RunId, Seq, TaskToken, shard_of
 from .inputs import AnyInput
@@ -20,6 +20,13 @@ from .store import DeadLetter, InboxRow, LogRow, NewChild, Settled, Taken, Timer
 from .tasks import OpenTask
 
 S = TypeVar("S", bound=msgspec.Struct)
+
+
+class KeptEntry(msgspec.Struct, frozen=True, gc=False):
+    token: TaskToken
+    attempt: int
+    index: int
+    refusal: PlaitError | None = None
 
 
 class UnitOfWork(msgspec.Struct, gc=False):
@@ -35,11 +42,17 @@ class UnitOfWork(msgspec.Struct, gc=False):
     """Children to be resolved before this can be committed."""
     breach: ErrorInfo | None = None
     """The limit that a decision broke; its effects are left out."""
+    stopped: list[RunId] = []
+    """Children that were under way and are cancelled because what the run did is compensated."""
+    unborn: frozenset[RunId] = frozenset()
+    """Children that a limit forbids: they are never started, so nobody hears of them."""
 
     # After the commit
     tasks: list[OpenTask] = []
     """What to start."""
     revoked: list[TaskToken] | None = None
+    kept: list[KeptEntry] | None = None
+    """What became of entries of journals that attempts of this process wait for."""
     more: bool = False
     ended: bool = False
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from .ids import Millis
 from .machine import Machine
 from .state import RunState
+from .told_reasons import UNDER_WAY, told_reasons
 from .unit_of_work import UnitOfWork
 from .view import Reason
 
 _MANY = 32
 """Tasks: fewer are looked at each time."""
-
-UNDER_WAY = ("step", "task")
-"""Kinds of reasons that only say that a task is under way: of a parked run, on a queue."""
 
 STALLED_KINDS = ("stuck", "join")
 """Kinds of reasons that end by themselves only if something else happens: alone, they are none."""
@@ -41,7 +39,7 @@ def wait_reason(machine: Machine, state: RunState, before: Reason | None, unit: 
         return before
     if state.rolling_back:
         return Reason("rollback", "compensation", until=_next_retry(state))
-    reasons = machine.waiting(state.tasks.facts())
+    reasons = told_reasons(machine.waiting(state.tasks.facts()), state.tasks)
     if not reasons:
         return None
     first = min(reasons, key=_rank)

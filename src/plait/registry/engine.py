@@ -72,6 +72,7 @@ def _graph(services: Services) -> Bundle:
         policies=NamespacePolicies(services.records, services.clock),
         compiler=lambda: services.executors.languages,
         find=Definitions({}, services.records, services.clock).find,
+        models=services.models,
     )
 
 
@@ -96,6 +97,8 @@ def _afl(services: Services) -> Bundle:
         tell=services.tell,
         scripts=services.executors,
         stored=StoredHandlers(services.records, services.clock),
+        observers=services.observers,
+        models=services.models,
     )
 
 

@@ -14,6 +14,7 @@ from plait.api.shape import Query
 from plait.api.surface import Surface
 
 from . import (
+    agent_tools,
     approvals,
     audit_routes,
     callbacks,
@@ -27,6 +28,7 @@ from . import (
     links,
     plan,
     run_actions,
+    run_answers,
     run_details,
     runs,
     session,
@@ -54,6 +56,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *events.ROUTES,
         *run_details.ROUTES,
         *run_actions.ROUTES,
+        *run_answers.ROUTES,
         *definitions.ROUTES,
         save_route(surfaces),
         *plan.ROUTES,
@@ -62,6 +65,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *dead_letters.ROUTES,
         *tasks.ROUTES,
         *tools.ROUTES,
+        *agent_tools.ROUTES,
         *links.ROUTES,
         *callbacks.ROUTES,
         *session.ROUTES,

@@ -24,7 +24,10 @@ from .auth.ttl_cache import TtlCache
 
 HIDDEN = "[hidden: needs the right pii:read]"
 _DATA = b"data: "
-_FOR_PEOPLE = frozenset({"text", "message", "args", "notes", "trace", "title", "comment", "reason", "cause"})
+_FOR_PEOPLE = frozenset(
+    {"text", "message", "args", "notes", "trace", "title", "comment", "reason", "cause"}
+    | {"prompt", "instructions", "reasoning", "feedback", "problem"}  # of agents
+)
 """Fields with texts that may say anything. Others, such as ids, are compared by programs."""
 LOGS = "runs.logs"
 """The route whose answers are texts alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from plait.api.agent import AgentRecords
 from plait.api.diff import CompareRuns, Diff
 from plait.api.log import ListLogs, LogLine, LogPage
 from plait.api.noun import RUN
@@ -18,6 +19,11 @@ async def timeline(call: Call[Scoped, None]) -> Answer:
     engine = call.host.engine
     handle = await engine.get(call.params["id"], call.namespace)
     return Answer(Timeline(bars=await handle.timeline(), now=engine.kernel.clock.now()))
+
+
+async def agents(call: Call[Scoped, None]) -> Answer:
+    handle = await call.host.engine.get(call.params["id"], call.namespace)
+    return Answer(await handle.agents())
 
 
 async def logs(call: Call[ListLogs, None]) -> Answer:
@@ -49,6 +55,17 @@ ROUTES = (
         handler=timeline,
         query=Scoped,
         replies=(Reply(200, Timeline, "A bar for each node."),),
+        noun=RUN,
+    ),
+    Route(
+        method="GET",
+        path="/runs/{id}/agents",
+        name="runs.agents",
+        role="viewer",
+        summary="What agents did in a run, turn by turn",
+        handler=agents,
+        query=Scoped,
+        replies=(Reply(200, AgentRecords, "A record for each attempt, in the order in which they began."),),
         noun=RUN,
     ),
     Route(

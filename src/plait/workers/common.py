@@ -11,6 +11,7 @@ from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.task import Executor
 
 if TYPE_CHECKING:
+    from plait.scripts.jq import JqPool
     from plait.scripts.languages import Languages
 
 from .callbacks import CallbackUrls, ResultUrls, local_url, no_server
@@ -57,6 +58,9 @@ class CommonExecutors:
 
             self._languages = Languages()
         return self._languages
+
+    def jq(self) -> JqPool:
+        return self._pipelines.queries()
 
     async def close(self) -> None:
         """Leaves no process and no connection behind."""

@@ -22,7 +22,8 @@ from plait.kernel.clock import Clock
 from plait.kernel.errors import ErrorInfo, TooLarge
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, RunId, TaskToken, caller_id
-from plait.kernel.inputs import TaskResult
+from plait.kernel.inputs import Suspend, TaskResult
+from plait.kernel.journal import Suspended
 from plait.kernel.observer import Around
 from plait.kernel.task import CALL, LATER, Attempt, Call, Executor, TaskError, current_attempt
 from plait.kernel.values import NULL, NotEncodable
@@ -126,6 +127,9 @@ class LocalWorker:
                     output = await output
             else:
                 output = await self._execute(attempt)
+            if type(output) is Suspended:
+                self._suspend(attempt, output)
+                return
             raw = NULL if output is LATER else values.encode(output, self.max_payload)
             if call is not None:
                 call.check(output, raw)
@@ -236,11 +240,14 @@ class LocalWorker:
         )
         self._report(attempt, result)
 
-    def _report(self, attempt: Attempt, result: TaskResult) -> None:
+    def _report(self, attempt: Attempt, result: TaskResult | Suspend) -> None:
         if not attempt.over:
             self._end(attempt)
             report = attempt.report
             report(attempt.run_id, result)
+
+    def _suspend(self, attempt: Attempt, suspended: Suspended) -> None:
+        self._report(attempt, Suspend(attempt.task.token, attempt.number, suspended.wait, suspended.says))
 
     def _end(self, attempt: Attempt) -> None:
         if attempt.over:

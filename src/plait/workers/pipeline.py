@@ -27,7 +27,7 @@ class PipelineExecutor:
         from plait.agents.pipelines.reading import read
 
         wanted: PipelineInput = task.input
-        execution = Execution(self._send, self._queries())
+        execution = Execution(self._send, self.queries())
         try:
             return await execution.run(read(values.decode(wanted.steps)), values.decode(wanted.data))
         except InvalidPipeline as error:
@@ -39,7 +39,8 @@ class PipelineExecutor:
         if self._jq is not None:
             await self._jq.stop()
 
-    def _queries(self) -> JqPool:
+    def queries(self) -> JqPool:
+        """Made with the first one."""
         if self._jq is None:
             from plait.scripts.jq import JqPool
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from plait import Engine, afl
-from plait.agents.models import ModelReply, ScriptedModel
 from plait.dialects.afl.running.state import AflStart
 from plait.dialects.afl.running.versions import check_readable, readable
 from plait.dialects.afl.telemetry import Telemetry
 from plait.errors import Conflict, InvalidInput, NotFound, RunFailed
 from plait.kernel.values import encode
+from plait.testing import ScriptedModel
 
 SOURCE = """
 namespace t {
@@ -50,10 +50,12 @@ async def test_a_script_runs_in_the_sandbox_and_may_import_what_it_should():
 
 
 async def test_a_prompt_is_answered_by_the_model_that_is_declared():
-    model = ScriptedModel("m", [ModelReply("many")])
-    async with Engine("memory:", definitions=[afl(SOURCE, "Guesses"), model]) as engine:
+    model = ScriptedModel({"t.Guess": [{"text": "many"}, {"output": {"text": "many"}}]})
+    async with Engine("memory:", definitions=[afl(SOURCE, "Guesses")], models={"m": model}) as engine:
         assert await (await engine.start(afl(SOURCE, "Guesses"))).result() == {"text": "many"}
-    assert (model.requests[0].prompt, model.requests[0].instructions) == ("How many in Bonn?", "Be brief")
+    beginning = model.requests[0].messages
+    assert beginning[1].content == "Be brief"
+    assert beginning[2].content.endswith("How many in Bonn?")
 
 
 async def test_a_handler_stores_partial_returns_and_keeps_its_key():
@@ -70,6 +72,22 @@ async def test_a_handler_stores_partial_returns_and_keeps_its_key():
         assert await handle.result() == {"n": 5}
         [event] = await engine.afl.events(handle.id)
         assert keys == [f"{handle.id}/{event.event_id}"]
+
+
+async def test_an_exception_of_a_handler_is_caught_by_the_name_of_its_class():
+    source = """namespace t {
+        event facet Ask(x: Long) => (n: Long)
+        workflow W() => (why: String) andThen {
+            q = Ask(x = 1) catch { yield W(why = q.error_type ++ ": " ++ $.error) }
+        }
+    }"""
+
+    def ask(payload: dict[str, Any]) -> None:
+        raise LookupError("no map")
+
+    async with Engine("memory:") as engine:
+        engine.afl.handler("Ask", ask)
+        assert await (await engine.start(afl(source), {})).result() == {"why": "LookupError: no map"}
 
 
 async def test_a_program_that_changes_leaves_live_runs_as_they_started():

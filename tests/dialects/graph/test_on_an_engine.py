@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from plait import Context, CriticalError, Engine, Route, graph, handler, workflow
-from plait.dialects.graph.agents import ModelReply, ModelRequest, ScriptedModel
 from plait.dialects.graph.handlers import NodeContext
 from plait.errors import Conflict, InvalidInput, PlaitError, RunFailed
 from plait.kernel.clock import SystemClock
+from plait.testing import ScriptedModel
 from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from tests.dialects.graph.drawing import drawn, human, task
 
@@ -65,14 +65,13 @@ async def moody(ctx: Context, order: dict[str, Any]) -> dict[str, Any]:
     return {"shipped": order["n"]}
 
 
-def answer(request: ModelRequest) -> ModelReply:
-    if request.attempt == 1:
-        return ModelReply({"text": "let me see"}, ["nowhere"])
-    return ModelReply({"text": request.prompt}, [request.available_next_nodes[1]], "the second is better")
-
-
-agent = ScriptedModel("tiny", answer)
-DEFINITIONS = [double, describe, flaky, broken, choose, shipping, moody, agent]
+SCRIPT = {
+    "agent": [
+        {"output": "let me see", "next_nodes": ["nowhere"]},
+        {"output": "well", "next_nodes": ["right"], "reasoning": "the second is better"},
+    ]
+}
+DEFINITIONS = [double, describe, flaky, broken, choose, shipping, moody]
 QUICK = {"max_attempts": 3, "backoff_ms": 1}
 
 
@@ -82,7 +81,7 @@ def url(tmp_path: Path) -> str:
 
 
 def opened(url: str) -> Engine:
-    return Engine(url, definitions=DEFINITIONS)
+    return Engine(url, definitions=DEFINITIONS, models={"tiny": ScriptedModel(SCRIPT)})
 
 
 def calls(id: str, handler: str = "double", **more: Any) -> dict[str, Any]:

@@ -36,6 +36,7 @@ ASKS: dict[str, Ask] = {
     "runs.show": Ask(),
     "runs.events": Ask(),
     "runs.timeline": Ask(),
+    "runs.agents": Ask(),
     "runs.logs": Ask(),
     "runs.diff": Ask(query=lambda world: {"with": world.ended}),
     "runs.cancel": Ask(body={"reason": "enough"}),
@@ -43,7 +44,11 @@ ASKS: dict[str, Ask] = {
     "runs.compensate": Ask(body={}, run=lambda world: world.ended),
     "runs.patch": Ask(409, {"operations": [{"op": "remove", "node": "ship"}]}),  # code can't be patched
     "runs.message": Ask(body={"name": "go"}),
+    "runs.query": Ask(404, {}),  # it has none of that name
+    "runs.update": Ask(404, {}),
+    "runs.published": Ask(),
     "runs.graph": Ask(409),  # code has none
+    "runs.source": Ask(run=lambda world: world.afl_run),
     "runs.record": Ask(409),  # only graphs have one
     "runs.fork": Ask(201, {}, run=lambda world: world.ended),
     "definitions.list": Ask(),
@@ -83,6 +88,8 @@ ASKS: dict[str, Ask] = {
     "afl.tasks.complete": Ask(404, {"lease_token": "x", "result": {}}),
     "afl.tasks.fail": Ask(404, {"lease_token": "x", "error": {"message": "no paper"}}),
     "tools.list": Ask(),
+    "agents.tools": Ask(),
+    "agents.remove_tool": Ask(),
     "catalog.list": Ask(),
     "catalog.show": Ask(),
     "catalog.unregister": Ask(),
@@ -146,7 +153,7 @@ class Operation:
         """The path, with the ids of a world."""
         ids = world.ids(self.path) if self.names_something else {}
         if self.path.startswith("/api/v1/runs/{id}"):
-            ids = {"id": self.ask.run(world)}
+            ids = {"id": self.ask.run(world), "name": "count", "key": "count"}
         return self.path.format(**{name: quote(id, safe="") for name, id in ids.items()})
 
     def body(self, world: World) -> Any:

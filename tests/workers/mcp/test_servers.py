@@ -23,7 +23,7 @@ from plait.workers.mcp.servers import McpServers
 from plait.workers.tool import ToolExecutor
 from tests.support.ports import free_port
 
-pytestmark = [pytest.mark.costly, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.costly
 
 _HERE = Path(__file__).parent
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal, cast
 
 from plait.definitions.hashing import canonical
@@ -17,7 +17,9 @@ OTHER: Final = 3
 Rank = Literal[0, 1, 2, 3]
 _type_of: Callable[[Any], type[Any]] = type
 """Asked for every value of a table, so not `isinstance`."""
-_PLAIN: Final = frozenset((str, int, float, type(None)))
+NUMBERS: Final = frozenset[type[Any]]((int, float))
+TEXTS: Final = frozenset[type[Any]]((str,))
+_PLAIN: Final = NUMBERS | TEXTS | {type(None)}
 """Types whose values Python compares as JSON does."""
 
 
@@ -36,12 +38,15 @@ def order_key(value: Any) -> tuple[int, Any]:
     return found, canonical(value) if found == OTHER else value
 
 
+def alike(values: Iterable[Any]) -> bool:
+    """Whether Python compares and adds them as JSON does, each with each: only numbers, or only texts."""
+    kinds = set(map(_type_of, values))
+    return kinds <= NUMBERS or kinds <= TEXTS
+
+
 def sort_keys(values: list[Any]) -> list[Any]:
     """What to sort these by; values of one type are their own keys, which is several times faster."""
-    kinds = set(map(type, values))
-    if kinds <= {int, float} or kinds <= {str}:
-        return values
-    return list(map(order_key, values))
+    return values if alike(values) else list(map(order_key, values))
 
 
 def identity(value: Any) -> Any:
@@ -54,6 +59,11 @@ def identity(value: Any) -> Any:
     if kind is list:
         return ("list", *map(identity, cast("list[Any]", value)))
     return ("object", frozenset((key, identity(each)) for key, each in cast("dict[str, Any]", value).items()))
+
+
+def identities(values: list[Any]) -> list[Any]:
+    """Of a whole column; most columns are plain, and are their own."""
+    return values if set(map(_type_of, values)) <= _PLAIN else list(map(identity, values))
 
 
 def same(one: Any, other: Any) -> bool:

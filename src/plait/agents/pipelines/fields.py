@@ -38,6 +38,8 @@ def rows_of(data: object, what: str = "the incoming data") -> list[Row]:
     if not isinstance(data, list):
         raise StepError(f"{what} must be a list of objects, got {kind_of(data)}")
     rows = cast("list[Any]", data)
+    if set(map(type, rows)) <= {dict}:
+        return rows
     for index, row in enumerate(rows):
         if not isinstance(row, dict):
             raise StepError(f"{what} must be a list of objects: item {index} is {kind_of(row)}")

@@ -3,67 +3,57 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
-from .comparison import NUMBER, identity, order_key, rank
+from .comparison import NUMBER, NUMBERS, alike, identities, order_key, rank
 from .errors import StepError
 from .fields import MISSING, Row, column, kind_of, or_null, rows_of
 from .steps import GroupBy, names
 
 
-class _Group:
-    __slots__ = ("found", "keys", "size")
-
-    def __init__(self, keys: list[Any]) -> None:
-        self.keys = keys
-        self.size = 0
-        self.found: list[tuple[int, Any]] = []
-        """Index of the row and value, nulls left out."""
-
-
 def group(step: GroupBy, data: object) -> list[Row]:
     """In the order in which the groups first appear; a missing key is null."""
-    by = names(step.by)
+    by, rows = names(step.by), rows_of(data)
     result = "count" if step.agg == "count" else f"{step.agg}_{step.field}"
+    values = column(rows, step.field) if step.field is not None else []
+    columns = [or_null(column(rows, name)) for name in by]
     return [
-        dict(zip(by, each.keys, strict=True)) | {result: _aggregate(step, each)} for each in _groups(step, by, data)
+        dict(zip(by, [each[indexes[0]] for each in columns], strict=True)) | {result: _aggregate(step, indexes, values)}
+        for indexes in _groups(columns)
     ]
 
 
-def _groups(step: GroupBy, by: list[str], data: object) -> list[_Group]:
-    rows = rows_of(data)
-    columns = [or_null(column(rows, name)) for name in by]
-    places = zip(*(map(identity, each) for each in columns), strict=True)
-    values = column(rows, step.field) if step.field is not None else [None] * len(rows)
-    groups: dict[tuple[Any, ...], _Group] = {}
-    for index, (place, value) in enumerate(zip(places, values, strict=True)):
-        group = groups.get(place)
-        if group is None:
-            group = groups[place] = _Group([each[index] for each in columns])
-        group.size += 1
-        if value is not None and value is not MISSING:
-            group.found.append((index, value))
-    return list(groups.values())
+def _groups(columns: list[list[Any]]) -> Iterable[list[int]]:
+    """The indexes of the rows of each group."""
+    groups: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for index, place in enumerate(zip(*map(identities, columns), strict=True)):
+        groups[place].append(index)
+    return groups.values()
 
 
-def _aggregate(step: GroupBy, group: _Group) -> Any:
+def _aggregate(step: GroupBy, rows: list[int], values: list[Any]) -> Any:
+    if step.agg == "count":
+        return len(rows)
+    found = [value for at in rows if (value := values[at]) is not None and value is not MISSING]
     match step.agg:
-        case "count":
-            return group.size
         case "sum":
-            return _total(_numbers(step, group))
+            return _total(_numbers(step, found, rows, values))
         case "avg":
-            numbers = _numbers(step, group)
+            numbers = _numbers(step, found, rows, values)
             return _total(numbers, among=len(numbers)) if numbers else None
         case "min" | "max":
-            return _extreme(step, group)
+            return _extreme(step, found, rows, values)
 
 
-def _numbers(step: GroupBy, group: _Group) -> list[Any]:
-    for index, value in group.found:
-        if rank(value) != NUMBER:
-            raise StepError(f"{step.agg} of `{step.field}`: row {index} has {kind_of(value)}, not a number")
-    return [value for _, value in group.found]
+def _numbers(step: GroupBy, found: list[Any], rows: list[int], values: list[Any]) -> list[Any]:
+    if not set(map(type, found)) <= NUMBERS:
+        for at in rows:
+            value = values[at]
+            if value is not None and value is not MISSING and rank(value) != NUMBER:
+                raise StepError(f"{step.agg} of `{step.field}`: row {at} has {kind_of(value)}, not a number")
+    return found
 
 
 def _total(numbers: list[Any], among: int = 0) -> int | float:
@@ -78,13 +68,16 @@ def _total(numbers: list[Any], among: int = 0) -> int | float:
     return result
 
 
-def _extreme(step: GroupBy, group: _Group) -> Any:
-    if not group.found:
+def _extreme(step: GroupBy, found: list[Any], rows: list[int], values: list[Any]) -> Any:
+    if not found:
         return None
-    first = rank(group.found[0][1])
-    for index, value in group.found:
-        if rank(value) != first:
-            what = f"row {index} has {kind_of(value)}, others have {kind_of(group.found[0][1])}"
-            raise StepError(f"{step.agg} of `{step.field}`: {what}")
     choose = min if step.agg == "min" else max
-    return choose((value for _, value in group.found), key=order_key)
+    if alike(found):
+        return choose(found)
+    first = rank(found[0])
+    for at in rows:
+        value = values[at]
+        if value is not None and value is not MISSING and rank(value) != first:
+            what = f"row {at} has {kind_of(value)}, others have {kind_of(found[0])}"
+            raise StepError(f"{step.agg} of `{step.field}`: {what}")
+    return choose(found, key=order_key)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from .comparison import identity
+from .comparison import identities
 from .errors import StepError
-from .fields import MISSING, Row, column, rows_of
+from .fields import Row, column, or_null, rows_of
 from .steps import Join, names
 
 Key = tuple[Any, ...] | None
@@ -25,17 +25,15 @@ def join(step: Join, left: object, right: object, most_rows: int) -> list[Row]:
         if key is not None:
             found.setdefault(key, []).append({renamed[name]: row[name] for name in row if name in renamed})
     unmatched = [absent] if step.how == "left" else []
-    rows: list[Row] = []
-    for row, key in zip(lefts, _keys(lefts, on), strict=True):
-        rows.extend([row | each for each in found.get(key, unmatched)])
-        if len(rows) > most_rows:  # while it grows: a join of two tables can be as large as their product
-            raise StepError(f"it has more than {most_rows:,} rows")
-    return rows
+    matches = [found.get(key, unmatched) for key in _keys(lefts, on)]
+    if sum(map(len, matches)) > most_rows:  # before it is made: a join can be as large as the product of its tables
+        raise StepError(f"it has more than {most_rows:,} rows")
+    return [row | each for row, several in zip(lefts, matches, strict=True) for each in several]
 
 
 def _keys(rows: Sequence[Row], on: Sequence[str]) -> list[Key]:
     """None, which nothing is kept under, for keys that are null or missing."""
-    columns = [[None if value is MISSING else identity(value) for value in column(rows, name)] for name in on]
+    columns = [identities(or_null(column(rows, name))) for name in on]
     return [None if None in key else key for key in zip(*columns, strict=True)]
 
 

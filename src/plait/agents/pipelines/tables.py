@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, assert_never, cast
 
-from .comparison import NUMBER, TEXT, identity, rank, same, sort_keys
+from .comparison import NUMBERS, TEXTS, alike, identity, same, sort_keys
 from .errors import StepError
 from .fields import MISSING, Row, column, kind_of, or_null, rows_of
 from .steps import Condition, TableFilter, TableSelect, TableSort, TopK
@@ -24,18 +24,33 @@ def sort(step: TableSort, data: object) -> list[Row]:
     """Stable in both directions; rows without the field, or with null, come last and keep their order."""
     rows = rows_of(data)
     values = column(rows, step.field)
+    if alike(values):
+        return [rows[at] for at in _order(values, step)]
     last = [row for row, value in zip(rows, values, strict=True) if value is MISSING or value is None]
     found = [row for row, value in zip(rows, values, strict=True) if not (value is MISSING or value is None)]
     keys = sort_keys([value for value in values if not (value is MISSING or value is None)])
-    order = sorted(range(len(found)), key=keys.__getitem__, reverse=step.order == "desc")
-    return [found[at] for at in order] + last
+    return [found[at] for at in _order(keys, step)] + last
+
+
+def _order(keys: list[Any], step: TableSort) -> list[int]:
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=step.order == "desc")
 
 
 def filter(step: TableFilter, data: object) -> list[Row]:
     """A row that lacks the field is dropped, whatever the operator."""
-    rows, holds = rows_of(data), _test(step.condition)
-    values = column(rows, step.condition.field)
+    rows, condition = rows_of(data), step.condition
+    values = column(rows, condition.field)
+    if condition.op in _ORDERED:
+        return _ordered(rows, values, condition)
+    holds = _test(condition)
     return [row for row, value in zip(rows, values, strict=True) if value is not MISSING and holds(value)]
+
+
+def _ordered(rows: list[Row], values: list[Any], condition: Condition) -> list[Row]:
+    """Only numbers and texts have an order, each among themselves."""
+    compare, wanted = _ORDERED[condition.op], cast("Any", condition.value)
+    kinds = next((each for each in (NUMBERS, TEXTS) if type(wanted) in each), frozenset[type[Any]]())
+    return [row for row, value in zip(rows, values, strict=True) if type(value) in kinds and compare(value, wanted)]
 
 
 def _test(condition: Condition) -> Holds:
@@ -51,16 +66,10 @@ def _test(condition: Condition) -> Holds:
             return _member_of(value)
         case "contains":
             return lambda found: _contains(found, value)
-        case op:
-            return _ordered(_ORDERED[op], value)
-
-
-def _ordered(compare: Callable[[Any, Any], bool], value: Any) -> Holds:
-    """Only numbers and texts have an order, each among themselves."""
-    wanted = rank(value)
-    if wanted not in (NUMBER, TEXT):
-        return lambda found: False
-    return lambda found: rank(found) == wanted and compare(found, value)
+        case "<" | ">" | "<=" | ">=":
+            raise AssertionError("orders are apart")
+        case _:
+            assert_never(condition.op)
 
 
 def _member_of(value: Any) -> Holds:

@@ -1,20 +1,17 @@
-"""The tasks that only this dialect has: calls of handlers, and prompts for a language model."""
+"""The tasks that only this dialect has: calls of handlers."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 from typing import Any
 
-import msgspec
-
-from plait.agents.models import Model, ModelRequest, Models
 from plait.kernel import values
 from plait.kernel.ids import RunId
 from plait.kernel.task import Attempt, Task, TaskError
 
 from .handlers import Handlers
 from .running.results import STEP_UPDATE
-from .running.work import ASK_MODEL, CALL_HANDLER, HandlerInput, PromptInput
+from .running.work import CALL_HANDLER, HandlerInput
 
 Tell = Callable[[RunId, str, object], Awaitable[None]]
 """Sends a message of some name to a run."""
@@ -66,48 +63,3 @@ class HandlerExecutor:
         target = found.target
         result = await attempt.in_thread(lambda: target(*arguments)) if found.threaded else target(*arguments)
         return await result if hasattr(result, "__await__") else result
-
-
-class PromptExecutor:
-    """Answers event facets that have a prompt and no other handler."""
-
-    kinds = (ASK_MODEL,)
-
-    def __init__(self, models: Models) -> None:
-        self._models = models
-
-    async def execute(self, task: Task, attempt: Attempt) -> Any:
-        wanted: PromptInput = task.input
-        model = self._model(wanted.model)
-        request = ModelRequest(
-            prompt=wanted.prompt,
-            instructions=wanted.system,
-            payload=values.decode(wanted.payload),
-            context={},
-            available_next_nodes=(),
-            output_schema={"type": "object", "properties": {name: {} for name in wanted.returns}},
-            settings={},
-            node_id=wanted.step_id,
-            attempt=attempt.number,
-            idempotency_key=task.key,
-        )
-        return _answer((await model.complete(request)).output, wanted.returns)
-
-    def _model(self, name: str) -> Model:
-        found = self._models.get(name) if name else None
-        if found is None and not name and len(self._models.names) >= 1:
-            found = self._models.get(self._models.names[0])
-        if found is None:
-            raise TaskError(f"no model `{name}`", retryable=True)
-        return found
-
-
-def _answer(output: Any, returns: tuple[str, ...]) -> Any:
-    """An object of the declared returns; text may be JSON."""
-    if isinstance(output, str) and len(returns) != 1:
-        try:
-            found = msgspec.json.decode(output)
-        except msgspec.DecodeError:
-            raise TaskError("the model's answer is not a JSON object", retryable=True) from None
-        output = found
-    return output

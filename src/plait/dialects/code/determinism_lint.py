@@ -65,7 +65,7 @@ _CHANGING = {
 }
 _SCOPED = {
     *("step", "sleep", "sleep_until", "timeout", "listen", "listen_n", "send", "join", "race", "loop", "child"),
-    *("start_child", "approve", "version", "removed", "random", "uuid"),
+    *("start_child", "agent", "approve", "version", "removed", "random", "uuid"),
 }
 """What a ctx does in its own scope; `ctx.run_id`, `ctx.now()` and the like are the same in all."""
 

@@ -23,7 +23,10 @@ from plait.kernel.events import Event
 from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
+from .agents import AgentOp
+from .answering import Answering, begin_update
 from .async_generators import watch
+from .coverage import Spares, is_covered
 from .definition import Workflow, bad_option
 from .deterministic_loop import TurnLoop, TurnTask
 from .divergence import diverged, end_of, spinning
@@ -31,7 +34,7 @@ from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History
 from .host import MAX_CALLBACKS, Settling, Surroundings
-from .location import child_id, parse, text, token_of
+from .location import child_id, token_of
 from .op import Op, revoking
 from .op_state import OpState
 from .scope import Scope, current
@@ -59,7 +62,7 @@ class Replay:
         *,
         collecting: bool = False,
         again: bool = False,
-        spares: int | None = None,
+        spares: Spares | None = None,
     ) -> None:
         self.definition = definition
         self.history = history
@@ -69,8 +72,8 @@ class Replay:
         self._again = again
         """It goes on from another place than where its log ended, perhaps from inside a decision."""
         self._spares = spares
-        self.spared: list[str] = []
-        """Operations after event number `spares` that the code has not asked for, and need not."""
+        self.answering: Answering | None = None
+        """What callers may ask, once the code has said so."""
         self.loop = TurnLoop(history.run_id, self._time, self._open_timer)
         self.loop.quiet = collecting
         self.now: Millis = history.started_at
@@ -142,6 +145,8 @@ class Replay:
                 if self._opened >= ENOUGH and due and not self.replaying:
                     self.more = True
                     return
+            elif state.kind == "update":
+                self._begin_update(state)
         if self.replaying and self.blocked is None and not self.collecting:
             self._end_replay()  # the function ended: does history agree?
 
@@ -232,7 +237,7 @@ class Replay:
         self.waiting[op.at] = op
         if self.types is not None:
             self.types[op.at] = op.returns
-        if state.status == "open" or (self.collecting and not isinstance(op, StepOp)):
+        if state.status == "open" or (self.collecting and not isinstance(op, StepOp | AgentOp)):
             op.resume(state)
         if state.order and state.order <= self._last_order:
             self._overdue.append(state)
@@ -248,13 +253,13 @@ class Replay:
                 self.record(op.opened())
 
     def _remove(self, op: RemovedOp, state: OpState | None) -> None:
-        if state is not None:
-            if state.kind not in (op.original, "removed"):
-                self._diverge(op.at, f"{state.kind} `{state.at}`", f"removed {op.original} `{op.name}`", state)
-                return
+        if state is not None and state.kind not in (op.original, "removed"):
+            self._diverge(op.at, f"{state.kind} `{state.at}`", f"removed {op.original} `{op.name}`", state)
+            return
+        if state is not None or op.original == "update":
             self._visited.add(op.at)
             self._visited.update(path for path in self.history.ops if path.startswith(f"{op.at}/"))
-            if state.status == "open":
+            if state is not None and state.status == "open":
                 self._drop(state)
             for inner in list(self.history.open_ops()):
                 if inner.at.startswith(f"{op.at}/"):
@@ -321,6 +326,15 @@ class Replay:
         self.record(OpClosed(state.at, "cancelled", messages=[message.id for message in state.received or ()]))
         self.feed_all()
 
+    def _begin_update(self, state: OpState) -> None:
+        """An update that was accepted comes to its handler."""
+        if state.at in self._visited and self.replaying:  # its handler was removed
+            return
+        self._visited.add(state.at)
+        self.after, self.loop.calls = state.at, 0
+        self.blocked = begin_update(self, state) or self.blocked
+        self._turn()
+
     def undecodable(self, op: Op[Any], why: str) -> None:
         self.blocked = RunBlocked(
             "CODE_DECODE",
@@ -355,34 +369,19 @@ class Replay:
                 self.record(op.opened())
             else:
                 self._begin(op)
+        if self.answering is not None and self._live:
+            self.answering.publish_held(self.record)
         self.feed_all()
 
     def _unvisited(self) -> OpState | None:
         """The first recorded operation that the code has not asked for, and no finished body covers."""
         for path, op in self.history.ops.items():
-            if path in self._visited or op.spare or self._covered(path):
+            if path in self._visited or op.spare or is_covered(self.history, self._visited, path):
                 continue
-            if self._spares is None or op.opened_seq <= self._spares:
+            if self._spares is None or op.opened_seq <= self._spares.since:
                 return op
-            self.spared.append(path)
+            self._spares.found.append(path)
         return None
-
-    def _covered(self, path: str) -> bool:
-        location = parse(path)
-        for length in range(1, len(location)):
-            above = self.history.ops.get(text(location[:length]))
-            if above is None or above.kind not in ("join", "race", "loop"):
-                continue
-            if above.status != "open" or above.at not in self._visited:
-                if above.status != "open":
-                    return above.at in self._visited or self._covered(above.at)
-                continue
-            step = location[length]
-            if isinstance(step, int) and step < above.iteration:
-                return True
-            if above.branches is not None and above.branches[str(step)].status != "open":
-                return True
-        return False
 
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
         self.blocked = diverged(self.run_id, at, expected, found, state.kind, None if asked is None else asked.name)

@@ -17,10 +17,11 @@ from plait.kernel.task import CALL, Attempt, Task, current_attempt
 from plait.kernel.task_inputs import STEP, PythonInput
 from plait.kernel.values import ABSENT, NULL
 
-from .definition import Options, Step, is_async, is_step, must_be_found
+from .definition import Options, Step, bad_option, is_async, is_step, must_be_found
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
+from .isolation import call_isolated
 from .keyword_arguments import Arguments
 from .location import check_name
 from .op import Op
@@ -115,18 +116,20 @@ class StepOp(Op[T]):
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
+        if options.queue is not None:
+            must_be_found(fn, name, f"go to the queue `{options.queue}`", "a worker")
+        if options.isolate:
+            _must_be_isolable(fn, named, name, options)
         _init(self, scope, name, 3)
         self._fn = fn
         self._named = named  # the same, if it is a @step
         self._args = args
         self._options = options
         self._raw = ABSENT
-        self.threaded = not is_async(fn) if named is None else named.threaded
+        self.threaded = not is_async(fn) if named is None else named.threaded and not options.isolate
         if returns is Any:
             returns = return_type(fn) if named is None else (named.known_codec or named.codec()).returns
         self.returns = returns
-        if options.queue is not None:
-            must_be_found(fn, name, options.queue)
         if options.rollback is not None:
             scope.replay.handlers[self.at] = (options.rollback, self.returns)
 
@@ -174,6 +177,8 @@ class StepOp(Op[T]):
         named = self._named
         if named is None or not self._raw:  # nothing is recorded of a function that was no @step when it was asked for
             return self._fn(*self._args)
+        if self._options.isolate:
+            return call_isolated(named, self._raw, _attempt("an isolated step"), self.scope.replay.around.max_payload)
         try:
             arguments = named.arguments(self._raw)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
@@ -202,6 +207,13 @@ class StepOp(Op[T]):
         )
 
 
+def _must_be_isolable(fn: Callable[..., Any], named: Step[..., Any] | None, name: str, options: Options) -> None:
+    must_be_found(fn, name, "have isolate=True", "a process of its own")
+    if options.queue is not None and not (named is not None and named.given.get("isolate")):
+        what = f"step `{name}` is isolated by its call, and goes to the queue `{options.queue}`"
+        raise bad_option(what, "mark the step itself: @step(isolate=True), for the worker to see")
+
+
 def handler_ref(handler: Callable[..., Any]) -> str:
     """Named handlers can be found without the workflow's code; others only by running it again."""
     return handler.ref if is_step(handler) and "<locals>" not in handler.ref else INLINE
@@ -213,6 +225,15 @@ def rollback_unbound(path: str) -> WorkflowCodeError:
         f"no handler for `{path}`",
         why="it was written inside the workflow, and the loaded code does not come to it any more",
         fix="make it a @step, or give it again with ctx.removed(name, 'step', rollback=...)",
+    )
+
+
+def rollback_left_behind(path: str) -> WorkflowCodeError:
+    return WorkflowCodeError(
+        "ROLLBACK_UNBOUND",
+        f"the workflow can't continue as new: nothing could undo `{path}` after that",
+        why="its rollback handler was written inside the workflow, and is known only until then",
+        fix="make the handler a @step",
     )
 
 

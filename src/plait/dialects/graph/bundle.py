@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from plait.agents.models import Models
 from plait.definitions.data_bundle import DataBundle
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
@@ -14,7 +15,6 @@ from plait.kernel.events import Recorded
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
-from .agents import AgentExecutor, Models, is_model
 from .definition.compile import compile_graph
 from .definition.ir import Ir
 from .definition.ir_view import shown
@@ -53,6 +53,7 @@ class GraphBundle(DataBundle[GraphMachine]):
         max_payload: int = values.MAX_BYTES,
         policies: NamespacePolicies | None = None,
         compiler: Callable[[], Compiler] | None = None,
+        models: Models | None = None,
     ) -> None:
         """`types`, `texts` and `policies` are what namespaces have registered, uploaded and set; `find` knows the saved
         versions of definitions. Without them there is nothing of that."""
@@ -61,12 +62,11 @@ class GraphBundle(DataBundle[GraphMachine]):
         self._preparation = Preparation(types, texts, policies, compiler)
         self.handlers = Handlers()
         self.topologies = Topologies(compile_graph)
-        self.models = Models()
+        self.models = models or Models()
         self._declared: dict[str, Graph] = {}
         """Graphs of the program, by name."""
         self.executors: Sequence[Executor] = (
             HandlerExecutor(self.handlers),
-            AgentExecutor(self.models),
             MigrationExecutor(self.handlers, self._preparation, find),
         )
         self._max_payload = max_payload
@@ -78,8 +78,6 @@ class GraphBundle(DataBundle[GraphMachine]):
     def declare(self, definition: object) -> bool:
         if isinstance(definition, Handler):
             self.handlers.add(cast("Handler[..., Any]", definition))
-        elif is_model(definition):
-            self.models.add(definition)
         elif isinstance(definition, Graph):
             self._declared[definition.label] = definition
         else:

@@ -1,4 +1,4 @@
-"""The tasks that only this dialect has: calls of handlers, agents, and conditions that need a sandbox."""
+"""The tasks that only this dialect has: calls of handlers."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from plait.agents.models import Models
 from plait.definitions.flaws import InvalidDefinition, Note
 from plait.definitions.nearest import did_you_mean
 
-from .agents import Models
 from .handlers import Handlers
 from .running.topology import NodePlan, Topology
 

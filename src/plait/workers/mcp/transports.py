@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
 
-import httpcore2
 import httpx2
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from plait.egress import Egress
-from plait.egress.errors import EgressError
+from plait.egress.httpx_transport import GuardedTransport
 
 from .settings import HttpServer, OwnServer, SdkServer, Server, StdioServer
 
@@ -45,7 +44,7 @@ async def _guarded(server: HttpServer, egress: Egress) -> AsyncGenerator[Any]:
     timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS)
     async with (
         httpx2.AsyncClient(
-            headers=server.headers, timeout=timeout, transport=_GuardedTransport(egress), trust_env=False
+            headers=server.headers, timeout=timeout, transport=GuardedTransport(egress), trust_env=False
         ) as client,
         streamable_http_client(server.url, http_client=client) as streams,
     ):
@@ -93,40 +92,3 @@ class _WatchedStream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool | None:
         return await self._stream.__aexit__(kind, error, trace)
-
-
-class _GuardedTransport(httpx2.AsyncHTTPTransport):
-    """Connects only to addresses that the operator's rules for egress admit."""
-
-    def __init__(self, egress: Egress) -> None:
-        self._pool = httpcore2.AsyncConnectionPool(
-            ssl_context=egress.tls_context, http1=True, http2=False, network_backend=_GuardedNetwork(egress)
-        )
-
-
-class _GuardedNetwork(httpcore2.AsyncNetworkBackend):
-    def __init__(self, egress: Egress) -> None:
-        self._egress = egress
-        self._network: Any = httpcore2.AnyIOBackend()
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        try:
-            addresses = await self._egress.admitted(host, port)
-        except EgressError as error:
-            raise httpcore2.ConnectError(error.text) from error
-        for address in addresses[:-1]:
-            try:
-                return await self._network.connect_tcp(str(address), port, timeout, local_address, socket_options)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                continue
-        return await self._network.connect_tcp(str(addresses[-1]), port, timeout, local_address, socket_options)
-
-    async def sleep(self, seconds: float) -> None:
-        await self._network.sleep(seconds)

@@ -9,11 +9,12 @@ import msgspec
 from msgspec import Raw
 
 from plait.dialects.afl.program.parts import Script
+from plait.kernel import values
 from plait.kernel.effects import Effect, StartChild
 from plait.kernel.ids import RunId, TaskToken, caller_id
 from plait.kernel.retry import Retry
 from plait.kernel.task import Policy, Task
-from plait.kernel.task_inputs import HTTP, PYTHON, HttpInput, PythonInput
+from plait.kernel.task_inputs import AGENT, HTTP, PYTHON, AgentInput, HttpInput, PythonInput
 
 from .event_policy import policy_of
 from .events import EventCreated
@@ -24,7 +25,6 @@ from .prompts import filled
 from .state import Binding, EventRecord
 
 CALL_HANDLER: Final = "afl.handler"
-ASK_MODEL: Final = "afl.prompt"
 RUN_SCRIPT: Final = "afl.script"
 SCRIPT_TOKEN: Final = "script:"
 AGENT_QUEUE: Final = "afl:"
@@ -49,19 +49,6 @@ class HandlerInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 class ScriptRun(msgspec.Struct, frozen=True, gc=False):
     code: str
     params: Raw
-
-
-class PromptInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a language model is asked."""
-
-    facet: str
-    prompt: str
-    payload: Raw
-    step_id: str
-    run_id: str
-    system: str = ""
-    model: str = ""
-    returns: tuple[str, ...] = ()
 
 
 # -- scripts -----------------------------------------------------------------------------------------------------------
@@ -124,7 +111,7 @@ def event_effect(run_id: RunId, bindings: Mapping[str, Binding], node: StepNode,
     kind, input, queue = _task_input(run_id, binding, node, event)
     policy = policy_of(node, binding)
     key = f"{run_id}/{event.event_id}"
-    label = event.event_type
+    label = f"`{event.event_type}` of `{path_of(node)}`"
     return Task(TaskToken(event.event_id), label, kind, input, policy, key, node=node.id, queue=queue)
 
 
@@ -143,25 +130,28 @@ def _task_input(run_id: RunId, binding: Binding, node: StepNode, event: EventRec
             )
             return HTTP, request, None
         case "prompt":
-            return ASK_MODEL, _prompt(run_id, node, event), None
+            return AGENT, _prompt(node, event), None
         case "queue":
             return PYTHON, PythonInput(event.event_type, event.payload), binding.name
         case _:
             return PYTHON, PythonInput(event.event_type, event.payload), AGENT_QUEUE + event.event_type
 
 
-def _prompt(run_id: RunId, node: StepNode, event: EventRecord) -> PromptInput:
+def _prompt(node: StepNode, event: EventRecord) -> AgentInput:
+    """An event facet that has a prompt and no other handler: the model answers with its returns, and has no tools."""
     declaration = node.declaration
     assert declaration is not None
     assert declaration.prompt is not None
     text, params = declaration.prompt, node.record.params
-    return PromptInput(
-        facet=event.event_type,
-        prompt=filled(text.template, params),
-        system=filled(text.system, params),
+    names = [each.name for each in declaration.returns]
+    schema: dict[str, Any] = {"type": "object", "properties": {name: {} for name in names}, "required": names}
+    return AgentInput(
         model=text.model,
+        prompt=filled(text.template, params),
+        instructions=filled(text.system, params),
         payload=event.payload,
-        step_id=node.id,
-        run_id=caller_id(run_id),
-        returns=tuple(each.name for each in declaration.returns),
+        output_schema=Raw(values.plain(schema)),
+        tools=(),
+        execution=event_id(node.id, node.record.generation),
+        node_id=event.event_type,
     )

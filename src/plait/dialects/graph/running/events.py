@@ -216,6 +216,23 @@ class BranchTaken(Event, frozen=True, tag="branch.taken"):
     reasoning: str = ""
 
 
+class AgentDecided(Event, frozen=True, tag="agent.decided"):
+    """Where an agent wants to go on, and why."""
+
+    node_id: str
+    next_nodes: list[str]
+    reasoning: str = ""
+
+
+class AgentRouteDenied(Event, frozen=True, tag="agent.route_denied"):
+    """An agent chose what it may not: nothing is emitted, not even to those that it may."""
+
+    node_id: str
+    requested: list[str]
+    denied: list[str]
+    allowed: list[str]
+
+
 class ConditionError(Event, frozen=True, tag="condition.error"):
     node_id: str
     where: str
@@ -325,6 +342,8 @@ GraphEvent = (
     | LoopContinued
     | LoopExited
     | BranchTaken
+    | AgentDecided
+    | AgentRouteDenied
     | ConditionError
     | PolicyDenied
     | LimitExceeded

@@ -97,15 +97,18 @@ class Folding:
     def complete(self, execution: Execution, output: Raw, attempt: int) -> None:
         """It is the node's last success from now on."""
         state, node = self.run.state, execution.node
-        record = state.context.get(node)
-        if record is None:
-            record = state.context[node] = NodeRecord()
-        record.output, record.payload, record.attempt = output, execution.payload, attempt
-        record.completed_at, record.started_at = self.at, execution.started_at
-        record.duration_ms = self.at - execution.started_at
-        record.iteration = execution.iteration()
-        record.executions += 1
-        record.ends_path = True  # until it emits
+        before, started_at = state.context.get(node), execution.started_at
+        state.context[node] = NodeRecord(
+            output,
+            self.at,
+            self.at - started_at,
+            attempt,
+            execution.iteration() if execution.loops else 1,
+            1 if before is None else before.executions + 1,
+            True,  # it ends a path until it emits
+            execution.payload,
+            started_at,
+        )
         if self.run.plan.nodes[node].compensates:
             state.done.append(Done(execution.id, node, execution.payload, output))
 
@@ -140,6 +143,10 @@ class Folding:
 
     def branch_taken(self, event: e.BranchTaken) -> None:
         self.run.state.choices[event.node_id] = Choice("branch", tuple(event.next_nodes))
+
+    def agent_decided(self, event: e.AgentDecided) -> None:
+        decision = Raw(_encode({"next_nodes": event.next_nodes, "reasoning": event.reasoning}))
+        self.run.state.context[event.node_id].decision = decision
 
     def failed(self, event: e.NodeFailed) -> None:
         execution = self.run.state.executions[event.token_id]
@@ -313,6 +320,7 @@ _FOLDS: dict[type[Event], Callable[[Folding, Any], None]] = {
     e.ConditionJudged: Folding.judged,
     e.BranchTaken: Folding.branch_taken,
     e.NodeFailed: Folding.failed,
+    e.AgentDecided: Folding.agent_decided,
     e.ChildRetried: Folding.child_retried,
     e.TokenDeadLettered: Folding.dead_lettered,
     e.TokenReprocessed: Folding.reprocessed,

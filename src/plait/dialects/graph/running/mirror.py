@@ -3,7 +3,7 @@
     ir:<run>                       the graph that is executed, as JSON
     counter:<run>                  tokens in flight
     applied:<run>                  op keys that have been applied
-    context:<run>                  <node>:output and <node>:duration_ms
+    context:<run>                  <node>:output, <node>:duration_ms and <node>:decision
     pending_tokens:<run>:<node>    senders whose tokens wait at a join
     pending_approvals:<run>        ids of open approvals
     approval:<id>                  one approval
@@ -23,6 +23,7 @@ from plait.kernel.events import Event, RunCancelled, RunCompleted, RunFailed, Ru
 from plait.kernel.ids import Millis
 
 from .events import (
+    AgentDecided,
     ApprovalCancelled,
     ApprovalCreated,
     ApprovalDecided,
@@ -64,6 +65,9 @@ def _changes(run: GraphRun, run_id: str, event: Event, at: Millis) -> Iterator[C
             if event.output:
                 yield "HSET", f"context:{run_id}", f"{event.node_id}:output", bytes(event.output)
                 yield "HSET", f"context:{run_id}", f"{event.node_id}:duration_ms", event.duration_ms
+        case AgentDecided():
+            decision = {"next_nodes": event.next_nodes, "reasoning": event.reasoning}
+            yield "HSET", f"context:{run_id}", f"{event.node_id}:decision", _encode(decision)
         case NodeEmitted():
             yield "SADD", f"applied:{run_id}", event.op_key
             for node in event.to_nodes:

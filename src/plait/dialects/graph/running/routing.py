@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 from msgspec import Raw
 
 from plait.kernel.errors import ErrorInfo
@@ -12,7 +13,7 @@ from plait.kernel.events import Event
 
 from .conditions import Judge
 from .decision_builder import DecisionBuilder, error
-from .events import BranchTaken, ConditionError, LoopContinued, LoopExited, Via
+from .events import AgentDecided, AgentRouteDenied, BranchTaken, ConditionError, LoopContinued, LoopExited, Via
 from .state import Execution, Judgement
 from .topology import NodePlan
 
@@ -25,11 +26,10 @@ class Chosen:
     reasoning: str = ""
 
 
-@dataclass(slots=True)
-class Route:
+class Route(msgspec.Struct, gc=False):
     targets: tuple[str, ...]
     via: Via
-    events: list[Event] = field(default_factory=list[Event])
+    events: list[Event] = []
     loops: dict[str, int] | None = None
     """Of the new tokens, where they are not the sender's."""
     failure: ErrorInfo | None = None
@@ -105,11 +105,19 @@ class _Routing:
         branch = self._plan.ir.branch
         assert branch is not None
         wanted = tuple(dict.fromkeys(chosen.next_nodes or ()))
+        agent = self._plan.work == "agent"
         if not wanted:
+            if agent:
+                self._events.append(AgentDecided(self._plan.id, list(branch.default), chosen.reasoning))
             return self._taken(None, branch.default)
         if foreign := [target for target in wanted if target not in branch.available_next_nodes]:
+            if agent:
+                denied = AgentRouteDenied(self._plan.id, list(wanted), foreign, list(branch.available_next_nodes))
+                self._events.append(denied)
             allowed = ", ".join(branch.available_next_nodes)
             return self._denied(f"`{self._plan.id}` may not go on to `{foreign[0]}`; allowed: {allowed}")
+        if agent:
+            self._events.append(AgentDecided(self._plan.id, list(wanted), chosen.reasoning))
         self._events.append(BranchTaken(self._plan.id, None, list(wanted), chosen.reasoning))
         return Route(wanted, "handler", self._events)
 

@@ -85,7 +85,9 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
 
     @property
     def task(self) -> TaskToken:
-        return TaskToken(f"{self.id}~{self.generation}" if self.generation else self.id)
+        if self.generation:
+            return TaskToken(f"{self.id}~{self.generation}")
+        return self.id  # pyright: ignore[reportReturnType] # without the call that would say so: most are as this
 
     @property
     def retrying(self) -> bool:
@@ -138,6 +140,8 @@ class NodeRecord(msgspec.Struct, omit_defaults=True, gc=False):
     """Its last settle emitted nothing."""
     payload: Raw = NULL
     started_at: Millis = Millis(0)
+    decision: Raw = ABSENT
+    """Of an agent that chose the way on: `{next_nodes, reasoning}`."""
 
 
 class Done(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

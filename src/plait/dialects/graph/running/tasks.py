@@ -11,6 +11,7 @@ from plait.dialects.graph.definition.transforms import SCRIPT_SEES, script_of
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.task import Policy, Task
 from plait.kernel.task_inputs import (
+    AGENT,
     CONDITION,
     HTTP,
     PIPELINE,
@@ -25,13 +26,13 @@ from plait.kernel.task_inputs import (
 )
 from plait.kernel.values import ABSENT
 
+from .agent_input import agent_input
 from .decision_builder import DecisionBuilder
 from .state import Execution
-from .summaries import summarized
 from .templates import config_of
 from .topology import NodePlan
 
-CALL_HANDLER, CALL_AGENT, MIGRATE = "graph.handler", "graph.agent", "graph.migrate"
+CALL_HANDLER, MIGRATE = "graph.handler", "graph.migrate"
 """The kinds that are the dialect's own."""
 
 _JSON = {"Accept": "application/json", "Content-Type": "application/json"}
@@ -56,18 +57,6 @@ class HandlerInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What else a worker elsewhere may want to know of the token."""
 
 
-class AgentInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    model: str
-    payload: Raw
-    config: Raw
-    settings: Raw
-    run_id: str
-    node_id: str
-    token_id: str
-    available_next_nodes: tuple[str, ...] = ()
-    context: dict[str, Raw] = {}
-
-
 class MigrateInput(msgspec.Struct, frozen=True, gc=False):
     """Another version of the run's definition, and what the payload is in it."""
 
@@ -89,7 +78,7 @@ def work_task(builder: DecisionBuilder, execution: Execution) -> Task | None:
         case "http":
             return _task(plan, execution, builder, HTTP, _request(builder, plan, execution))
         case "agent":
-            return _task(plan, execution, builder, CALL_AGENT, _agent(builder, plan, execution))
+            return _task(plan, execution, builder, AGENT, agent_input(builder, plan, execution), plan.ir.queue)
         case "script":
             return _task(plan, execution, builder, SCRIPT, _script(builder, plan, execution))
         case "pipeline":
@@ -213,21 +202,6 @@ def _request(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> 
 
 def _texts(given: dict[str, Any]) -> dict[str, str]:
     return {name: value if isinstance(value, str) else _encode(value).decode() for name, value in given.items()}
-
-
-def _agent(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> AgentInput:
-    branch, settings = plan.ir.branch, plan.ir.agent_config
-    return AgentInput(
-        model=settings.model if settings is not None else "",
-        payload=summarized(execution.payload, builder.run.plan.summarized_from),
-        config=config_of(builder, plan, execution),
-        settings=Raw(_encode(settings)),
-        run_id=caller_id(builder.context.info.run_id),
-        node_id=plan.id,
-        token_id=execution.id,
-        available_next_nodes=branch.available_next_nodes if branch is not None else (),
-        context=_context(builder),
-    )
 
 
 def _script(builder: DecisionBuilder, plan: NodePlan, execution: Execution) -> ScriptInput:

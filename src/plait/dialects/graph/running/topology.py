@@ -16,6 +16,7 @@ from plait.dialects.graph.definition.ir import Compiled, Ir, IrNode
 from plait.dialects.graph.definition.namespace_policy import NO_POLICY
 from plait.dialects.graph.definition.node_types import NodeType
 from plait.dialects.graph.definition.pressure import pace_of, summarized_from
+from plait.dialects.graph.definition.source import AgentConfig, NodeLimits
 from plait.extras import extra
 from plait.kernel.retry import MAX_CAP
 from plait.kernel.retry import Retry as KernelRetry
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 Work = Literal["inline", "call", "http", "run", "wait", "human", "agent", "migration", "script", "pipeline", "tool"]
 """What a node does when its tokens are there."""
 
+_AGENT_GRACE = 10.0
+"""Seconds for an agent whose time is up to record how far it got, before its attempt is stopped."""
 _NO_TYPE = NodeType(type_name="")
 _WORK: dict[str, Work] = {
     "decision": "inline",
@@ -63,6 +66,8 @@ class NodePlan:
     config: Raw
     """As it is for every execution, if nothing has to be filled in."""
     compensates: bool
+    agent_timeout: float
+    """Seconds that an agent works at most."""
     plain: bool
     """Neither loop nor branch nor guardrail: every settle goes on along its edges."""
 
@@ -124,6 +129,11 @@ class Topology:
                 found.add(node)
                 todo += _targets(self.ir.nodes[node])
         return found
+
+    def leading_to(self, node: str) -> set[str]:
+        """The nodes from which a token can come to this one."""
+        bits = self._leading(frozenset())[node]
+        return {plan.id for plan in self.nodes.values() if bits >> plan.place & 1}
 
     def round_of(self, node: NodePlan, loops: dict[str, int]) -> tuple[int, ...]:
         """The iterations of the loops around a node, outermost first."""
@@ -188,6 +198,7 @@ def _plan(node: IrNode, compiled: Compiled, type: NodeType) -> NodePlan:
         output_schema=_schema(type.output_schema),
         config=Raw(msgspec.json.encode(node.config)),
         compensates=node.compensator is not None,
+        agent_timeout=_agent_timeout(node),
         plain=_is_plain(node, compiled),
     )
 
@@ -224,9 +235,16 @@ def _policy(node: IrNode) -> Policy:
             factor=min(100.0, retry.multiplier),
             cap=cap,
         ),
-        timeout=node.limits.deadline_s,
+        timeout=node.limits.deadline_s if node.type != "agent" else _agent_timeout(node) + _AGENT_GRACE,
         retry_on_timeout=True,
     )
+
+
+def _agent_timeout(node: IrNode) -> float:
+    """A deadline that somebody wrote counts too."""
+    own = AgentConfig(model="-").timeout_sec if node.agent_config is None else node.agent_config.timeout_sec
+    deadline = node.limits.deadline_s
+    return own if deadline is None or deadline == NodeLimits().deadline_s else min(own, deadline)
 
 
 def _is_plain(node: IrNode, compiled: Compiled) -> bool:

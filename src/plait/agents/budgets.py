@@ -1,0 +1,117 @@
+"""Budgets of tokens and cost: of a node, of a run, and of a namespace per day.
+
+What a call may use at most is reserved before it is made, and what it did use is booked after it: so any number of
+agents at once stay within a budget. What was spent before this process began is read from where it is recorded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Final, Literal
+
+import msgspec
+
+from plait.kernel.task_inputs import AgentBudget
+
+from .failure import AgentFailure
+
+_KEPT: Final = 10_000
+"""Accounts in memory; those that were not used longest are read again when they are."""
+
+Level = Literal["node", "run", "namespace"]
+
+
+class Spent(msgspec.Struct, omit_defaults=True):
+    """Mutable: an account."""
+
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None: a price was not known, so neither is the sum."""
+
+    def add(self, tokens: int, cost_usd: float | None) -> None:
+        self.tokens += tokens
+        self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd
+
+
+class Account(msgspec.Struct):
+    spent: Spent
+    reserved: Spent
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What a call may use at most."""
+
+    tokens: int
+    cost_usd: float | None
+
+
+class Limited(msgspec.Struct, frozen=True):
+    """An account, its limits, and where its past is found."""
+
+    level: Level
+    name: str
+    budget: AgentBudget
+    past: Callable[[], Awaitable[Spent]]
+
+
+class Budgets:
+    def __init__(self) -> None:
+        self._accounts: OrderedDict[str, Account] = OrderedDict()
+
+    async def reserve(self, claim: Claim, limited: tuple[Limited, ...]) -> Reservation:
+        """Raises `AgentFailure` if one of them would be exceeded; then nothing is reserved."""
+        accounts = [(each, await self._account(each)) for each in limited]
+        for each, account in accounts:
+            _check(each, account, claim)
+        for _, account in accounts:
+            account.reserved.add(claim.tokens, claim.cost_usd or 0.0)
+        return Reservation(claim, [account for _, account in accounts])
+
+    async def _account(self, limited: Limited) -> Account:
+        found = self._accounts.get(limited.name)
+        if found is None:
+            past = await limited.past()
+            found = self._accounts.setdefault(limited.name, Account(past, Spent()))
+        self._accounts.move_to_end(limited.name)
+        while len(self._accounts) > _KEPT:
+            self._accounts.popitem(last=False)
+        return found
+
+
+class Reservation:
+    def __init__(self, claim: Claim, accounts: list[Account]) -> None:
+        self._claim = claim
+        self._accounts = accounts
+
+    def book(self, tokens: int, cost_usd: float | None) -> None:
+        """The call was made, and has used this."""
+        for account in self._accounts:
+            account.spent.add(tokens, cost_usd)
+        self.release()
+
+    def release(self) -> None:
+        for account in self._accounts:
+            account.reserved.add(-self._claim.tokens, -(self._claim.cost_usd or 0.0))
+        self._accounts = []
+
+
+def _check(limited: Limited, account: Account, claim: Claim) -> None:
+    budget, spent, reserved = limited.budget, account.spent, account.reserved
+    if budget.max_tokens is not None:
+        wanted = spent.tokens + reserved.tokens + claim.tokens
+        if wanted > budget.max_tokens:
+            raise _exceeded(limited.level, f"{wanted:,} of {budget.max_tokens:,} tokens")
+    if budget.max_cost_usd is not None:
+        if claim.cost_usd is None or spent.cost_usd is None:
+            raise _exceeded(limited.level, "a price is not known, so the cost can't be limited")
+        cost = math.fsum((spent.cost_usd, reserved.cost_usd or 0.0, claim.cost_usd))
+        if cost > budget.max_cost_usd * (1 + 1e-12):
+            raise _exceeded(limited.level, f"{cost:.6g} of {budget.max_cost_usd:g} USD")
+
+
+def _exceeded(level: Level, what: str) -> AgentFailure:
+    of = {"node": "the node", "run": "the run", "namespace": "the namespace for today"}[level]
+    text = f"the next call could exceed the budget of {of}: {what}"
+    return AgentFailure("agent.budget_exceeded", text, retryable=False)

@@ -1,0 +1,118 @@
+"""A conversation with a model, folded from the entries of its journal: where it is, and what the model has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec import Raw
+
+from plait.kernel import values
+
+from .entries import AnyEntry, Begun, Ended, FedBack, Replied, ToolDone, Waiting, decode_answer, decode_entry
+from .model import ChatMessage, ToolCall, Usage
+from .prices import total
+from .prompt import fenced
+
+
+class Conversation:
+    def __init__(self) -> None:
+        self.begun: Begun | None = None
+        self.replies: list[Replied] = []
+        self.said: list[ChatMessage] = []
+        """After the beginning."""
+        self.bad = 0
+        """Mistakes of the model's own that it was told of."""
+        self.waiting: Waiting | None = None
+        """What it was suspended for, until that is dealt with."""
+        self.answer: dict[str, Any] | None = None
+        """What came of that."""
+        self.rests = 0
+        """How often it had to wait for its model in this turn."""
+        self.ended: Ended | None = None
+        self.results: dict[str, Raw] = {}
+        """Values that the model knows by reference."""
+        self.tool_calls = 0
+        self._answered = 0
+        self._settled = True
+        """Nothing is to be done with the last reply any more."""
+
+    @classmethod
+    def of(cls, journal: Sequence[Raw]) -> Conversation:
+        found = cls()
+        for raw in journal:
+            found.take(raw)
+        return found
+
+    def take(self, raw: Raw) -> AnyEntry | None:
+        """What the journal has next; None: it is the answer to what was waited for."""
+        if self.waiting is None or self.answer is not None:
+            entry = decode_entry(raw)
+            self.add(entry)
+            return entry
+        self.answer = decode_answer(raw)
+        if self.waiting.kind == "time":
+            self.waiting = self.answer = None
+        return None
+
+    def add(self, entry: AnyEntry) -> None:
+        match entry:
+            case Begun():
+                self.begun = entry
+            case Replied():
+                self._replied(entry)
+            case FedBack():
+                self.bad += 1
+                self.said.append(ChatMessage("user", entry.problem))
+                self._settled = True
+            case ToolDone():
+                self._tool_done(entry)
+            case Waiting():
+                self.waiting, self.answer = entry, None
+                self.rests += entry.kind == "time"
+            case Ended():
+                self.ended = entry
+
+    def _replied(self, reply: Replied) -> None:
+        self.replies.append(reply)
+        self.said.append(ChatMessage("assistant", reply.text, reply.tool_calls))
+        self._answered, self._settled, self.rests = 0, False, 0
+
+    def _tool_done(self, done: ToolDone) -> None:
+        self.tool_calls += 1
+        self.bad += done.bad
+        self.waiting = self.answer = None
+        if done.ref:
+            self.results[done.ref] = done.data or done.result
+        shown = Raw(values.plain({"error": done.error})) if done.error else done.result
+        call = self.replies[-1].tool_calls[done.index]
+        self.said.append(ChatMessage("tool", fenced(f"result of {done.tool}", shown), tool_call_id=call.id))
+        self._answered = done.index + 1
+        self._settled = self._answered == len(self.replies[-1].tool_calls)
+
+    @property
+    def turn(self) -> int:
+        """The number of the last reply."""
+        return len(self.replies)
+
+    @property
+    def call(self) -> tuple[int, ToolCall] | None:
+        """The tool call that is next."""
+        calls = self.replies[-1].tool_calls if self.replies else ()
+        return None if self._settled or not calls else (self._answered, calls[self._answered])
+
+    @property
+    def final(self) -> Replied | None:
+        """A reply that is meant as the answer, and not dealt with yet."""
+        return None if self._settled or self.replies[-1].tool_calls else self.replies[-1]
+
+    @property
+    def usage(self) -> Usage:
+        found = [each.usage for each in self.replies]
+        return Usage(
+            sum(each.input for each in found), sum(each.output for each in found), sum(each.cached for each in found)
+        )
+
+    @property
+    def cost_usd(self) -> float | None:
+        return total(each.cost_usd for each in self.replies)

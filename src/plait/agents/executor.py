@@ -1,0 +1,46 @@
+"""Tasks of the kind `agent`, of any dialect: a language model works on them, with tools."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from plait.kernel.task import Attempt, Task, TaskError
+from plait.kernel.task_inputs import AGENT, AgentInput
+
+from .models import Models
+
+if TYPE_CHECKING:
+    from .services import AgentServices
+
+
+class AgentExecutor:
+    """What it needs is loaded with the first task."""
+
+    kinds = (AGENT,)
+
+    def __init__(self, models: Models, make: Callable[[], AgentServices]) -> None:
+        self._models = models
+        self._make = make
+        self._services: AgentServices | None = None
+
+    @property
+    def handlers(self) -> Sequence[str]:
+        """What a worker on queues may claim."""
+        return [f"model:{name}" for name in self._models.names]
+
+    async def execute(self, task: Task, attempt: Attempt) -> Any:
+        from .loop import AgentLoop
+
+        wanted: AgentInput = task.input
+        name = wanted.model or next(iter(self._models.names), "")
+        model = self._models.get(name)
+        if model is None:  # another process may have it, or this one later
+            raise TaskError(f"no model `{name}`", retryable=True, code="agent.unknown_model")
+        if self._services is None:
+            self._services = self._make()
+        if name != wanted.model:
+            wanted = replace(wanted, model=name)
+        return await AgentLoop(wanted, task, attempt, model, self._services).run()

@@ -1,0 +1,369 @@
+"""The loop of an agent: ask the model, make its tool calls, ask again, until it answers.
+
+Each reply and each tool result is in the journal before the next step. So an attempt that is begun again reads where it
+was, and pays for nothing twice. It ends with an `Ended` entry, also when it fails; what is left then is to report it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.errors import PlaitError
+from plait.kernel.events import AgentFinished, AgentToolDenied, AgentUsage, AttemptEvent
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, caller_id
+from plait.kernel.journal import Suspended, TimeWait
+from plait.kernel.task import Attempt, Task
+from plait.kernel.task_inputs import ROUTE, AgentInput
+
+from . import prompt
+from .answer import BadAnswer, read_answer
+from .budgets import Claim, Limited
+from .conversation import Conversation
+from .entries import AnyEntry, Begun, Ended, FedBack, Replied, ToolDone, Waiting
+from .failure import AgentFailure, model_failure
+from .model import Model, ModelError, ModelReply, ModelRequest, ToolCall
+from .services import AgentServices
+from .time_limit import within
+from .tokens import tokens_of
+from .tool_calls import Outcome, ToolCalls, Wanted
+from .tools.built_in import DEFAULT_TOOLS, OFFERED
+from .tools.names import AllowedTools
+from .tools.tool import ToolUse
+from .tools.toolbox import Offer
+from .turn_key import TurnKey
+from .watch import TurnFacts
+
+MOST_BAD: Final = 2
+"""Mistakes of the model that it is told of, in one attempt; the next one ends it."""
+_MOST_RESTS: Final = 20
+"""Of one turn, because the model is rate limited."""
+
+
+class AgentLoop:
+    def __init__(self, wanted: AgentInput, task: Task, attempt: Attempt, model: Model, services: AgentServices) -> None:
+        self._wanted = wanted
+        self._label = wanted.node_id or task.label
+        self._attempt = attempt
+        self._model = model
+        self._services = services
+        self._clock = services.clock
+        self._talk = Conversation.of(attempt.journal)
+        self._namespace = attempt.run_id.rpartition("/")[0] or DEFAULT_NAMESPACE
+        self._beginning = prompt.messages(wanted, attempt.error)
+        self._schema = prompt.answer_schema(wanted)
+        self._deadline = self._clock.monotonic() + wanted.timeout
+
+    async def run(self) -> Any | Suspended:
+        """The result of the task, or what it waits for. Raises a `TaskError`."""
+        if self._talk.ended is None:
+            try:
+                await self._prepare()
+                while (found := await self._step()) is None:
+                    pass
+                if isinstance(found, Suspended):
+                    return found
+                await self._end(found)
+            except AgentFailure as failure:
+                ended = Ended(self._clock.now(), "failed", error=failure.info, retryable=failure.retryable)
+                await self._end(ended)
+        return self._result()
+
+    async def _prepare(self) -> None:
+        """What stays the same for the whole attempt."""
+        policy = await self._services.policy(self._namespace)
+        lists = (*self._wanted.limits, *(() if policy.allowed_tools is None else (policy.allowed_tools,)))
+        self._budget_of_day = policy.budget
+        offer = await self._offer(lists)
+        self._tools = (*OFFERED, *offer.offered)
+        self._calls = ToolCalls(self._wanted, self._services, offer, self._references(lists))
+        if self._talk.begun is None:
+            await self._begin(offer)
+
+    async def _offer(self, lists: tuple[tuple[str, ...], ...]) -> Offer:
+        begun, allowed = self._talk.begun, self._references(lists)
+        return await self._services.toolbox.offer(self._namespace, allowed, None if begun is None else begun.tools)
+
+    def _references(self, lists: tuple[tuple[str, ...], ...]) -> list[str]:
+        """Of the tools that are allowed: named by the node, and in each of the other lists."""
+        named = DEFAULT_TOOLS if self._wanted.tools is None else self._wanted.tools
+        return [name for name in named if all(name in AllowedTools(each) for each in lists)]
+
+    async def _begin(self, offer: Offer) -> None:
+        size = prompt.size_of(self._beginning)
+        kept = self._services.keep_prompts and size <= prompt.MOST_BYTES
+        begun = Begun(
+            self._wanted.node_id,
+            f"{caller_id(self._attempt.run_id)}:{self._wanted.execution}:{self._attempt.number}",
+            self._wanted.model,
+            self._clock.now(),
+            self._wanted.max_turns,
+            offer.names,
+            prompt.hash_of(self._beginning),
+            self._beginning[-1].content if kept else None,
+            self._wanted.instructions if kept else "",
+        )
+        await self._keep(begun, turn=1)
+        if size > prompt.MOST_BYTES:
+            text = f"the prompt of `{self._label}` has {size:,} bytes, {prompt.MOST_BYTES:,} are allowed"
+            raise AgentFailure("agent.prompt_too_large", text, retryable=False)
+
+    async def _step(self) -> Ended | Suspended | None:
+        """One model call, one tool call, or the end."""
+        talk = self._talk
+        if talk.waiting is not None and talk.waiting.kind == "time":
+            return self._rest(talk.waiting)
+        if (call := talk.call) is not None:
+            return await self._tool_call(*call)
+        if (reply := talk.final) is not None:
+            return await self._finish(reply)
+        if talk.turn >= self._wanted.max_turns:
+            text = f"`{self._label}` has no answer after {talk.turn} turns"
+            raise AgentFailure("agent.max_turns", text, retryable=False)
+        return await self._ask()
+
+    # -- the model -------------------------------------------------------------------------------------------------
+
+    async def _ask(self) -> Suspended | None:
+        turn, began = self._talk.turn + 1, self._clock.monotonic()
+        request = self._request(turn)
+        reservation = await self._services.budgets.reserve(self._claim(request), self._limited())
+        try:
+            with self._services.watch.turn(self._facts(turn)) as watch:
+                reply = await self._complete(request)
+                cost = self._services.prices.cost(reply.usage, self._wanted.model, reply.model)
+                watch.replied(reply, cost)
+        except ModelError as error:
+            reservation.release()
+            return await self._refused(error, turn)
+        except BaseException:
+            reservation.release()
+            raise
+        reservation.book(reply.usage.input + reply.usage.output, cost)
+        entry = Replied(
+            turn,
+            self._clock.now(),
+            round((self._clock.monotonic() - began) * 1000),
+            reply.text,
+            _numbered(reply.tool_calls),
+            reply.finish,
+            reply.usage,
+            cost,
+            reply.model,
+        )
+        await self._keep(entry, turn=turn)
+        return None
+
+    async def _complete(self, request: ModelRequest) -> ModelReply:
+        try:
+            return await within(self._clock, request.timeout, self._model.complete(request))
+        except TimeoutError:
+            raise self._too_long() from None
+
+    async def _refused(self, error: ModelError, turn: int) -> Suspended:
+        """A model that says when it can be asked again is waited for; else the attempt fails."""
+        if error.kind != "rate_limited" or error.retry_after is None or self._talk.rests >= _MOST_RESTS:
+            raise model_failure(self._wanted.model, error)
+        until = Millis(self._clock.now() + max(1, round(error.retry_after * 1000)))
+        waiting = Waiting("time", turn, until=until)
+        await self._keep(waiting, turn=turn)
+        return self._rest(waiting)
+
+    def _rest(self, waiting: Waiting) -> Suspended:
+        until = waiting.until or self._clock.now()
+        clock = datetime.fromtimestamp(until / 1000, UTC).strftime("%H:%M:%S")
+        return Suspended(TimeWait(until), f"model `{self._wanted.model}` rate limited until {clock}")
+
+    def _request(self, turn: int) -> ModelRequest:
+        wanted = self._wanted
+        left = self._deadline - self._clock.monotonic()
+        if left <= 0:
+            raise self._too_long()
+        key = TurnKey(self._attempt.run_id, wanted.node_id, wanted.execution, self._attempt.number, turn)
+        return ModelRequest(
+            model=wanted.model,
+            messages=[*self._beginning, *self._talk.said],
+            tools=self._tools,
+            temperature=wanted.temperature,
+            max_tokens=wanted.max_tokens,
+            answer_schema=self._schema,
+            cache_points=prompt.cache_points(wanted),
+            timeout=left,
+            key=key.text(),
+        )
+
+    def _too_long(self) -> AgentFailure:
+        text = f"`{self._label}` took longer than {self._wanted.timeout:g} s"
+        return AgentFailure("agent.timeout", text, retryable=True)
+
+    def _claim(self, request: ModelRequest) -> Claim:
+        size = tokens_of(request)
+        price = self._services.prices.of(self._wanted.model)
+        return Claim(size + request.max_tokens, None if price is None else price.most(size, request.max_tokens))
+
+    def _limited(self) -> tuple[Limited, ...]:
+        run_id, wanted, services = self._attempt.run_id, self._wanted, self._services
+        today = datetime.fromtimestamp(self._clock.now() / 1000, UTC).date().isoformat()
+        found = (
+            Limited(
+                "node",
+                f"node/{run_id}/{wanted.execution}",
+                wanted.budget,
+                lambda: services.spent_in(run_id, wanted.execution),
+            ),
+            Limited("run", f"run/{run_id}", wanted.run_budget, lambda: services.spent_in(run_id, None)),
+            Limited(
+                "namespace",
+                f"day/{today}/{self._namespace}",
+                self._budget_of_day,
+                lambda: services.spent_today(self._namespace),
+            ),
+        )
+        return tuple(
+            each for each in found if each.budget.max_tokens is not None or each.budget.max_cost_usd is not None
+        )
+
+    # -- tools -----------------------------------------------------------------------------------------------------
+
+    async def _tool_call(self, index: int, call: ToolCall) -> Suspended | None:
+        turn, began = self._talk.turn, self._clock.monotonic()
+        left = self._deadline - began
+        try:
+            found = await within(self._clock, left, self._calls.make(call, self._use(turn, index), self._talk))
+        except TimeoutError:
+            raise self._too_long() from None
+        if isinstance(found, Wanted):
+            if self._talk.waiting is None:
+                await self._keep(Waiting(found.kind, turn, index, call.name), turn=turn)
+            return found.suspended
+        took = round((self._clock.monotonic() - began) * 1000)
+        await self._tool_done(turn, index, call, found, took)
+        if self._talk.bad > MOST_BAD:
+            raise AgentFailure("agent.bad_answer", f"`{self._label}`: {found.error}", retryable=True)
+        return None
+
+    async def _tool_done(self, turn: int, index: int, call: ToolCall, found: Outcome, took: int) -> None:
+        status = "denied" if found.denied else "failed" if found.error else "completed"
+        self._services.watch.tool_called(self._facts(turn), call.name, status)
+        entry = ToolDone(
+            turn,
+            index,
+            call.name,
+            self._clock.now(),
+            took,
+            found.result,
+            found.data,
+            found.ref,
+            found.error,
+            found.bad,
+            bool(found.denied),
+        )
+        events: tuple[AttemptEvent, ...] = ()
+        if found.denied:
+            events = (
+                AgentToolDenied(
+                    self._attempt.task.token, self._wanted.node_id, self._attempt.number, call.name, found.denied
+                ),
+            )
+        last = index + 1 == len(self._talk.replies[-1].tool_calls)
+        await self._keep(entry, turn=turn + last, events=events)
+
+    def _use(self, turn: int, index: int) -> ToolUse:
+        wanted = self._wanted
+        return ToolUse(
+            namespace=self._namespace,
+            run_id=caller_id(self._attempt.run_id),
+            node_id=wanted.node_id,
+            key=f"{wanted.execution}/{turn}/{index}",
+            payload=values.decode(wanted.payload),
+            session_id=wanted.session_id or caller_id(self._attempt.run_id),
+        )
+
+    # -- the end ---------------------------------------------------------------------------------------------------
+
+    async def _finish(self, reply: Replied) -> Ended | None:
+        try:
+            answer = read_answer(reply.text, reply.finish, self._schema)
+            output = self._whole(answer.output)
+        except BadAnswer as problem:
+            if self._talk.bad >= MOST_BAD:
+                raise AgentFailure("agent.bad_answer", f"`{self._label}`: {problem}", retryable=True) from None
+            await self._keep(FedBack(reply.turn, str(problem)), turn=reply.turn + 1)
+            return None
+        warnings: list[str] = []
+        targets = answer.next_nodes
+        if self._wanted.next_nodes is None and targets is not None:
+            warnings.append("next_nodes was ignored: the node has no `agent_driven` branch")
+            targets = None
+        return Ended(self._clock.now(), "completed", output, targets, answer.reasoning, warnings=warnings)
+
+    def _whole(self, output: Any) -> Raw:
+        """An output that is nothing but the reference of a result stands for that result."""
+        fields = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
+        if list(fields) == ["result_ref"] and (found := self._talk.results.get(str(fields["result_ref"]))) is not None:
+            return found
+        try:
+            return values.encode(cast("Any", output))
+        except PlaitError as error:
+            raise BadAnswer(f"the output can't be kept: {error.what}") from None
+
+    async def _end(self, ended: Ended) -> None:
+        talk, usage = self._talk, self._talk.usage
+        finished = AgentFinished(
+            self._attempt.task.token,
+            self._wanted.node_id,
+            self._attempt.number,
+            ended.status,
+            self._wanted.model,
+            talk.turn,
+            talk.tool_calls,
+            AgentUsage(usage.input, usage.output, usage.cached),
+            talk.cost_usd,
+            usage.cached > 0,
+            ended.error,
+        )
+        await self._keep(ended, turn=None, events=(finished,))
+
+    def _result(self) -> Any:
+        ended = self._talk.ended
+        if ended is None:
+            raise AssertionError("it has not ended")
+        if ended.error is not None:
+            raise AgentFailure(ended.error.code, ended.error.message, retryable=ended.retryable).task_error()
+        if self._wanted.next_nodes is None:
+            return ended.output
+        return {ROUTE: {"output": ended.output, "next_nodes": ended.next_nodes, "reasoning": ended.reasoning}}
+
+    # -- its journal -------------------------------------------------------------------------------------------------
+
+    async def _keep(self, entry: AnyEntry, *, turn: int | None, events: tuple[AttemptEvent, ...] = ()) -> None:
+        """`turn`: the one that it is in from now on."""
+        most = self._wanted.max_turns
+        says = "" if turn is None else f"agent `{self._label}`: turn {min(turn, most)} of {most}"
+        await self._attempt.keep(Raw(values.plain(entry)), says=says, events=events)
+        self._talk.add(entry)
+
+    def _facts(self, turn: int) -> TurnFacts:
+        wanted = self._wanted
+        return TurnFacts(
+            self._attempt.run_id,
+            wanted.workflow_tag,
+            wanted.node_id,
+            wanted.model,
+            turn,
+            self._attempt.number,
+            wanted.max_tokens,
+            wanted.temperature,
+        )
+
+
+def _numbered(calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """Ids that are missing, or not unique, are made: an answer must find its call."""
+    ids = [call.id for call in calls]
+    if all(ids) and len(set(ids)) == len(ids):
+        return list(calls)
+    return [ToolCall(f"call_{index}", call.name, call.arguments) for index, call in enumerate(calls)]

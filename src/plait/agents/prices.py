@@ -1,0 +1,85 @@
+"""What calls of models cost: USD per million tokens, by model.
+
+None of them is built in: prices change, differ by contract, and a wrong one is worse than none. A model without a price
+costs `None`, which is not 0: sums with it are unknown, and a cost budget on it is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from plait.kernel.errors import InvalidInput
+
+from .model import Usage
+
+_MILLION: Final = 1_000_000
+
+
+class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """USD per million tokens."""
+
+    input: float
+    output: float
+    cached: float | None = None
+    """Of input that the provider had cached; None: as any input."""
+
+    def cost(self, usage: Usage) -> float:
+        """In USD."""
+        cached = min(usage.cached, usage.input)
+        fresh = usage.input - cached
+        of_cached = self.input if self.cached is None else self.cached
+        return (fresh * self.input + cached * of_cached + usage.output * self.output) / _MILLION
+
+    def most(self, input: int, output: int) -> float:
+        """What a call may cost at most, before it is made: nothing is cached, and all of the answer is used."""
+        return self.cost(Usage(input=input, output=output))
+
+
+class Prices:
+    """By the name of a model: the workflow's name for it, or the provider's."""
+
+    def __init__(self, given: Mapping[str, Price | Mapping[str, Any]] | None = None) -> None:
+        self._known = {name: read_price(name, price) for name, price in (given or {}).items()}
+
+    def of(self, *names: str) -> Price | None:
+        """The price under the first of these names that has one."""
+        return next((self._known[name] for name in names if name in self._known), None)
+
+    def cost(self, usage: Usage, *names: str) -> float | None:
+        """None where the price is not known."""
+        price = self.of(*names)
+        return None if price is None else price.cost(usage)
+
+    def merged(self, others: Prices) -> Prices:
+        """With what others know; theirs count where both know one."""
+        return Prices(self._known | others._known)
+
+
+def total(costs: Iterable[float | None]) -> float | None:
+    """Unknown if one of them is; 0 for none at all."""
+    known = list(costs)
+    return None if None in known else math.fsum(each for each in known if each is not None)
+
+
+def read_price(name: str, given: Price | Mapping[str, Any]) -> Price:
+    """Raises `InvalidInput`."""
+    try:
+        price = given if isinstance(given, Price) else msgspec.convert(dict(given), Price)
+    except (msgspec.ValidationError, TypeError, ValueError) as error:
+        raise _bad(name, str(error)) from None
+    if not all(math.isfinite(each) and each >= 0 for each in (price.input, price.output, price.cached or 0.0)):
+        raise _bad(name, "a price is a number from 0 on")
+    return price
+
+
+def _bad(name: str, why: str) -> InvalidInput:
+    return InvalidInput(
+        "agent.bad_price",
+        f"the price of the model {name!r} can't be read",
+        why=why,
+        fix='give {"input": …, "output": …, "cached": …} in USD per million tokens',
+    )

@@ -1,0 +1,188 @@
+"""What agents did in a run, read from its events: a record for each attempt, turn by turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from plait.api.agent import (
+    AgentDecision,
+    AgentRecord,
+    AgentRecords,
+    AgentStatus,
+    AgentTokens,
+    AgentToolCall,
+    AgentTurn,
+    AgentUse,
+    ToolStatus,
+)
+from plait.kernel import values
+from plait.kernel.events import Recorded
+from plait.kernel.ids import RunId, TaskToken, caller_id
+from plait.kernel.journal import SUSPENDED, child_of
+from plait.kernel.run import letter_id
+
+from .conversation import Conversation
+from .entries import Ended, FedBack, Replied, ToolDone, Waiting
+from .model import Usage
+from .preview import reference
+from .prices import total
+
+
+def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
+    attempts: dict[tuple[str, int], _Attempt] = {}
+    for event in events:
+        place = str(event.data.get("token")), int(event.data.get("attempt", 0))
+        if event.type == "task.journaled":
+            if not event.data["index"] and _is_begun(event.data.get("entry")):
+                attempts[place] = _Attempt(run_id, *place)
+            if (found := attempts.get(place)) is not None:
+                found.journaled(event)
+        elif event.type == "task.suspended" and (found := attempts.get(place)) is not None:
+            found.says = event.data.get("says", "")
+    records = [each.record() for each in attempts.values()]
+    return AgentRecords(
+        agents=records,
+        tokens_used=sum(each.tokens_used for each in records),
+        cost_usd=total(each.cost_usd for each in records) if records else None,
+    )
+
+
+def _is_begun(entry: Any) -> bool:
+    return isinstance(entry, dict) and msgspec.convert(entry, dict[str, Any]).get("entry") == "begun"
+
+
+class _Attempt:
+    """One attempt, as its events are read."""
+
+    def __init__(self, run_id: RunId, token: str, attempt: int) -> None:
+        self._run_id = run_id
+        self._token = token
+        self._attempt = attempt
+        self._talk = Conversation()
+        self._turns: list[tuple[Replied, int]] = []
+        self._done: dict[tuple[int, int], ToolDone] = {}
+        self._waits: dict[tuple[int, int], tuple[Waiting, TaskToken]] = {}
+        self._answers: dict[tuple[int, int], Any] = {}
+        self._feedback: dict[int, str] = {}
+        self.says = ""
+
+    def journaled(self, event: Recorded) -> None:
+        raw, talk = values.encode(event.data.get("entry")), self._talk
+        waiting = talk.waiting
+        self.says = event.data.get("says", "")
+        entry = talk.take(raw)
+        if entry is None:
+            if waiting is not None:
+                self._answers[waiting.turn, waiting.index] = values.decode(raw)
+            return
+        match entry:
+            case Replied():
+                self._turns.append((entry, event.seq))
+            case ToolDone():
+                self._done[entry.turn, entry.index] = entry
+            case FedBack():
+                self._feedback[entry.turn] = entry.problem
+            case Waiting():
+                token = TaskToken(f"{SUSPENDED}{self._token}:{event.data['index'] + 1}")
+                self._waits[entry.turn, entry.index] = entry, token
+            case _:
+                pass
+
+    def record(self) -> AgentRecord:
+        talk, begun, ended = self._talk, self._talk.begun, self._talk.ended
+        assert begun is not None
+        usage = talk.usage
+        data = None if ended is None else values.decode(ended.output)
+        last = max((reply.at for reply, _ in self._turns), default=begun.at)
+        return AgentRecord(
+            result_id=f"{begun.job_id}:result",
+            job_id=begun.job_id,
+            run_id=caller_id(self._run_id),
+            node_id=begun.node_id,
+            token=self._token,
+            attempt=self._attempt,
+            status="waiting" if ended is None and talk.waiting is not None else _status(ended),
+            model=begun.model,
+            max_turns=begun.max_turns,
+            prompt=begun.prompt,
+            prompt_hash=begun.prompt_hash,
+            instructions=begun.instructions,
+            offered_tools=list(begun.tools),
+            turns=[self._turn(reply, seq) for reply, seq in self._turns],
+            waiting="" if ended is not None else self.says,
+            result_data=data,
+            cas_id=None if ended is None or ended.status != "completed" else reference(ended.output),
+            decision=_decision(ended),
+            error=None if ended is None else ended.error,
+            warnings=[] if ended is None else list(ended.warnings),
+            tool_calls=[
+                AgentUse(tool=call.name, args=call.arguments) for reply, _ in self._turns for call in reply.tool_calls
+            ],
+            tokens_used=usage.input + usage.output,
+            usage=_tokens(usage),
+            cost_usd=talk.cost_usd,
+            cache_hit=usage.cached > 0,
+            execution_time_ms=(last if ended is None else ended.at) - begun.at,
+            created_at=begun.at,
+            completed_at=None if ended is None else ended.at,
+        )
+
+    def _turn(self, reply: Replied, seq: int) -> AgentTurn:
+        return AgentTurn(
+            turn=reply.turn,
+            at=reply.at,
+            ms=reply.ms,
+            model=reply.model,
+            text=reply.text,
+            finish=reply.finish,
+            tool_calls=[
+                self._call(reply.turn, index, call.name, call.arguments) for index, call in enumerate(reply.tool_calls)
+            ],
+            usage=_tokens(reply.usage),
+            cost_usd=reply.cost_usd,
+            cache_hit=reply.usage.cached > 0,
+            feedback=self._feedback.get(reply.turn, ""),
+            seq=seq,
+        )
+
+    def _call(self, turn: int, index: int, tool: str, arguments: Any) -> AgentToolCall:
+        done, waits = self._done.get((turn, index)), self._waits.get((turn, index))
+        kind = waits[0].kind if waits is not None else None
+        token = waits[1] if waits is not None else TaskToken("")
+        answered = (turn, index) in self._answers
+        status: ToolStatus = "waiting" if waits is not None and not answered else "running"
+        if done is not None:
+            status = "denied" if done.denied else "failed" if done.error else "completed"
+        return AgentToolCall(
+            index=index,
+            tool=tool,
+            arguments=arguments,
+            status=status,
+            result=None if done is None else values.decode(done.result),
+            result_ref="" if done is None else done.ref,
+            error="" if done is None else done.error,
+            ms=0 if done is None else done.ms,
+            at=None if done is None else done.at,
+            waits_for=kind if kind != "time" else None,
+            approval_id=letter_id(self._run_id, token) if kind == "approval" else "",
+            child_run_id=caller_id(child_of(self._run_id, token)) if kind == "child" else "",
+            answer=self._answers.get((turn, index)),
+        )
+
+
+def _status(ended: Ended | None) -> AgentStatus:
+    return "running" if ended is None else ended.status
+
+
+def _decision(ended: Ended | None) -> AgentDecision | None:
+    if ended is None or (ended.next_nodes is None and not ended.reasoning):
+        return None
+    targets = None if ended.next_nodes is None else list(ended.next_nodes)
+    return AgentDecision(next_nodes=targets, reasoning=ended.reasoning)
+
+
+def _tokens(usage: Usage) -> AgentTokens:
+    return AgentTokens(input=usage.input, output=usage.output, cached=usage.cached)

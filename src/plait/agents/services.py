@@ -1,0 +1,76 @@
+"""What agents use of the engine that they work in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from plait.kernel.clock import Clock
+from plait.kernel.ids import RunId
+from plait.kernel.task_inputs import AgentBudget
+
+from .budgets import Budgets, Spent
+from .models import Models
+from .prices import Prices
+from .tools.tool import Tool, ToolUse
+from .tools.toolbox import Toolbox
+from .watch import AgentWatch, NoWatch
+
+Load = Callable[[str], Awaitable[Any]]
+"""The value that a reference stands for. Raises `ToolFault`."""
+
+
+class DataTool(Protocol):
+    """Computes on what the conversation knows by reference; its result is one more of that."""
+
+    async def compute(self, arguments: Mapping[str, Any], use: ToolUse, load: Load) -> Any: ...
+
+
+class AgentPolicy(Protocol):
+    """What the operators of a namespace allow its agents."""
+
+    @property
+    def allowed_tools(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def budget(self) -> AgentBudget:
+        """Of a day."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenPolicy:
+    allowed_tools: tuple[str, ...] | None = None
+    budget: AgentBudget = field(default_factory=AgentBudget)
+
+
+async def no_policy(namespace: str) -> AgentPolicy:
+    return OpenPolicy()
+
+
+async def nothing_spent(name: str) -> Spent:
+    return Spent()
+
+
+async def nothing_spent_in(run_id: RunId, execution: str | None) -> Spent:
+    return Spent()
+
+
+@dataclass(slots=True, kw_only=True)
+class AgentServices:
+    clock: Clock
+    models: Models
+    prices: Prices = field(default_factory=Prices)
+    toolbox: Toolbox = field(default_factory=lambda: Toolbox(()))
+    built_in: dict[str, Tool | DataTool] = field(default_factory=dict[str, "Tool | DataTool"])
+    """Those of the five that this process has."""
+    budgets: Budgets = field(default_factory=Budgets)
+    policy: Callable[[str], Awaitable[AgentPolicy]] = no_policy
+    """Of a namespace."""
+    spent_today: Callable[[str], Awaitable[Spent]] = nothing_spent
+    """In a namespace."""
+    spent_in: Callable[[RunId, str | None], Awaitable[Spent]] = nothing_spent_in
+    """In a run; or in one execution of it."""
+    watch: AgentWatch = field(default_factory=NoWatch)
+    keep_prompts: bool = True
