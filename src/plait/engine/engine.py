@@ -58,6 +58,8 @@ from .start_rates import StartRates
 from .urls import store_of
 
 if TYPE_CHECKING:
+    from plait.agents.promotion.tool_list import ToolList
+    from plait.agents.services import AgentPolicy
     from plait.codec.key_ring import KeyRing
 
     from .redis_path import RedisPath
@@ -178,7 +180,7 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
-        self._agents = Agents(agents, self.kernel, self.executors, self.definitions)
+        self._agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self._agents.executor)
         self._declare(each for each in declared if not is_bundle(each))
         if self._redis is not None:
@@ -191,6 +193,18 @@ class Engine:
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
+
+    @property
+    def tools(self) -> ToolList:
+        """Pipelines that agents used often enough to become tools, of the namespace `default`; `.of(...)` gives
+        another's."""
+        return self._agents.tools
+
+    async def agent_policy(self, namespace: str) -> AgentPolicy:
+        """What the operators of a namespace allow its agents."""
+        from plait.agents.services import OpenPolicy  # with the first agent
+
+        return OpenPolicy()
 
     # -- life ----------------------------------------------------------------------------------------------------
 
