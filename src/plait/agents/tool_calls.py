@@ -21,6 +21,7 @@ from .services import AgentServices, DataTool, Load
 from .tools.built_in import SCHEMAS
 from .tools.names import BUILT_IN
 from .tools.patch_workflow import PatchTool
+from .tools.search import SearchTools
 from .tools.tool import Tool, ToolFault, ToolUse
 from .tools.toolbox import AnyTool, Offer, argument_flaws, needs_approval
 from .tools.workflow_tool import WorkflowTool
@@ -74,6 +75,8 @@ class ToolCalls:
             return Outcome(error=str(fault)[:2_000])
 
     def _find(self, name: str) -> tuple[AnyTool | DataTool | None, Mapping[str, Any]]:
+        if name == SearchTools.name:
+            return SearchTools(self._services.toolbox, self._allowed), SCHEMAS[name].parameters
         if name in BUILT_IN:
             return self._services.built_in.get(name), SCHEMAS[name].parameters
         tool = self._offer.get(name)

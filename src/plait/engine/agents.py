@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from plait.agents.auth_profiles import AuthProfile, Given, read_auth_profiles
 from plait.agents.executor import AgentExecutor
 from plait.agents.model import Model
 from plait.agents.models import Models
 from plait.definitions.definitions import Definitions
+from plait.egress import EgressSettings
 from plait.kernel.ids import RunId
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
@@ -17,29 +21,58 @@ from plait.workers.common import CommonExecutors
 
 if TYPE_CHECKING:
     from plait.agents.budgets import Spent
+    from plait.agents.prices import Prices
     from plait.agents.promotion.promotions import Promotions
-    from plait.agents.promotion.tool_list import ToolList
+    from plait.agents.providers.provider_model import ProviderModel
     from plait.agents.services import AgentPolicy, AgentServices
+    from plait.agents.tools.delegate import DelegateToAgent
     from plait.agents.tools.tool import Tool
+
+_CONFIGURED = "PLAIT_MODELS"
+"""The variable that `plait.agents.providers.settings` reads; without it, that need not be imported."""
 
 
 class AgentSettings:
-    """As a program gives them."""
+    """As a program gives them, and as the operator's file has them; the program's count where both name one."""
 
     def __init__(
         self,
         models: Mapping[str, Model] | None,
         prices: Mapping[str, Any] | None,
-        auth_profiles: Mapping[str, Mapping[str, str]] | None,
+        auth_profiles: Mapping[str, Given] | None,
         delegates: Mapping[str, Any] | None,
         *,
         keep_prompts: bool,
+        egress: EgressSettings | None = None,
     ) -> None:
-        self.models = Models(models, prices or ())
-        self.prices = prices
-        self.auth_profiles = auth_profiles
+        self.configured: Mapping[str, ProviderModel] = {}
+        self.auth_profiles: dict[str, AuthProfile] = {}
+        self._prices: Prices | None = None
+        if os.environ.get(_CONFIGURED):
+            self._read(egress)
+        self._given_prices = prices
+        self.models = Models(
+            {**self.configured, **(models or {})}, () if prices is None and self._prices is None else self.prices.names
+        )
+        self.auth_profiles |= read_auth_profiles(auth_profiles)
         self.delegates = delegates
         self.keep_prompts = keep_prompts
+
+    @property
+    def prices(self) -> Prices:
+        from plait.agents.prices import Prices
+
+        given = Prices(self._given_prices)
+        return given if self._prices is None else self._prices.merged(given)
+
+    def _read(self, egress: EgressSettings | None) -> None:
+        from plait.agents.providers.provider_model import models_of
+        from plait.agents.providers.settings import configured
+
+        found = configured(os.environ)
+        self.configured = models_of(found, os.environ, egress)
+        self.auth_profiles |= found.auth_profiles
+        self._prices = found.prices
 
 
 class Agents:
@@ -59,8 +92,14 @@ class Agents:
         self._records = records
         self._policy = policy
         self._registered: list[Tool] = []
-        self._promotions: Promotions | None = None
         self.executor = AgentExecutor(settings.models, self._services)
+
+    @cached_property
+    def promotions(self) -> Promotions:
+        """Of pipelines that agents use again and again."""
+        from plait.agents.promotion.promotions import Promotions
+
+        return Promotions(self._records, self._kernel.clock)
 
     def declare(self, definition: object) -> bool:
         """Takes a tool that a program declares."""
@@ -69,18 +108,17 @@ class Agents:
         self._registered.append(definition)  # pyright: ignore[reportArgumentType]
         return True
 
-    @property
-    def tools(self) -> ToolList:
-        from plait.agents.promotion.tool_list import ToolList
+    async def close(self) -> None:
+        for model in self._settings.configured.values():
+            await model.aclose()
+        if "_delegates" in vars(self):
+            await self._delegates.close()
 
-        return ToolList(self._promoting())
+    @cached_property
+    def _delegates(self) -> DelegateToAgent:
+        from plait.agents.tools.delegate import DelegateToAgent
 
-    def _promoting(self) -> Promotions:
-        if self._promotions is None:
-            from plait.agents.promotion.promotions import Promotions
-
-            self._promotions = Promotions(self._records, self._kernel.clock)
-        return self._promotions
+        return DelegateToAgent(self._settings.delegates)
 
     async def _spent_in(self, run_id: RunId, execution: str | None) -> Spent:
         from plait.agents.spending import spent_in
@@ -89,33 +127,42 @@ class Agents:
 
     def _services(self) -> AgentServices:
         from plait.agents.daily_budget import DailyBudgets
-        from plait.agents.prices import Prices
+        from plait.agents.promotion.pipeline_uses import PipelineUses
         from plait.agents.promotion.promoted_tools import PromotedTools
         from plait.agents.services import AgentServices
         from plait.agents.tools.execute_pipeline import PipelineTool
+        from plait.agents.tools.openapi.action import OpenapiAction
         from plait.agents.tools.patch_workflow import PatchTool
         from plait.agents.tools.toolbox import RegisteredTools, Toolbox
         from plait.agents.tools.workflow_tool import WorkflowTools
+        from plait.workers.mcp.agent_tools import McpTools
 
         from .agent_patches import AgentPatches
 
-        settings, executors, kernel, promotions = self._settings, self._executors, self._kernel, self._promoting()
-        pipelines = PipelineTool(executors.send_out, executors.jq, settings.auth_profiles, promotions)
-        sources = (
-            RegisteredTools(self._registered),
-            PromotedTools(promotions, pipelines.run),
-            WorkflowTools(self._definitions),
-        )
+        settings, executors, clock = self._settings, self._executors, self._kernel.clock
+        uses = PipelineUses(self.promotions)
+        pipelines = PipelineTool(executors.send_out, executors.jq, settings.auth_profiles, uses.told)
+        uncounted = PipelineTool(executors.send_out, executors.jq, settings.auth_profiles)
         services = AgentServices(
-            clock=kernel.clock,
+            clock=clock,
             models=settings.models,
-            prices=Prices(settings.prices),
+            prices=settings.prices,
             keep_prompts=settings.keep_prompts,
-            toolbox=Toolbox(sources),
-            daily=DailyBudgets(self._records, kernel.clock, kernel.owner),
+            toolbox=Toolbox(
+                (
+                    RegisteredTools(self._registered),
+                    PromotedTools(self.promotions, uncounted.run),
+                    McpTools(executors.mcp),
+                    WorkflowTools(self._definitions),
+                )
+            ),
+            daily=DailyBudgets(self._records, clock, self._kernel.owner),
             policy=self._policy,
             spent_in=self._spent_in,
         )
         services.built_in["execute_pipeline"] = pipelines
-        services.built_in["patch_workflow"] = PatchTool(AgentPatches(kernel, self._definitions, self._policy))
+        patches = AgentPatches(self._kernel, self._definitions, self._policy)
+        services.built_in["patch_workflow"] = PatchTool(patches)
+        services.built_in["openapi_action"] = OpenapiAction(executors.send_out, clock, settings.auth_profiles)
+        services.built_in["delegate_to_agent"] = self._delegates
         return services

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from plait.agents.auth_profiles import Given
 from plait.agents.model import Model
 from plait.agents.models import Models
 from plait.api.erasure import Receipt
@@ -121,7 +122,7 @@ class Engine:
         archive: str | None = None,
         models: Mapping[str, Model] | None = None,
         prices: Mapping[str, Any] | None = None,
-        auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
+        auth_profiles: Mapping[str, Given] | None = None,
         delegates: Mapping[str, Any] | None = None,
         keep_prompts: bool = True,
     ) -> None:
@@ -136,7 +137,7 @@ class Engine:
             around=self.observers.around,
             executors=self.executors.all,
         )
-        agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts)
+        agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
         self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)
@@ -194,12 +195,6 @@ class Engine:
         """The dialects that it brings; the registry says which."""
         return ()
 
-    @property
-    def tools(self) -> ToolList:
-        """Pipelines that agents used often enough to become tools, of the namespace `default`; `.of(...)` gives
-        another's."""
-        return self._agents.tools
-
     async def agent_policy(self, namespace: str) -> AgentPolicy:
         """What the operators of a namespace allow its agents."""
         from plait.agents.services import OpenPolicy  # with the first agent
@@ -240,6 +235,7 @@ class Engine:
 
     async def _close_parts(self) -> None:
         await self._bundles.close()
+        await self._agents.close()
         await self.executors.close()
 
     # -- dialects ------------------------------------------------------------------------------------------------
@@ -249,6 +245,13 @@ class Engine:
         """All dialects that this engine knows, by name; they are loaded for that."""
         self._bundles.load_all()
         return self._bundles
+
+    @property
+    def tools(self) -> ToolList:
+        """What pipelines of agents were promoted to, in the namespace `default`; `.of(...)` gives another's."""
+        from plait.agents.promotion.tool_list import ToolList
+
+        return ToolList(self._agents.promotions)
 
     @property
     def default_dialect(self) -> str:

@@ -14,6 +14,7 @@ from plait.api.shape import Query
 from plait.api.surface import Surface
 
 from . import (
+    agent_tools,
     approvals,
     audit_routes,
     callbacks,
@@ -62,6 +63,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *dead_letters.ROUTES,
         *tasks.ROUTES,
         *tools.ROUTES,
+        *agent_tools.ROUTES,
         *links.ROUTES,
         *callbacks.ROUTES,
         *session.ROUTES,

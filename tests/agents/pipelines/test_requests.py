@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from plait.agents import PipelineError, pipeline
+from plait.agents.auth_profiles import AuthProfile
 from plait.egress import EgressSettings
 
 OPEN = EgressSettings(open_addresses=("127.0.0.1/32",))
@@ -85,3 +86,11 @@ async def test_private_addresses_are_refused_unless_the_operator_opens_them(addr
 async def test_an_unknown_profile_is_refused_before_anything_is_sent(address: str) -> None:
     with pytest.raises(Exception, match="there is no auth profile `bank`"):
         await _get(f"{address}/200", auth_profile="bank")
+
+
+async def test_a_profile_with_hosts_goes_to_no_other(address: str) -> None:
+    step = {"step": "http_request", "url": f"{address}/200", "auth_profile": "crm"}
+    here, elsewhere = ({"crm": AuthProfile({"Authorization": "s"}, [host])} for host in ("127.0.0.1", "crm.example"))
+    assert (await pipeline([step], egress=OPEN, auth_profiles=here))["auth"] == "s"
+    with pytest.raises(PipelineError, match=r"auth profile `crm` is not for 127\.0\.0\.1"):
+        await pipeline([step], egress=OPEN, auth_profiles=elsewhere)

@@ -21,12 +21,12 @@ FAST = {"provider": "anthropic", "model": "big-1", "price": {"input": 1, "output
 
 def test_a_file_that_the_environment_names_has_models_prices_and_profiles(tmp_path: Path) -> None:
     file = tmp_path / "models.json"
-    profiles = {"crm": {"Authorization": "Bearer ${CRM_TOKEN}"}}
+    profiles = {"crm": {"headers": {"Authorization": "Bearer ${CRM_TOKEN}"}, "hosts": ["crm.example"]}}
     file.write_text(json.dumps({"models": {"fast": FAST}, "auth_profiles": profiles}))
     found = configured({VARIABLE: str(file), "CRM_TOKEN": "crm-secret"})
     assert found.models["fast"].model == "big-1"
     assert found.prices.of("fast") == Price(1, 5, 0.1)
-    assert found.auth_profiles["crm"]["Authorization"] == "Bearer crm-secret"
+    assert found.auth_profiles["crm"].headers["Authorization"] == "Bearer crm-secret"
     assert "crm-secret" not in repr(found)
 
 
@@ -76,7 +76,7 @@ def test_a_missing_key_is_told_with_the_name_of_its_variable() -> None:
 def test_settings_that_can_not_be_used_are_refused_without_showing_a_key(document: Any) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_settings(document, {})
-    assert refused.value.code in ("agent.bad_model_settings", "agent.bad_price")
+    assert refused.value.code in ("agent.bad_model_settings", "agent.bad_price", "agent.bad_auth_profile")
     assert KEY not in refused.value.text
 
 

@@ -84,6 +84,8 @@ ASKS: dict[str, Ask] = {
     "afl.tasks.complete": Ask(404, {"lease_token": "x", "result": {}}),
     "afl.tasks.fail": Ask(404, {"lease_token": "x", "error": {"message": "no paper"}}),
     "tools.list": Ask(),
+    "agents.tools": Ask(),
+    "agents.remove_tool": Ask(),
     "catalog.list": Ask(),
     "catalog.show": Ask(),
     "catalog.unregister": Ask(),

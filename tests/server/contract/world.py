@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plait import afl
+from plait.agents.promotion.promotions import Promotions
 from plait.catalog import catalog_step
 from plait.dialects.afl.running.state import Binding
 from plait.dialects.afl.stored_handlers import StoredHandler
@@ -49,6 +50,7 @@ class World:
     afl_step: str
     afl_event: str
     facet: str
+    tool: str
     definition: str = "order"
     version: str = "1"
     tag: str = "prod"
@@ -79,6 +81,8 @@ class World:
             case "afl":
                 ids = {"step": self.afl_step, "event": self.afl_event, "facet": self.facet}
                 return ids | {"id": self.afl_run if "/afl/runs/" in path else self.afl_event}
+            case "agents":
+                return {"name": self.tool}
             case "blobs":
                 return {"hash": hashlib.sha256(b"{}").hexdigest()}
             case other:
@@ -93,6 +97,7 @@ class World:
             *runs,
             self.afl_run,
             self.facet,
+            self.tool,
             self.approval,
             self.letter,
             self.key,
@@ -127,6 +132,9 @@ async def make_world(site: Site, namespace: str) -> World:
     [event] = await soon(lambda: _events(interface, afl_run.id))
     facet = f"f{namespace.replace('-', '_')}.Send"
     await interface.stored.put(StoredHandler(facet, Binding("queue", name="mail")), namespace)
+    promotions = Promotions(engine.records, engine.kernel.clock, uses=1)
+    promoted = await promotions.used(namespace, [{"step": "table_sort", "field": namespace}], "1")
+    tool = promoted.name if promoted is not None else ""
     key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
     return World(
         namespace=namespace,
@@ -145,6 +153,7 @@ async def make_world(site: Site, namespace: str) -> World:
         afl_step=event.step_id,
         afl_event=event.event_id,
         facet=facet,
+        tool=tool,
         version=version,
         tag=f"{namespace}-tag",
     )

@@ -11,6 +11,7 @@ from plait.scripts.jq import JqPool
 
 from .execution import Execution
 from .reading import read
+from .requests import Profiles
 
 
 async def pipeline(
@@ -18,7 +19,7 @@ async def pipeline(
     data: Any = None,
     *,
     egress: EgressSettings | None = None,
-    auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
+    auth_profiles: Profiles | None = None,
 ) -> Any:
     """What the last of the steps gives for this data.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol, assert_never, cast
 
@@ -58,7 +58,7 @@ class Execution:
         send: requests.Send,
         jq: Jq,
         load: Load = no_references,
-        auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
+        auth_profiles: requests.Profiles | None = None,
     ) -> None:
         self._send = send
         self._jq = jq

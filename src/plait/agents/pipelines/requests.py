@@ -8,8 +8,10 @@ from urllib.parse import urlencode
 
 from msgspec import UNSET
 
+from plait.agents.auth_profiles import AuthProfile
 from plait.egress import Request, Response
 from plait.egress.errors import EgressError
+from plait.egress.url import parse_url
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
 
@@ -17,12 +19,14 @@ from .errors import StepError
 from .steps import HttpRequest
 
 Send = Callable[[Request], Awaitable[Response]]
+Profiles = Mapping[str, AuthProfile | Mapping[str, str]]
+"""Headers alone are for steps that people wrote; a profile goes to its hosts only."""
 
 _SECONDS: Final = 30.0
 _RETRYABLE: Final = frozenset({408, 425, 429})
 
 
-async def fetch(step: HttpRequest, send: Send, profiles: Mapping[str, Mapping[str, str]], most_bytes: int) -> Any:
+async def fetch(step: HttpRequest, send: Send, profiles: Profiles, most_bytes: int) -> Any:
     """What the other side returned as JSON; nothing is null."""
     try:
         response = await send(_request(step, profiles, most_bytes))
@@ -40,7 +44,7 @@ async def fetch(step: HttpRequest, send: Send, profiles: Mapping[str, Mapping[st
         raise StepError(f"{_host(step)} answered what is not JSON: {error.why or error.what}") from None
 
 
-def _request(step: HttpRequest, profiles: Mapping[str, Mapping[str, str]], most_bytes: int) -> Request:
+def _request(step: HttpRequest, profiles: Profiles, most_bytes: int) -> Request:
     get = step.method == "GET"
     return Request(
         method=step.method,
@@ -69,13 +73,27 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else values.plain(value).decode()
 
 
-def _headers(step: HttpRequest, profiles: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+def _headers(step: HttpRequest, profiles: Profiles) -> dict[str, str]:
     headers = {"Accept": "application/json"} | {name: _text(value) for name, value in step.headers.items()}
     if step.auth_profile is None:
         return headers
-    if step.auth_profile not in profiles:
+    profile = profiles.get(step.auth_profile)
+    if profile is None:
         raise StepError(f"there is no auth profile `{step.auth_profile}`")
-    return headers | dict(profiles[step.auth_profile])
+    if isinstance(profile, AuthProfile):
+        host = _parsed_host(step)
+        if not profile.fits(host):
+            raise StepError(f"the auth profile `{step.auth_profile}` is not for {host}")
+        profile = profile.headers
+    return headers | dict(profile)
+
+
+def _parsed_host(step: HttpRequest) -> str:
+    """As the guarded client reads it."""
+    try:
+        return parse_url(_url(step, {})).host
+    except EgressError as error:
+        raise StepError(error.what) from error
 
 
 def _host(step: HttpRequest) -> str:

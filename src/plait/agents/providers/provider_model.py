@@ -72,7 +72,7 @@ def models_of(
             name,
             settings,
             key_of(name, settings, environment),
-            headers=configured.auth_profiles.get(settings.auth_profile or ""),
+            headers=configured.auth_profiles[settings.auth_profile].headers if settings.auth_profile else None,
             egress=egress,
         )
         for name, settings in configured.models.items()

@@ -3,7 +3,7 @@
     {"models": {"fast": {"provider": "anthropic", "model": "…", "key_env": "ANTHROPIC_API_KEY",
                          "price": {"input": 1, "output": 5, "cached": 0.1}},
                 "local": {"provider": "openai", "model": "…", "url": "http://10.0.0.7:8000/v1"}},
-     "auth_profiles": {"crm": {"Authorization": "Bearer ${CRM_TOKEN}"}}}
+     "auth_profiles": {"crm": {"headers": {"Authorization": "Bearer ${CRM_TOKEN}"}, "hosts": ["crm.example.com"]}}}
 
 Keys are never written there: `key_env` names the variable that has the key, and `${NAME}` in a profile's header stands
 for the variable NAME.
@@ -19,6 +19,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
+from plait.agents.auth_profiles import AuthProfile, read_auth_profiles
 from plait.agents.prices import Price, Prices, read_price
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput, PlaitError
@@ -59,8 +60,8 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 class Configured(msgspec.Struct, frozen=True):
     models: Mapping[str, ModelSettings] = {}
-    auth_profiles: Mapping[str, Mapping[str, str]] = {}
-    """Headers by the name of the profile, complete: to be shown to nobody."""
+    auth_profiles: Mapping[str, AuthProfile] = {}
+    """With complete headers: to be shown to nobody."""
 
     @property
     def prices(self) -> Prices:
@@ -72,7 +73,7 @@ class Configured(msgspec.Struct, frozen=True):
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     models: dict[str, dict[str, Any]] = {}
-    auth_profiles: dict[str, dict[str, str]] = {}
+    auth_profiles: dict[str, dict[str, Any]] = {}
 
 
 def configured(environment: Mapping[str, str]) -> Configured:
@@ -86,7 +87,10 @@ def read_settings(document: Any, environment: Mapping[str, str]) -> Configured:
         found = msgspec.convert(document, _File)
     except msgspec.ValidationError as error:
         raise _bad("the settings of models can't be read", str(error)) from None
-    profiles = {name: _headers(name, each, environment) for name, each in found.auth_profiles.items()}
+    profiles = {
+        name: msgspec.structs.replace(profile, headers=_headers(name, profile.headers, environment))
+        for name, profile in read_auth_profiles(found.auth_profiles).items()
+    }
     models = {name: read_model(name, each) for name, each in found.models.items()}
     for name, each in models.items():
         if each.auth_profile is not None and each.auth_profile not in profiles:

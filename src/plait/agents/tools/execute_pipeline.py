@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from plait.agents.pipelines.errors import InvalidPipeline, PipelineError, StepError
-from plait.agents.pipelines.execution import Execution, no_references
+from plait.agents.pipelines.execution import Execution
 from plait.agents.pipelines.reading import read
-from plait.agents.pipelines.requests import Send
+from plait.agents.pipelines.requests import Profiles, Send
 
 from .tool import ToolFault, ToolUse
 
 if TYPE_CHECKING:
-    from plait.agents.promotion.promotions import Promotions
     from plait.agents.services import Load
     from plait.scripts.jq import JqPool
+
+Used = Callable[[ToolUse, Any], Awaitable[None]]
+"""Told of each pipeline that an agent ran with success."""
+
+
+async def _nobody(use: ToolUse, pipeline: Any) -> None:
+    pass
 
 
 class PipelineTool:
@@ -23,13 +29,13 @@ class PipelineTool:
         self,
         send: Send,
         jq: Callable[[], JqPool],
-        auth_profiles: Mapping[str, Mapping[str, str]] | None = None,
-        promotions: Promotions | None = None,
+        auth_profiles: Profiles | None = None,
+        used: Used = _nobody,
     ) -> None:
         self._send = send
         self._jq = jq
         self._auth_profiles = auth_profiles or {}
-        self._promotions = promotions
+        self._used = used
 
     async def compute(self, arguments: Mapping[str, Any], use: ToolUse, load: Load) -> Any:
         async def table(reference: str) -> Any:
@@ -39,20 +45,20 @@ class PipelineTool:
                 raise StepError(str(fault)) from None
 
         data = use.payload if arguments.get("input_ref") is None else await load(str(arguments["input_ref"]))
-        found = await self._run(arguments["pipeline"], data, table)
-        if self._promotions is not None:
-            await self._promotions.used(use.namespace, arguments["pipeline"], use.key)
-        return found
-
-    async def run(self, steps: list[dict[str, Any]], use: ToolUse) -> Any:
-        """On what the agent works on; a pipeline that is a tool already is not counted."""
-        return await self._run(steps, use.payload, no_references)
-
-    async def _run(self, steps: Any, data: Any, table: Load) -> Any:
         execution = Execution(self._send, self._jq(), table, self._auth_profiles)
         try:
-            return await execution.run(read(steps), data)
+            found = await execution.run(read(arguments["pipeline"]), data)
         except InvalidPipeline as error:
             raise ToolFault(error.text) from None
         except PipelineError as error:
             raise ToolFault(error.what) from None
+        await self._used(use, arguments["pipeline"])
+        return found
+
+    async def run(self, pipeline: list[dict[str, Any]], use: ToolUse) -> Any:
+        """A pipeline that names no values of the conversation, on the payload."""
+        return await self.compute({"pipeline": pipeline}, use, _no_values)
+
+
+async def _no_values(reference: str) -> Any:
+    raise ToolFault(f"`{reference[:200]}` can't be read here")
