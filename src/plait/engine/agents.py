@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from plait.agents.services import AgentPolicy, AgentServices
     from plait.agents.tools.delegate import DelegateToAgent
     from plait.agents.tools.tool import Tool
+    from plait.agents.watch import AgentWatch
 
 _CONFIGURED = "PLAIT_MODELS"
 """The variable that `plait.agents.providers.settings` reads; without it, that need not be imported."""
@@ -91,6 +92,7 @@ class Agents:
         self._definitions = definitions
         self._records = records
         self._policy = policy
+        self.watch: AgentWatch | None = None
         self._registered: list[Tool] = []
         self.executor = AgentExecutor(settings.models, self._services)
 
@@ -160,6 +162,8 @@ class Agents:
             policy=self._policy,
             spent_in=self._spent_in,
         )
+        if self.watch is not None:
+            services.watch = self.watch
         services.built_in["execute_pipeline"] = pipelines
         patches = AgentPatches(self._kernel, self._definitions, self._policy)
         services.built_in["patch_workflow"] = PatchTool(patches)

@@ -61,6 +61,7 @@ from .urls import store_of
 if TYPE_CHECKING:
     from plait.agents.promotion.tool_list import ToolList
     from plait.agents.services import AgentPolicy
+    from plait.agents.watch import AgentWatch
     from plait.codec.key_ring import KeyRing
 
     from .redis_path import RedisPath
@@ -194,6 +195,10 @@ class Engine:
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
+
+    def watch_agents(self, watch: AgentWatch) -> None:
+        """From the first agent on, who looks on while they work."""
+        self._agents.watch = watch
 
     async def agent_policy(self, namespace: str) -> AgentPolicy:
         """What the operators of a namespace allow its agents."""
