@@ -1,4 +1,4 @@
-"""Budgets of tokens and cost: of a node, of a run, and of a namespace per day.
+"""Budgets of tokens and cost of a node and of a run.
 
 What a call may use at most is reserved before it is made, and what it did use is booked after it: so any number of
 agents at once stay within a budget. What was spent before this process began is read from where it is recorded.
@@ -47,13 +47,17 @@ class Claim(msgspec.Struct, frozen=True):
     cost_usd: float | None
 
 
+async def _nothing() -> Spent:
+    return Spent()
+
+
 class Limited(msgspec.Struct, frozen=True):
     """An account, its limits, and where its past is found."""
 
     level: Level
     name: str
     budget: AgentBudget
-    past: Callable[[], Awaitable[Spent]]
+    past: Callable[[], Awaitable[Spent]] = _nothing
 
 
 class Budgets:
@@ -64,7 +68,7 @@ class Budgets:
         """Raises `AgentFailure` if one of them would be exceeded; then nothing is reserved."""
         accounts = [(each, await self._account(each)) for each in limited]
         for each, account in accounts:
-            _check(each, account, claim)
+            check(each, account, claim)
         for _, account in accounts:
             account.reserved.add(claim.tokens, claim.cost_usd or 0.0)
         return Reservation(claim, [account for _, account in accounts])
@@ -97,7 +101,8 @@ class Reservation:
         self._accounts = []
 
 
-def _check(limited: Limited, account: Account, claim: Claim) -> None:
+def check(limited: Limited, account: Account, claim: Claim) -> None:
+    """Raises `AgentFailure`."""
     budget, spent, reserved = limited.budget, account.spent, account.reserved
     if budget.max_tokens is not None:
         wanted = spent.tokens + reserved.tokens + claim.tokens

@@ -6,7 +6,7 @@ After `Waiting` comes what the kernel answers: a decision of people, the end of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import msgspec
 from msgspec import Raw
@@ -34,6 +34,7 @@ class Begun(Entry, frozen=True, tag="begun"):
     prompt: str | None = None
     """None: prompts are not kept."""
     instructions: str = ""
+    execution: str = ""
 
 
 class Replied(Entry, frozen=True, tag="replied"):
@@ -95,3 +96,8 @@ class Ended(Entry, frozen=True, tag="ended"):
 AnyEntry = Begun | Replied | FedBack | ToolDone | Waiting | Ended
 decode_entry = msgspec.json.Decoder(AnyEntry).decode
 decode_answer = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+def is_begun(entry: Any) -> bool:
+    """Whether a first entry, as readers of the log have it, is that of an agent."""
+    return isinstance(entry, dict) and cast("dict[str, Any]", entry).get("entry") == "begun"

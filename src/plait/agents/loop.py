@@ -22,6 +22,7 @@ from plait.kernel.task_inputs import ROUTE, AgentInput
 
 from . import prompt
 from .answer import BadAnswer, read_answer
+from .booking import Booking
 from .budgets import Claim, Limited
 from .conversation import Conversation
 from .entries import AnyEntry, Begun, Ended, FedBack, Replied, ToolDone, Waiting
@@ -106,6 +107,7 @@ class AgentLoop:
             prompt.hash_of(self._beginning),
             self._beginning[-1].content if kept else None,
             self._wanted.instructions if kept else "",
+            self._wanted.execution,
         )
         await self._keep(begun, turn=1)
         if size > prompt.MOST_BYTES:
@@ -131,19 +133,19 @@ class AgentLoop:
     async def _ask(self) -> Suspended | None:
         turn, began = self._talk.turn + 1, self._clock.monotonic()
         request = self._request(turn)
-        reservation = await self._services.budgets.reserve(self._claim(request), self._limited())
+        booking = await self._reserve(self._claim(request))
         try:
             with self._services.watch.turn(self._facts(turn)) as watch:
                 reply = await self._complete(request)
                 cost = self._services.prices.cost(reply.usage, self._wanted.model, reply.model)
                 watch.replied(reply, cost)
         except ModelError as error:
-            reservation.release()
+            await booking.release()
             return await self._refused(error, turn)
         except BaseException:
-            reservation.release()
+            await booking.release()
             raise
-        reservation.book(reply.usage.input + reply.usage.output, cost)
+        await booking.book(reply.usage.input + reply.usage.output, cost)
         entry = Replied(
             turn,
             self._clock.now(),
@@ -205,9 +207,20 @@ class AgentLoop:
         price = self._services.prices.of(self._wanted.model)
         return Claim(size + request.max_tokens, None if price is None else price.most(size, request.max_tokens))
 
+    async def _reserve(self, claim: Claim) -> Booking:
+        services = self._services
+        own = await services.budgets.reserve(claim, self._limited())
+        try:
+            day = None
+            if services.daily is not None:
+                day = await services.daily.reserve(self._namespace, self._budget_of_day, claim)
+        except BaseException:
+            own.release()
+            raise
+        return Booking(own, day)
+
     def _limited(self) -> tuple[Limited, ...]:
         run_id, wanted, services = self._attempt.run_id, self._wanted, self._services
-        today = datetime.fromtimestamp(self._clock.now() / 1000, UTC).date().isoformat()
         found = (
             Limited(
                 "node",
@@ -216,12 +229,6 @@ class AgentLoop:
                 lambda: services.spent_in(run_id, wanted.execution),
             ),
             Limited("run", f"run/{run_id}", wanted.run_budget, lambda: services.spent_in(run_id, None)),
-            Limited(
-                "namespace",
-                f"day/{today}/{self._namespace}",
-                self._budget_of_day,
-                lambda: services.spent_today(self._namespace),
-            ),
         )
         return tuple(
             each for each in found if each.budget.max_tokens is not None or each.budget.max_cost_usd is not None
@@ -241,6 +248,8 @@ class AgentLoop:
                 await self._keep(Waiting(found.kind, turn, index, call.name), turn=turn)
             return found.suspended
         took = round((self._clock.monotonic() - began) * 1000)
+        if found.denied:
+            await self._calls.denied(call, self._use(turn, index), found.denied)
         await self._tool_done(turn, index, call, found, took)
         if self._talk.bad > MOST_BAD:
             raise AgentFailure("agent.bad_answer", f"`{self._label}`: {found.error}", retryable=True)

@@ -1,18 +1,22 @@
-"""The language models that an engine has, by the names that workflows use."""
+"""The language models that an engine has, by the names that workflows use, and whether their prices are known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from .model import Model
 
 
 class Models:
-    def __init__(self, known: Mapping[str, Model] | None = None) -> None:
+    def __init__(self, known: Mapping[str, Model] | None = None, priced: Collection[str] = ()) -> None:
         self._known = dict(known or {})
+        self._priced = frozenset(priced)
 
     def get(self, name: str) -> Model | None:
         return self._known.get(name)
+
+    def has_price(self, name: str) -> bool:
+        return name in self._priced
 
     @property
     def names(self) -> list[str]:

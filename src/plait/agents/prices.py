@@ -45,6 +45,10 @@ class Prices:
     def __init__(self, given: Mapping[str, Price | Mapping[str, Any]] | None = None) -> None:
         self._known = {name: read_price(name, price) for name, price in (given or {}).items()}
 
+    @property
+    def names(self) -> list[str]:
+        return sorted(self._known)
+
     def of(self, *names: str) -> Price | None:
         """The price under the first of these names that has one."""
         return next((self._known[name] for name in names if name in self._known), None)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
 from plait.api.agent import (
     AgentDecision,
     AgentRecord,
@@ -25,7 +23,7 @@ from plait.kernel.journal import SUSPENDED, child_of
 from plait.kernel.run import letter_id
 
 from .conversation import Conversation
-from .entries import Ended, FedBack, Replied, ToolDone, Waiting
+from .entries import Ended, FedBack, Replied, ToolDone, Waiting, is_begun
 from .model import Usage
 from .preview import reference
 from .prices import total
@@ -36,7 +34,7 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
     for event in events:
         place = str(event.data.get("token")), int(event.data.get("attempt", 0))
         if event.type == "task.journaled":
-            if not event.data["index"] and _is_begun(event.data.get("entry")):
+            if not event.data["index"] and is_begun(event.data.get("entry")):
                 attempts[place] = _Attempt(run_id, *place)
             if (found := attempts.get(place)) is not None:
                 found.journaled(event)
@@ -48,10 +46,6 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
         tokens_used=sum(each.tokens_used for each in records),
         cost_usd=total(each.cost_usd for each in records) if records else None,
     )
-
-
-def _is_begun(entry: Any) -> bool:
-    return isinstance(entry, dict) and msgspec.convert(entry, dict[str, Any]).get("entry") == "begun"
 
 
 class _Attempt:

@@ -11,6 +11,7 @@ from plait.kernel.ids import RunId
 from plait.kernel.task_inputs import AgentBudget
 
 from .budgets import Budgets, Spent
+from .daily_budget import DailyBudgets
 from .models import Models
 from .prices import Prices
 from .tools.tool import Tool, ToolUse
@@ -34,6 +35,11 @@ class AgentPolicy(Protocol):
     def allowed_tools(self) -> tuple[str, ...] | None: ...
 
     @property
+    def auto_apply(self) -> bool:
+        """New versions that agents propose are saved without asking anybody."""
+        ...
+
+    @property
     def budget(self) -> AgentBudget:
         """Of a day."""
         ...
@@ -42,15 +48,12 @@ class AgentPolicy(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPolicy:
     allowed_tools: tuple[str, ...] | None = None
+    auto_apply: bool = False
     budget: AgentBudget = field(default_factory=AgentBudget)
 
 
 async def no_policy(namespace: str) -> AgentPolicy:
     return OpenPolicy()
-
-
-async def nothing_spent(name: str) -> Spent:
-    return Spent()
 
 
 async def nothing_spent_in(run_id: RunId, execution: str | None) -> Spent:
@@ -66,10 +69,9 @@ class AgentServices:
     built_in: dict[str, Tool | DataTool] = field(default_factory=dict[str, "Tool | DataTool"])
     """Those of the five that this process has."""
     budgets: Budgets = field(default_factory=Budgets)
+    daily: DailyBudgets | None = None
     policy: Callable[[str], Awaitable[AgentPolicy]] = no_policy
     """Of a namespace."""
-    spent_today: Callable[[str], Awaitable[Spent]] = nothing_spent
-    """In a namespace."""
     spent_in: Callable[[RunId, str | None], Awaitable[Spent]] = nothing_spent_in
     """In a run; or in one execution of it."""
     watch: AgentWatch = field(default_factory=NoWatch)

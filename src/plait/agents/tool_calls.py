@@ -14,18 +14,17 @@ from plait.kernel.journal import ApprovalWait, ChildWait, Suspended
 from plait.kernel.task_inputs import AgentInput
 
 from .conversation import Conversation
-from .model import OfferedTool, ToolCall
+from .model import ToolCall
 from .preview import preview, reference
 from .prompt import SHOWN_BYTES
 from .services import AgentServices, DataTool, Load
-from .tools.built_in import OFFERED
+from .tools.built_in import SCHEMAS
 from .tools.names import BUILT_IN
+from .tools.patch_workflow import PatchTool
 from .tools.search import SearchTools
 from .tools.tool import Tool, ToolFault, ToolUse
 from .tools.toolbox import AnyTool, Offer, argument_flaws, needs_approval
 from .tools.workflow_tool import WorkflowTool
-
-_SCHEMAS: dict[str, OfferedTool] = {each.name: each for each in OFFERED}
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -66,7 +65,9 @@ class ToolCalls:
         arguments = cast("dict[str, Any]", call.arguments)
         if isinstance(tool, WorkflowTool):
             return self._child(tool, arguments, talk)
-        if needs_approval(tool) and (before := self._approval(call, arguments, talk)) is not None:
+        if (title := await self._title(tool, call, arguments, use)) and (
+            before := self._approval(call, arguments, talk, title)
+        ) is not None:
             return before
         try:
             return await self._run(tool, arguments, use, talk)
@@ -75,9 +76,9 @@ class ToolCalls:
 
     def _find(self, name: str) -> tuple[AnyTool | DataTool | None, Mapping[str, Any]]:
         if name == SearchTools.name:
-            return SearchTools(self._services.toolbox, self._allowed), _SCHEMAS[name].parameters
+            return SearchTools(self._services.toolbox, self._allowed), SCHEMAS[name].parameters
         if name in BUILT_IN:
-            return self._services.built_in.get(name), _SCHEMAS[name].parameters
+            return self._services.built_in.get(name), SCHEMAS[name].parameters
         tool = self._offer.get(name)
         return tool, {} if tool is None else tool.parameters
 
@@ -99,10 +100,23 @@ class ToolCalls:
         error = cast("dict[str, Any]", talk.answer.get("error") or {})
         return Outcome(error=f"the workflow {talk.answer.get('status')}: {error.get('message', '')}")
 
-    def _approval(self, call: ToolCall, arguments: dict[str, Any], talk: Conversation) -> Outcome | Wanted | None:
+    async def _title(self, tool: object, call: ToolCall, arguments: dict[str, Any], use: ToolUse) -> str:
+        """What people are asked before the call is made; empty if nobody has to be."""
+        if needs_approval(tool):
+            return f"Agent `{self._wanted.node_id}` wants to call `{call.name}`"
+        return await tool.wants_approval(arguments, use) if isinstance(tool, PatchTool) else ""
+
+    async def denied(self, call: ToolCall, use: ToolUse, reason: str) -> None:
+        """Where others keep a record of such calls."""
+        tool = self._services.built_in.get(call.name)
+        if isinstance(tool, PatchTool):
+            await tool.denied(call.arguments, use, reason)
+
+    def _approval(
+        self, call: ToolCall, arguments: dict[str, Any], talk: Conversation, title: str
+    ) -> Outcome | Wanted | None:
         """None: it was approved."""
         if talk.answer is None:
-            title = f"Agent `{self._wanted.node_id}` wants to call `{call.name}`"
             evidence = values.encode({"tool": call.name, "arguments": arguments, "reasoning": talk.replies[-1].text})
             says = f"approval of `{call.name}`, called by agent `{self._wanted.node_id}`"
             return Wanted(Suspended(ApprovalWait(title, evidence=evidence), says), "approval")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +13,21 @@ from plait.agents.model import Model
 from plait.agents.models import Models
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
+from plait.kernel.ids import RunId
 from plait.kernel.kernel import Kernel
+from plait.kernel.loader import recorded
 from plait.kernel.records import Records
 from plait.workers.common import CommonExecutors
 
 if TYPE_CHECKING:
+    from plait.agents.budgets import Spent
     from plait.agents.prices import Prices
     from plait.agents.promotion.promotions import Promotions
     from plait.agents.providers.provider_model import ProviderModel
-    from plait.agents.services import AgentServices
+    from plait.agents.services import AgentPolicy, AgentServices
     from plait.agents.tools.delegate import DelegateToAgent
     from plait.agents.tools.tool import Tool
+    from plait.agents.watch import AgentWatch
 
 _CONFIGURED = "PLAIT_MODELS"
 """The variable that `plait.agents.providers.settings` reads; without it, that need not be imported."""
@@ -47,8 +51,10 @@ class AgentSettings:
         self._prices: Prices | None = None
         if os.environ.get(_CONFIGURED):
             self._read(egress)
-        self.models = Models({**self.configured, **(models or {})})
         self._given_prices = prices
+        self.models = Models(
+            {**self.configured, **(models or {})}, () if prices is None and self._prices is None else self.prices.names
+        )
         self.auth_profiles |= read_auth_profiles(auth_profiles)
         self.delegates = delegates
         self.keep_prompts = keep_prompts
@@ -78,12 +84,15 @@ class Agents:
         executors: CommonExecutors,
         definitions: Definitions,
         records: Records,
+        policy: Callable[[str], Awaitable[AgentPolicy]],
     ) -> None:
         self._settings = settings
         self._kernel = kernel
         self._executors = executors
         self._definitions = definitions
         self._records = records
+        self._policy = policy
+        self.watch: AgentWatch | None = None
         self._registered: list[Tool] = []
         self.executor = AgentExecutor(settings.models, self._services)
 
@@ -113,15 +122,24 @@ class Agents:
 
         return DelegateToAgent(self._settings.delegates)
 
+    async def _spent_in(self, run_id: RunId, execution: str | None) -> Spent:
+        from plait.agents.spending import spent_in
+
+        return spent_in(await recorded(self._kernel.store, run_id), execution)
+
     def _services(self) -> AgentServices:
+        from plait.agents.daily_budget import DailyBudgets
         from plait.agents.promotion.pipeline_uses import PipelineUses
         from plait.agents.promotion.promoted_tools import PromotedTools
         from plait.agents.services import AgentServices
         from plait.agents.tools.execute_pipeline import PipelineTool
         from plait.agents.tools.openapi.action import OpenapiAction
+        from plait.agents.tools.patch_workflow import PatchTool
         from plait.agents.tools.toolbox import RegisteredTools, Toolbox
         from plait.agents.tools.workflow_tool import WorkflowTools
         from plait.workers.mcp.agent_tools import McpTools
+
+        from .agent_patches import AgentPatches
 
         settings, executors, clock = self._settings, self._executors, self._kernel.clock
         uses = PipelineUses(self.promotions)
@@ -140,8 +158,15 @@ class Agents:
                     WorkflowTools(self._definitions),
                 )
             ),
+            daily=DailyBudgets(self._records, clock, self._kernel.owner),
+            policy=self._policy,
+            spent_in=self._spent_in,
         )
+        if self.watch is not None:
+            services.watch = self.watch
         services.built_in["execute_pipeline"] = pipelines
+        patches = AgentPatches(self._kernel, self._definitions, self._policy)
+        services.built_in["patch_workflow"] = PatchTool(patches)
         services.built_in["openapi_action"] = OpenapiAction(executors.send_out, clock, settings.auth_profiles)
         services.built_in["delegate_to_agent"] = self._delegates
         return services

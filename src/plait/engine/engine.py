@@ -61,6 +61,8 @@ from .urls import store_of
 
 if TYPE_CHECKING:
     from plait.agents.promotion.tool_list import ToolList
+    from plait.agents.services import AgentPolicy
+    from plait.agents.watch import AgentWatch
     from plait.codec.key_ring import KeyRing
 
     from .redis_path import RedisPath
@@ -186,7 +188,7 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
-        self._agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records)
+        self._agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self._agents.executor)
         self._declare(each for each in declared if not is_bundle(each))
         if self._redis is not None:
@@ -199,6 +201,16 @@ class Engine:
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
+
+    def watch_agents(self, watch: AgentWatch) -> None:
+        """From the first agent on, who looks on while they work."""
+        self._agents.watch = watch
+
+    async def agent_policy(self, namespace: str) -> AgentPolicy:
+        """What the operators of a namespace allow its agents."""
+        from plait.agents.services import OpenPolicy  # with the first agent
+
+        return OpenPolicy()
 
     # -- life ----------------------------------------------------------------------------------------------------
 

@@ -189,6 +189,10 @@ class Patch(Input, frozen=True, tag="patch"):
     by: str = ""
     base: int | None = None
     """The revision that the operations were made for; None: whichever it is now."""
+    agent: str = ""
+    """The node of an agent whose patch it is: such a patch may do less."""
+    denied: str = ""
+    """Why it is refused, whatever it would do: its agent may not patch."""
 
 
 class Resume(Input, frozen=True, tag="resume"):

@@ -9,6 +9,7 @@ from typing import Literal
 
 from plait.kernel.errors import PlaitError
 from plait.kernel.events import (
+    AgentFinished,
     Event,
     RunCancelled,
     RunCompleted,
@@ -16,6 +17,7 @@ from plait.kernel.events import (
     RunReopened,
     RunStarted,
     TaskDeadLettered,
+    TaskJournaled,
     TaskLate,
     TaskRetryScheduled,
     TokenRejected,
@@ -25,6 +27,7 @@ from plait.kernel.machine import RunInfo
 from plait.kernel.observer import Observer
 from plait.kernel.task import Attempt
 
+from .agent_use import AgentUse
 from .tally import OTHER, Tally
 from .token_flow import TokenFlow
 
@@ -81,6 +84,7 @@ class Counters(Observer):
         self.lost_shards = 0
         self.store_errors = 0
         self.flow = TokenFlow()
+        self.agents = AgentUse()
         self.node_of: Callable[[RunId, TaskToken], str] = _no_node
         """The node of an open task; whoever has the engine knows it."""
         self._definitions: set[str] = set()
@@ -100,6 +104,10 @@ class Counters(Observer):
                 self.dead_letters += 1
             elif kind is TaskLate:
                 self.late += 1
+            elif isinstance(event, AgentFinished):
+                self.agents.finished(run.definition, event)
+            elif isinstance(event, TaskJournaled):
+                self.agents.journaled(event)
             elif kind is TokenRejected or hasattr(kind, "flow"):
                 self._moved(run, event, at)
 

@@ -16,7 +16,7 @@ from prometheus_client.metrics_core import Metric
 from plait.engine import Engine
 from plait.kernel.measured import HasCounters
 
-from . import token_flow
+from . import agent_use, token_flow
 from .counters import Counters
 from .lag import LoopLag
 from .store_facts import StoreFacts
@@ -40,6 +40,7 @@ def families(facts: Snapshot) -> Iterator[Metric]:
     yield from _store(facts.store)
     yield from _http(facts.counted)
     yield from _dialects(facts.engine)
+    yield from agent_use.families(facts.counted.agents)
     store = facts.store
     dead_letters, stalled = (None, None) if store is None else (store.census.dead_letters, store.stalled)
     yield from token_flow.families(facts.counted.flow, facts.engine, dead_letters, stalled)

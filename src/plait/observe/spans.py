@@ -41,6 +41,7 @@ from plait.kernel.observer import Observer
 from plait.kernel.task import Attempt
 
 from .trace_ids import span_id, task_span_id, trace_id, trace_of
+from .turn_spans import TurnSpans
 
 _REMEMBERED = 10_000
 _FLUSH_PATIENCE = 5_000
@@ -61,6 +62,7 @@ class Traces(Observer):
     def follow(self, engine: Engine) -> None:
         """Whose runs these are: attempts are told by their run's id alone."""
         self._engine = engine
+        engine.watch_agents(TurnSpans(self._tracer))
 
     async def close(self) -> None:
         """Sends what is left, for as long as that makes sense."""

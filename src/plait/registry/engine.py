@@ -15,10 +15,12 @@ from plait.engine.engine import Services
 from plait.engine.handle import Handle
 from plait.kernel.bundle import Bundle, Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.task_inputs import AgentBudget
 
 from .own_tools import own_tools
 
 if TYPE_CHECKING:
+    from plait.agents.services import AgentPolicy
     from plait.dialects.afl.bundle import AflBundle
     from plait.dialects.afl.interface import AflInterface
     from plait.dialects.goals.bundle import GoalsBundle
@@ -147,6 +149,14 @@ class Engine(engine.Engine):
     def policies(self) -> NamespacePolicies:
         """What the operators of each namespace allow graphs to do."""
         return cast("NamespacePolicies", self.graph.policies)
+
+    async def agent_policy(self, namespace: str) -> AgentPolicy:
+        from plait.agents.services import OpenPolicy
+
+        found = (await self.policies.get(namespace)).agents
+        budget = AgentBudget(found.max_tokens_per_day, found.max_cost_usd_per_day)
+        allowed = None if found.allowed_tools is None else tuple(found.allowed_tools)
+        return OpenPolicy(allowed_tools=allowed, auto_apply=found.auto_apply, budget=budget)
 
     @property
     def afl(self) -> AflInterface:

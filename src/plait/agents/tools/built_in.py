@@ -103,8 +103,8 @@ _DELEGATE: Final = OfferedTool(
     ),
 )
 
-_BY_NAME: Final = {each.name: each for each in (_PIPELINE, _PATCH, _SEARCH, _OPENAPI, _DELEGATE)}
-OFFERED: Final = tuple(_BY_NAME[name] for name in BUILT_IN)
+SCHEMAS: Final = {each.name: each for each in (_PIPELINE, _PATCH, _SEARCH, _OPENAPI, _DELEGATE)}
+OFFERED: Final = tuple(SCHEMAS[name] for name in BUILT_IN)
 """In the order of the static prefix."""
 DEFAULT_TOOLS: Final = ("execute_pipeline", "search_tools")
 """Those that a node may use which names none: they change nothing."""

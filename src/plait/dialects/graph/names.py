@@ -17,7 +17,11 @@ INVALID = "graph.invalid"
 def check_names(topology: Topology, handlers: Handlers, models: Models) -> None:
     """A process without any handlers starts runs for others, so it refuses none."""
     nodes = list(topology.nodes.values())
-    notes = [*_models(nodes, models), *(_handlers(nodes, handlers) if handlers.names else ())]
+    notes = [
+        *_models(nodes, models),
+        *_prices(topology, models),
+        *(_handlers(nodes, handlers) if handlers.names else ()),
+    ]
     if notes:
         raise InvalidDefinition(INVALID, notes)
 
@@ -41,6 +45,20 @@ def _handlers(nodes: list[NodePlan], handlers: Handlers) -> Iterator[Note]:
             what = f"no handler `{plan.handler}` for node `{plan.id}`"
             fix = did_you_mean(plan.handler, handlers.names, f"registered: {', '.join(handlers.names)}")
             yield Note(f"/nodes/{plan.id}", what, f"{fix}; or give the node a queue", "graph.unknown_handler")
+
+
+def _prices(topology: Topology, models: Models) -> Iterator[Note]:
+    """A limit on what nobody can add up is none."""
+    limits = topology.ir.limits
+    for plan in topology.nodes.values():
+        settings = plan.ir.agent_config
+        if plan.work != "agent" or settings is None or models.has_price(settings.model):
+            continue
+        own = settings.budget is not None and settings.budget.max_cost_usd is not None
+        if own or limits.max_cost_usd is not None:
+            what = f"node `{plan.id}` has a budget in USD, but the price of model `{settings.model}` is not known"
+            at = f"/nodes/{plan.id}/agent_config/budget/max_cost_usd" if own else "/limits/max_cost_usd"
+            yield Note(at, what, "give its price to the engine, or limit tokens", "graph.unpriced_model")
 
 
 def _models(nodes: list[NodePlan], models: Models) -> Iterator[Note]:

@@ -169,6 +169,8 @@ def _fingerprint(step: Step) -> str:
         called = step.python.handler, step.python.queue
     elif step.tool is not None:
         called = step.tool
+    elif step.agent is not None:
+        called = step.agent
     parts: Any = (step.type, step.attributes, step.script, called)
     return hashlib.sha256(_sorted.encode(parts)).hexdigest()
 

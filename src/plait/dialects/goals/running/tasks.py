@@ -15,6 +15,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw
 
+from plait.agents.agent_step import AgentStep
 from plait.definitions.flaws import escape
 from plait.dialects.goals import limits
 from plait.dialects.goals.steps.attribute import Script
@@ -26,11 +27,13 @@ from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.machine import RunInfo
 from plait.kernel.task import Policy, Task
 from plait.kernel.task_inputs import (
+    AGENT,
     EMPTY,
     HTTP,
     PYTHON,
     SCRIPT,
     TOOL,
+    AgentInput,
     Callback,
     HttpInput,
     PythonInput,
@@ -55,7 +58,7 @@ _PREPARE_POLICY = Policy(timeout=limits.PREPARE_TIMEOUT / 1000)
 _object = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
-WorkInput = PythonInput | HttpInput | ScriptInput | ToolInput
+WorkInput = PythonInput | HttpInput | ScriptInput | ToolInput | AgentInput
 
 
 class PrepareInput(msgspec.Struct, frozen=True, gc=False):
@@ -134,10 +137,20 @@ def _work(info: RunInfo, plan: StepPlan, token: str, inputs: Raw) -> tuple[str, 
         return HTTP, _request(info, plan, step.http, token, inputs)
     if step.tool is not None:
         return TOOL, _tool(step.tool, plan.id, inputs)
+    if step.agent is not None:
+        return AGENT, _agent(step, step.agent, info, token, inputs)
     if step.script is None:
         raise AssertionError(f"the work of step '{step.id}' is a child run")
     script, callback = step.script, _callback(plan, token)
     return SCRIPT, ScriptInput(script.language, script.script, plan.arguments, inputs, "call", token, callback)
+
+
+def _agent(step: Step, agent: AgentStep, info: RunInfo, token: str, inputs: Raw) -> AgentInput:
+    """It answers with the step's outputs."""
+    names = [attribute.inner(name) for name, attribute in step.outputs()]
+    schema: dict[str, Any] = {"type": "object", "properties": {name: {} for name in names}, "required": names}
+    execution = f"{info.run_id}:{token}"
+    return agent.input(inputs, execution=execution, node_id=step.id, workflow=info.definition, schema=schema)
 
 
 def _tool(tool: ToolCall, step: str, inputs: Raw) -> ToolInput:

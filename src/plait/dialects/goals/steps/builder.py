@@ -160,6 +160,10 @@ class StepBuilder:
         config = {"name": name, "servers": list(servers), "timeout": millis(timeout)}
         return self._with(type="tool", tool=config)
 
+    def agent(self, model: str, prompt: str, **settings: Any) -> StepBuilder:
+        """A language model with tools: the inputs are what it works on, and it answers with the outputs."""
+        return self._with(type="agent", agent={"model": model, "prompt": prompt, **settings})
+
     def flow(self, *goals: str) -> StepBuilder:
         """A child run that reaches these goals."""
         return self._with(type="flow", flow={"goals": list(goals)})

@@ -6,6 +6,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from plait.agents.agent_step import AgentStep, read_agent_step
 from plait.definitions.cursor import Cursor
 from plait.dialects.goals import limits
 from plait.kernel.queued import QUEUE_RULE, is_queue
@@ -43,6 +44,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "python": ("handler", "queue", "timeout", "compensate"),
     "run": ("dialect", "definition"),
     "tool": ("name", "servers", "timeout"),
+    "agent": AgentStep.__struct_fields__,
     "predicate": ("language", "script", "scope"),
     "work_config": (
         *("max_retries", "init_backoff", "backoff", "max_backoff", "backoff_type"),
@@ -180,6 +182,14 @@ def read_tool(cursor: Cursor) -> ToolCall:
     )
 
 
+def read_agent(cursor: Cursor) -> AgentStep | None:
+    try:
+        return read_agent_step(cursor.data)
+    except ValueError as error:
+        cursor.note("", f"this is no agent: {error}", "give at least a model and a prompt")
+        return None
+
+
 def read_script_config(cursor: Cursor) -> Any:
     return read_script(cursor, SCRIPT_LANGUAGES)
 
@@ -191,6 +201,7 @@ CONFIGS: dict[str, Read] = {
     "python": read_python,
     "run": read_run,
     "tool": read_tool,
+    "agent": read_agent,
 }
 
 CONFIG_OF: dict[str, str] = {
@@ -201,5 +212,6 @@ CONFIG_OF: dict[str, str] = {
     "python": "python",
     "run": "run",
     "tool": "tool",
+    "agent": "agent",
 }
 """The sub-config of each type of step."""

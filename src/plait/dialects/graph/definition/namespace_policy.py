@@ -42,6 +42,16 @@ class StartRate(Part, frozen=True, kw_only=True):
     per_minute: Positive
 
 
+class AgentRules(Part, frozen=True, kw_only=True):
+    """For agents of all dialects; these hold at once, also for runs under way."""
+
+    allowed_tools: list[str] | None = None
+    auto_apply: bool = False
+    """New versions that agents propose are saved without asking anybody."""
+    max_tokens_per_day: Positive | None = None
+    max_cost_usd_per_day: Annotated[float, Meta(ge=0)] | None = None
+
+
 class NamespacePolicy(Part, frozen=True, kw_only=True):
     allowed_transitions: dict[str, list[str]] | None = None
     rules: tuple[PolicyRule, ...] = ()
@@ -49,6 +59,7 @@ class NamespacePolicy(Part, frozen=True, kw_only=True):
     allowed_tools: list[str] | None = None
     opa: Opa | None = None
     start_rate: Literal["by_agents"] | StartRate | None = None
+    agents: AgentRules = AgentRules()
 
     def starts_per_minute(self, agents: int) -> tuple[str, int] | None:
         """Which starts are counted together, and how many of them there may be; None: any number."""

@@ -295,6 +295,8 @@ class PatchApplied(Event, frozen=True, tag="patch.applied"):
     operations: list[dict[str, Any]]
     by: str = ""
     description: str = ""
+    agent: str = ""
+    """The node of the agent whose patch it is."""
 
 
 class PatchRejected(Event, frozen=True, tag="patch.rejected"):

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from plait.dialects.graph.definition.patch import added_agents
 from plait.kernel.events import (
     Event,
     RollbackStarted,
@@ -252,7 +253,10 @@ class Folding:
     # -- the graph itself --------------------------------------------------------------------------------------------
 
     def patched(self, event: e.PatchApplied) -> None:
-        self.replace(self.topologies.patched(self.run.state.definition, event.operations), event.revision)
+        new = self.topologies.patched(self.run.state.definition, event.operations)
+        if event.agent:
+            self.run.state.added_agents += added_agents(self.run.plan.ir, new.ir)
+        self.replace(new, event.revision)
 
     def migrated(self, event: e.RunMigrated) -> None:
         self.run.state.wf_version = event.to_version

@@ -5,6 +5,7 @@ What is refused leaves the run as it is; that somebody tried is recorded.
 
 from __future__ import annotations
 
+from plait.dialects.graph.definition.agent_patch import DENIED, agent_flaws
 from plait.dialects.graph.definition.guardrails import WIDENS, widened
 from plait.dialects.graph.definition.patch import ORPHAN, orphans
 from plait.kernel.errors import Conflict, Flaw, Forbidden, InvalidInput, PlaitError
@@ -20,15 +21,19 @@ from .topology import Topology
 def patch(builder: DecisionBuilder, given: Patch, topologies: Topologies) -> None:
     run = builder.run
     try:
+        if given.denied:
+            raise Forbidden("graph.tool_not_allowed", f"agent `{given.agent}` may not patch", why=given.denied)
         new = topologies.patched(run.state.definition, given.operations)
         _check(run, new)
+        if given.agent:
+            _agents_patch(run, new, given.agent)
     except PlaitError as refusal:
         builder.record(PatchRejected(given.operations, given.by, refusal.code, refusal.text, list(refusal.flaws)))
         builder.decision.refusal = refusal
         return
     if bytes(new.definition) == bytes(run.state.definition):
         raise Conflict("graph.nothing_to_patch", "the graph is like that already", fix="look at the run again")
-    builder.record(PatchApplied(run.state.revision + 1, given.operations, given.by))
+    builder.record(PatchApplied(run.state.revision + 1, given.operations, given.by, agent=given.agent))
 
 
 def _check(run: GraphRun, new: Topology) -> None:
@@ -37,6 +42,17 @@ def _check(run: GraphRun, new: Topology) -> None:
     _no_orphans(run, new)
     _finished_sources(run, new, live)
     _no_wider(run, new)
+
+
+def _agents_patch(run: GraphRun, new: Topology, agent: str) -> None:
+    if found := [*agent_flaws(run.plan.ir, new.ir, agent, run.state.added_agents)]:
+        raise Forbidden(
+            DENIED,
+            found[0].what,
+            why="a patch by an agent can't widen what agents may do, nor touch approvals",
+            fix=found[0].fix,
+            flaws=[Flaw(note.code, note.pointer, note.message) for note in found],
+        )
 
 
 def live_nodes(run: GraphRun) -> set[str]:

@@ -192,6 +192,8 @@ class GraphState(msgspec.Struct, omit_defaults=True):
     done: list[Done] = []
     path: list[PathStep] = []
     choices: dict[str, Choice] = {}
+    added_agents: int = 0
+    """By patches of agents."""
     patches: list[int] = []
     """Numbers of the events that changed the graph: patches, migrations, forks with another graph."""
     status: Literal["running", "completed", "failed", "cancelled"] = "running"

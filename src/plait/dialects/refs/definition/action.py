@@ -1,4 +1,4 @@
-"""What a step does: exactly one of five kinds."""
+"""What a step does: exactly one of six kinds."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Final, Literal, cast
 
 import msgspec
 
+from plait.agents.agent_step import AgentStep, read_agent_step
 from plait.definitions.nearest import nearest
 from plait.definitions.shape import shown
 
-Kind = Literal["tool", "code", "return", "function", "workflow"]
+Kind = Literal["tool", "code", "return", "function", "workflow", "agent"]
 
 KEYS: Final[Mapping[str, Kind]] = {
     "toolName": "tool",
@@ -18,6 +19,7 @@ KEYS: Final[Mapping[str, Kind]] = {
     "return": "return",
     "function": "function",
     "workflow": "workflow",
+    "agent": "agent",
 }
 _ALSO: Final[Mapping[Kind, tuple[str, ...]]] = {
     "tool": ("transformCode",),
@@ -25,6 +27,7 @@ _ALSO: Final[Mapping[Kind, tuple[str, ...]]] = {
     "return": (),
     "function": ("transformCode",),
     "workflow": ("wait", "transformCode"),
+    "agent": ("transformCode",),
 }
 COMPENSATORS: Final = ("tool", "code", "function")
 """Kinds that may compensate a step."""
@@ -42,6 +45,7 @@ class Action(msgspec.Struct, frozen=True):
     workflow: Any = None
     """`name@version-or-tag`, or `{"dialect", "definition"}`."""
     wait: bool = True
+    agent: AgentStep | None = None
 
 
 def read_action(written: Mapping[str, Any], note: Note) -> Action | None:
@@ -85,6 +89,7 @@ _WANTED: Final[Mapping[Kind, str]] = {
     "return": "true",
     "function": "the name of a registered function",
     "workflow": 'a name or {"dialect", "definition"}',
+    "agent": 'an object with at least "model" and "prompt"',
 }
 
 
@@ -94,7 +99,16 @@ def _fits(kind: Kind, value: Any) -> bool:
     if kind == "workflow" and isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
         return fields.keys() == {"dialect", "definition"} and isinstance(fields["dialect"], str)
+    if kind == "agent":
+        return _agent(value) is not None
     return isinstance(value, str) and bool(value)
+
+
+def _agent(value: Any) -> AgentStep | None:
+    try:
+        return read_agent_step(value)
+    except ValueError:
+        return None
 
 
 def _made(kind: Kind, value: Any, written: Mapping[str, Any]) -> Action:
@@ -105,4 +119,5 @@ def _made(kind: Kind, value: Any, written: Mapping[str, Any]) -> Action:
         transform=written.get("transformCode", ""),
         workflow=value if kind == "workflow" else None,
         wait=written.get("wait", True),
+        agent=_agent(value) if kind == "agent" else None,
     )

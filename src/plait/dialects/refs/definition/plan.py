@@ -153,7 +153,7 @@ def default_timeout(kind: Kind) -> float | None:
             return CODE_TIMEOUT
         case "function":
             return FUNCTION_TIMEOUT
-        case "workflow" | "return":
+        case "workflow" | "return" | "agent":  # an agent limits itself
             return None
         case _:
             assert_never(kind)

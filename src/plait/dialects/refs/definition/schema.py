@@ -17,6 +17,14 @@ _ACTIONS: list[dict[str, Any]] = [
     {"toolName": {"type": "string", "minLength": 1}, "transformCode": _CODE},
     {"code": _CODE},
     {"return": {"const": True}},
+    {
+        "agent": {
+            "type": "object",
+            "properties": {"model": {"type": "string"}, "prompt": {"type": "string"}},
+            "required": ["model", "prompt"],
+        },
+        "transformCode": _CODE,
+    },
     {"function": {"type": "string", "minLength": 1}, "transformCode": _CODE},
     {
         "workflow": {

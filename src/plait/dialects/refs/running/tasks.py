@@ -12,7 +12,7 @@ from plait.dialects.refs.definition.limits import SANDBOX_GRACE
 from plait.dialects.refs.definition.plan import TRANSFORM_POLICY, StepPlan, default_timeout
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.task import Policy, Task
-from plait.kernel.task_inputs import PYTHON, SCRIPT, TOOL, PythonInput, ScriptInput, ToolInput
+from plait.kernel.task_inputs import AGENT, PYTHON, SCRIPT, TOOL, PythonInput, ScriptInput, ToolInput
 
 from .decision_builder import DecisionBuilder
 from .state import TRANSFORM, Work, work_id
@@ -62,6 +62,11 @@ def task_input(
             return PYTHON, PythonInput(action.name, input)
         case "code":
             return SCRIPT, ScriptInput(JAVASCRIPT, action.code, _NAMES, input, timeout=timeout)
+        case "agent":
+            if action.agent is None:
+                raise AssertionError(f"step `{id}` has no agent")
+            definition = builder.context.info.definition
+            return AGENT, action.agent.input(input, execution=key, node_id=id, workflow=definition)
         case "return" | "workflow":
             raise AssertionError(f"`{action.kind}` is no task")
         case _:
