@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
@@ -56,6 +56,7 @@ from .retention import Retention
 from .run_list import listed
 from .span import span
 from .start_rates import StartRates
+from .startable import asked, flat, not_startable
 from .urls import store_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ if TYPE_CHECKING:
 
     from .redis_path import RedisPath
 
+_NAMES = (str, Reference)
+"""Definitions that are asked for by name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
@@ -75,6 +79,7 @@ class Services:
     clock: Clock
     limits: Limits
     subscriptions: Subscriptions
+    observers: Observers
     executors: CommonExecutors
     models: Models
     alive: Callable[[], Any]
@@ -165,6 +170,7 @@ class Engine:
             clock=clock,
             limits=limits,
             subscriptions=self.kernel.subscriptions,
+            observers=self.observers,
             executors=self.executors,
             models=agents.models,
             alive=self._hosts,
@@ -172,7 +178,7 @@ class Engine:
             tell=self.tell,
         )
         declared = list(definitions)
-        for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
+        for dialect in [*self.make_bundles(services), *filter(is_bundle, flat(declared))]:
             self._bundles.add(dialect)
         self._bundles.load_imported()
         self._watchdog = Watchdog(worker.name_of) if watches else None
@@ -257,6 +263,11 @@ class Engine:
         return self._bundles
 
     @property
+    def loaded_bundles(self) -> list[Bundle]:
+        """Of the dialects that something has asked for."""
+        return list(self._bundles.values())
+
+    @property
     def tools(self) -> ToolList:
         """What pipelines of agents were promoted to, in the namespace `default`; `.of(...)` gives another's."""
         from plait.agents.promotion.tool_list import ToolList
@@ -317,8 +328,9 @@ class Engine:
         depth, are shown to API callers with the right `pii:read` only. `by` says who starts it."""
         kernel = self.kernel
         kernel.must_live()
-        labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
-        by = values.text("`by`", by, max_length=400)
+        if labels := labels or {}:
+            labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in labels.items()}
+        by = values.text("`by`", by, max_length=400) if by else ""
         if subject is not None:
             labels[SUBJECT] = subject_text(subject)
         if SUBJECT in labels:
@@ -335,13 +347,13 @@ class Engine:
         if id is None or not await self._exists(row, resolved.taken):
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
-            if by or isinstance(definition, str | Reference):
-                start = msgspec.structs.replace(start, by=by, reference=_asked(definition, resolved))
+            if by or isinstance(definition, _NAMES):
+                start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
             while not (created := await kernel.create(row, start) == "ok"):
                 if await self._exists(row, resolved.taken):
                     break
                 # Whoever was first has failed to start it
-        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created=created)
+        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
         """A handle on a run that exists, running or ended."""
@@ -391,7 +403,7 @@ class Engine:
     async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
         """What a run would do, as far as can be told; refuses what no `start` could make good."""
         self.kernel.must_live()
-        if isinstance(definition, str | Reference):
+        if isinstance(definition, _NAMES):
             bundle, name, dialect = self._named(definition)
             return await self._names.plan(bundle, name, input, namespace, dialect)
         return await self._bundle_of(definition).plan(definition, input, namespace)
@@ -423,7 +435,7 @@ class Engine:
 
     async def _resolved(self, definition: object, input: object, namespace: str) -> tuple[str, Resolved]:
         """With its dialect."""
-        if isinstance(definition, str | Reference):
+        if isinstance(definition, _NAMES):
             bundle, name, dialect = self._named(definition)
             found = await self._names.resolve(bundle, name, input, namespace, dialect)
             return found.dialect or bundle.name, found
@@ -444,37 +456,14 @@ class Engine:
         for bundle in self._bundles.load_imported():
             if bundle.accepts(definition):
                 return bundle
-        raise _not_startable(definition)
+        raise not_startable(definition)
 
     async def _hosts(self) -> set[str]:
         """Those that engines are alive on."""
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
 
-def _asked(definition: object, resolved: Resolved) -> str:
-    """What a run was asked for by, where that says more than its name."""
-    name = definition.definition if isinstance(definition, Reference) else definition
-    return name if isinstance(name, str) and name != resolved.definition else ""
-
-
 def _redis_path(url: str) -> RedisPath:
     from .redis_path import RedisPath  # loaded where it is needed: most engines do without
 
     return RedisPath(url)
-
-
-def _flat(definitions: Iterable[object]) -> Iterator[object]:
-    """With what modules hold in place of the modules."""
-    for definition in definitions:
-        if isinstance(definition, ModuleType):
-            yield from vars(definition).values()
-        else:
-            yield definition
-
-
-def _not_startable(definition: object) -> InvalidInput:
-    return InvalidInput(
-        "CODE_NOT_LOADED",
-        f"{definition!r} is not something that can be started",
-        fix="mark the function with @workflow, or ask for goals(...)",
-    )

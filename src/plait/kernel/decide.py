@@ -12,13 +12,12 @@ from typing import Any, assert_never
 from msgspec import Raw
 
 from . import approvals, child_compensation, lifecycle, notices, suspensions, values
-from .apply_effects import apply, cancel_child, drop_children
-from .breach import breach_of
+from .apply_effects import apply, cancel_child
 from .effects import CancelChild, Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
-from .ids import RunId, TaskToken
+from .ids import TaskToken
 from .inputs import (
     AnyInput,
     AttemptFailed,
@@ -78,7 +77,7 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case Start():
             start(input, run, unit)
         case Cancel():
-            _cancel(input, run, unit)
+            cancel(input, run, unit)
         case Resume():
             return _resume(input, run, unit)
         case Loaded():
@@ -93,6 +92,8 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             approvals.delegate(input, run, unit)
         case Patch():
             return _patch(input, run, unit)
+        case Message(purpose="query"):
+            return _ask(input, run, unit)
         case Message():
             kept = run.machine.keeps_late_messages and not input.asks and run.state.status != "running"
             if not (kept or run.machine.accepts_late_results):
@@ -129,9 +130,7 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.events += events
     else:
         unit.events = events
-    if decision.refusal is not None:
-        raise decision.refusal
-    if type(input) is Patch:  # before the effects: they may end the run
+    if type(input) is Patch and decision.refusal is None:  # before the effects: they may end the run
         run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
@@ -142,15 +141,19 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         if type(effect) is Task:  # by far the most common
             open_task(effect, run, unit)
         elif type(effect) is Finish:
+            unit.stopped = child_compensation.stopped(input, decision)
             lifecycle.finish(effect, run, unit)
         elif type(effect) is CancelChild:
-            cancel_child(effect, run, unit, compensate=child_compensation.rolls_back(input, decision))
+            unit.stopped = child_compensation.stopped(input, decision)
+            cancel_child(effect, run, unit, compensate=effect.run_id in unit.stopped)
         elif type(effect) is FailTask:
             _fail_task(effect, run, unit)
         elif type(effect) is Compensate:
             lifecycle.compensate_again(effect.token, run, unit)
         else:
             apply(effect, run, unit)
+    if decision.refusal is not None:
+        raise decision.refusal
     return LATER if decision.replies_later else decision.reply
 
 
@@ -186,7 +189,7 @@ def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
 
 def _compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
     if run.info.parent == request.parent and run.state.status == "running":
-        _cancel(Cancel("its parent is compensated", compensate=True, parent=request.parent), run, unit)
+        cancel(Cancel("its parent is compensated", compensate=True, parent=request.parent), run, unit)
     else:
         lifecycle.compensate_for_parent(request, run, unit)
 
@@ -222,7 +225,7 @@ def start(start: Start, run: Run, unit: UnitOfWork) -> None:
         lifecycle.finish(Finish("failed", error=describe(refusal)), run, unit)
 
 
-def _cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
+def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
     if not lifecycle.can_be_cancelled(request, run):
         return
     try:
@@ -302,6 +305,10 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             apply(effect, run, unit)
         elif (interrupted := start_again(effect, run, unit)) is not None:
             _ask(interrupted, run, unit)
+        elif state.tasks.is_due(effect.token, unit.at):
+            # Not by its timer: that would fire when the run is parked, and wake it to set those of the others
+            unit.clear_timer(TaskToken(RETRY + effect.token))
+            _retry(effect.token, run, unit)
     if loaded.how == "fork":
         suspensions.ask_again(run, unit)
     if state.notices:
@@ -418,7 +425,7 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
             _hear(fired, run, unit)
     elif token == DEADLINE:
         error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
-        _cancel(Cancel(cause="deadline", error=error), run, unit)
+        cancel(Cancel(cause="deadline", error=error), run, unit)
     elif token.startswith(RETRY):
         _retry(TaskToken(token[len(RETRY) :]), run, unit)
     elif token.startswith(approvals.ESCALATE):
@@ -436,16 +443,3 @@ def _retry(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
         _ask(RetryDue(token), run, unit)
     else:
         try_again(token, run, unit)
-
-
-# -- limits ------------------------------------------------------------------------------------------------------------
-
-
-def check_limits(run: Run, unit: UnitOfWork) -> None:
-    found = breach_of(run, unit)
-    if found is None:
-        return
-    unborn = drop_children(unit) if found.children else set[RunId]()
-    _cancel(Cancel(cause="limit", error=found.error), run, unit)
-    if unborn:  # nor are they told that their parent ended
-        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unborn]
