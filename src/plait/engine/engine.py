@@ -181,6 +181,11 @@ class Engine:
         """The dialects that it brings; the registry says which."""
         return ()
 
+    @property
+    def models(self) -> list[str]:
+        """The names of the language models that agents may use here."""
+        return self._agents.models.names
+
     def watch_agents(self, watch: AgentWatch) -> None:
         """From the first agent on, who looks on while they work."""
         self._agents.watch = watch
