@@ -37,11 +37,28 @@ PLAIT = [
     "step_log",
     "workflow",
 ]
-CODE = ["Message", "Op", "Results", "Step", "StepInfo", "StepOptions", "Undo", "Verdict", "Won", "Workflow"]
+CODE = [
+    "Driver",
+    "Message",
+    "Op",
+    "PassResult",
+    "Results",
+    "SqliteDriver",
+    "Step",
+    "StepInfo",
+    "StepOptions",
+    "Undo",
+    "Verdict",
+    "Won",
+    "Workflow",
+    "WorkflowHandle",
+    "run_workflow",
+]
 ERRORS = [
     "Busy",
     "ChildFailedError",
     "Conflict",
+    "ContinueAsNew",
     "CriticalError",
     "Damaged",
     "Erased",

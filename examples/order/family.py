@@ -58,7 +58,12 @@ async def carrier(payload: dict[str, Any]) -> list[str]:
 
 
 tax = catalog_step("tax").required("total", int).output("amount", int).python("add-tax")
-warehouse = refs({"steps": [{"name": "stock", "action": {"function": "stock"}, "input": {"items": "@input.items"}}]})
+warehouse = refs(
+    {
+        "id": "warehouse",
+        "steps": [{"name": "stock", "action": {"function": "stock"}, "input": {"items": "@input.items"}}],
+    }
+)
 shipping = graph(
     {"name": "shipping", "nodes": [{"id": "carrier", "type": "task", "config": {"handler": "carrier"}}], "edges": []}
 )

@@ -6,5 +6,23 @@ from plait.dialects.code.definition import Step, StepOptions, Workflow
 from plait.dialects.code.messages import Message
 from plait.dialects.code.op import Op
 from plait.dialects.code.steps import StepInfo, Undo
+from plait.embedding import Driver, PassResult, WorkflowHandle, run_workflow
+from plait.embedding.drivers.sqlite import SqliteDriver
 
-__all__ = ["Message", "Op", "Results", "Step", "StepInfo", "StepOptions", "Undo", "Verdict", "Won", "Workflow"]
+__all__ = [
+    "Driver",
+    "Message",
+    "Op",
+    "PassResult",
+    "Results",
+    "SqliteDriver",
+    "Step",
+    "StepInfo",
+    "StepOptions",
+    "Undo",
+    "Verdict",
+    "Won",
+    "Workflow",
+    "WorkflowHandle",
+    "run_workflow",
+]

@@ -2,6 +2,7 @@
 
 from plait.dialects.code.errors import (
     ChildFailedError,
+    ContinueAsNew,
     CriticalError,
     EvictedError,
     HistoryDivergedError,
@@ -38,6 +39,7 @@ __all__ = [
     "Busy",
     "ChildFailedError",
     "Conflict",
+    "ContinueAsNew",
     "CriticalError",
     "Damaged",
     "Erased",

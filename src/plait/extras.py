@@ -22,6 +22,7 @@ Extra = Literal[
     "client",
     "encryption",
     "http",
+    "lmdb",
     "lsp",
     "mcp",
     "otel",

@@ -59,6 +59,24 @@ async def waits(ctx: Context) -> dict:
     return {"got": message.body}
 
 
+@workflow
+async def cart(ctx: Context) -> list:
+    items = []
+
+    async def add(ctx: Context, item: str) -> int:
+        items.append(item)
+        return len(items)
+
+    def must_be_short(item: str) -> None:
+        if len(item) > 9:
+            raise ValueError(f"{item} is too long")
+
+    ctx.on_update("add", add, must_be_short)
+    ctx.on_query("items", lambda: items)
+    await ctx.listen("pay")
+    return items
+
+
 def chat() -> None:
     step_log("I begin")
     step_log("this is odd", "warning")

@@ -26,6 +26,7 @@ from plait.client import Client
 from plait.errors import RunFailed
 from plait.server.site import Settings
 from tests.server.serving import serving
+from tests.support.processes import Process, start
 
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(plait.__file__).parents[1]
@@ -83,7 +84,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 
 
 @contextmanager
-def killed(process: "subprocess.Popen[str]") -> Iterator["subprocess.Popen[str]"]:
+def killed(process: Process) -> Iterator[Process]:
     """A process that is gone when the block ends, whatever happened in it."""
     with process:
         try:
@@ -127,20 +128,13 @@ class Desk:
     def command(self, *args: str) -> list[str]:
         return [sys.executable, "-m", "plait.cli.main", *args]
 
-    def spawn(self, *args: str) -> "subprocess.Popen[str]":
+    def spawn(self, *args: str) -> Process:
         """The command as a process of its own; its progress can be read from stderr while it runs."""
-        return subprocess.Popen(
-            self.command(*args),
-            cwd=self.folder,
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return start("plait.cli.main", *args, cwd=self.folder, env=environment(), **pipes)
 
     @contextmanager
-    def following(self, command: str, run: str, *args: str) -> Iterator["subprocess.Popen[str]"]:
+    def following(self, command: str, run: str, *args: str) -> Iterator[Process]:
         """A command that does not end by itself while the run goes on."""
         with killed(self.spawn(command, run, "--follow", "--db", self.db, *args)) as process:
             yield process
@@ -164,11 +158,11 @@ class Desk:
         return self.plait("show", run, "--json").json
 
     @contextmanager
-    def engine(self) -> Iterator["subprocess.Popen[str]"]:
+    def engine(self) -> Iterator[Process]:
         """An engine with the module's workflows, in a process of its own, until the block ends."""
-        command = [sys.executable, "-m", "tests.cli.engine_process", self.db, self.module]
-        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        with subprocess.Popen(command, cwd=self.folder, env=environment(), **pipes) as process:
+        where: Any = {"cwd": self.folder, "env": environment()}
+        pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with start("tests.cli.engine_process", self.db, self.module, **where, **pipes) as process:
             try:
                 assert process.stdout is not None
                 assert process.stdout.readline() == "ready\n"
@@ -208,7 +202,7 @@ class ServedDesk(Desk):
         return self.plait("show", run, "--json").json
 
     @contextmanager
-    def engine(self) -> Iterator["subprocess.Popen[str]"]:
+    def engine(self) -> Iterator[Process]:
         """The server's own does the work."""
         yield None  # type: ignore[misc]
 

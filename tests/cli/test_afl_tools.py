@@ -147,3 +147,60 @@ def test_the_common_check_takes_programs_too(tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "1 file: 0 errors, 0 warnings\n")
     ran = run_plait("check", write(tmp_path, BAD), "--json")
     assert (ran.code, [each["code"] for each in ran.json["diagnostics"]][:1]) == (1, ["REF_UNKNOWN_FACET"])
+
+
+def test_a_long_line_is_shown_around_its_error(tmp_path: Path) -> None:
+    steps = " ".join(f"s{number} = Pay(sku = $.sku)" for number in range(30))
+    text = (
+        f"namespace a {{ facet Pay(sku: String) workflow W(sku: String) andThen {{ {steps} t = Pay(sku = $.nope) }} }}"
+    )
+    ran = run_plait("afl", "check", write(tmp_path, text))
+    shown, caret = ran.out.splitlines()[1:3]
+    assert len(shown) < 140
+    start = caret.index("^")
+    assert shown[start : start + caret.count("~") + 1] == "$.nope"
+    assert shown.startswith("    … ")
+
+
+def test_a_program_with_errors_is_not_run_and_all_of_them_are_shown(tmp_path: Path) -> None:
+    path, db = write(tmp_path, BAD), f"sqlite:///{tmp_path / 'x.db'}"
+    ran = run_plait("afl", "run", path, "--db", db)
+    assert ran.code == 2
+    assert [each in ran.err for each in ("4:15: error", "5:31: error", "1 file: 2 errors")] == [True] * 3
+    ran = run_plait("afl", "run", path, "--db", db, "--json")
+    assert (ran.code, len(ran.json["diagnostics"])) == (2, 2)
+
+
+SUM = """namespace shop {
+    use tax
+    workflow Sum(total: Long) => (sum: Long) andThen { t = tax.Add(net = $.total) yield Sum(sum = t.net + 1) }
+    workflow Other() => (x: Long) andThen { yield Other(x = 1) }
+}
+"""
+
+
+def test_a_directory_is_saved_and_each_workflow_run_by_its_name(tmp_path: Path) -> None:
+    db = f"sqlite:///{tmp_path / 'x.db'}"
+    program = tmp_path / "program"
+    program.mkdir()
+    write(program, SUM)
+    write(program, "namespace tax { facet Add(net: Long) }", "tax.ffl")
+    saved = run_plait("save", "orders", str(program), "--db", db, "--json")
+    assert (saved.code, saved.json["version"]) == (0, "1")
+    assert run_plait("run", "shop.Sum@1", '{"total": 4}', "--db", db).out == '{"sum":5}\n'
+    several = run_plait("run", "orders", "--db", db)
+    assert several.code == 2
+    assert "the program has several workflows" in several.err
+    assert "use one of shop.Sum, shop.Other" in several.err
+    names = [each["name"] for each in run_plait("definitions", "--db", db, "--json").json]
+    assert names == ["orders", "shop.Other", "shop.Sum"]
+
+
+def test_a_file_is_run_by_the_common_command_with_named_inputs(tmp_path: Path) -> None:
+    db = f"sqlite:///{tmp_path / 'x.db'}"
+    alone = "workflow W(n: Long) => (n: Long) andThen { yield W(n = $.n * 2) }"
+    ran = run_plait("run", write(tmp_path, alone), "--input", "n=4", "--db", db)
+    assert (ran.code, ran.out) == (0, '{"n":8}\n')
+    refused = run_plait("save", "nothing", str(tmp_path / "x.txt"), "--db", db)
+    assert refused.code == 2
+    assert ".afl or .ffl" in refused.err

@@ -218,3 +218,18 @@ def test_a_fork_that_can_not_be_is_refused(desk: Desk, args: tuple[str, ...], co
     ran = desk.plait("fork", "g", *args, "--json")
     assert (ran.code, ran.problem["code"]) == (2, code)
     assert len(desk.plait("runs", "--json").json) == 1
+
+
+# -- update, query -----------------------------------------------------------------------------------------------
+
+
+@both_ways
+def test_the_code_of_a_run_in_another_process_answers(desk: Desk):
+    with desk.engine():
+        desk.start("cart", "c")
+        assert desk.plait("update", "c", "add", '"tea"', "--update-id", "u-1").out == "1\n"
+        assert desk.plait("update", "c", "add", '"pen"', "--update-id", "u-1", "--json").json["answer"] == 1
+        rejected = desk.plait("update", "c", "add", '"dictionary"')
+        assert (rejected.code, "update `add` was rejected: dictionary is too long" in rejected.err) == (2, True)
+        assert desk.plait("query", "c", "items", "--json").json["answer"] == ["tea"]
+        assert "run c has no query `itmes`" in desk.plait("query", "c", "itmes").err

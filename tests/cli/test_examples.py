@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from plait import Engine
 from plait.cli.loading import load_module
 from plait.errors import RunFailed
 from tests.cli.support import ROOT, Desk, environment, read_until
+from tests.support.processes import run
 
 EXAMPLE = "examples/order/code.py:order"
 GOAL = "examples/order/goals.py:send_receipt"
@@ -71,9 +70,7 @@ def test_the_example_is_free_of_warnings(shop: Desk):
 
 
 def test_the_example_runs_by_itself(tmp_path: Path):
-    ran = subprocess.run(
-        [sys.executable, "-m", "examples.order.code"], cwd=tmp_path, env=environment(), capture_output=True, text=True
-    )
+    ran = run("examples.order.code", cwd=tmp_path, env=environment())
     assert ran.returncode == 0, ran.stderr
     assert "Receipt(customer='Ada'" in ran.stdout
 
@@ -125,9 +122,7 @@ def test_the_steps_of_the_example_are_right(shop: Desk):
 
 
 def test_the_example_as_goals_runs_by_itself(tmp_path: Path):
-    ran = subprocess.run(
-        [sys.executable, "-m", "examples.order.goals"], cwd=tmp_path, env=environment(), capture_output=True, text=True
-    )
+    ran = run("examples.order.goals", cwd=tmp_path, env=environment())
     assert ran.returncode == 0, ran.stderr
     assert "Dear Ada: pay:Ada:4053" in ran.stdout
 
@@ -148,9 +143,7 @@ def test_an_order_as_a_graph_is_approved_paid_and_shipped(shop: Desk):
 
 
 def test_the_graph_runs_by_itself(tmp_path: Path):
-    ran = subprocess.run(
-        [sys.executable, "-m", "examples.order.graph"], cwd=tmp_path, env=environment(), capture_output=True, text=True
-    )
+    ran = run("examples.order.graph", cwd=tmp_path, env=environment())
     assert ran.returncode == 0, ran.stderr
     assert "approved: Ship this order?" in ran.stdout
     assert "parcel:n-1:tea" in ran.stdout
@@ -168,9 +161,7 @@ def test_an_order_as_references_is_paid_and_shipped(shop: Desk):
 
 
 def test_the_references_run_by_themselves(tmp_path: Path):
-    ran = subprocess.run(
-        [sys.executable, "-m", "examples.order.refs"], cwd=tmp_path, env=environment(), capture_output=True, text=True
-    )
+    ran = run("examples.order.refs", cwd=tmp_path, env=environment())
     assert ran.returncode == 0, ran.stderr
     assert "paid 39.86" in ran.stdout
 
@@ -188,13 +179,7 @@ def test_an_order_in_afl_is_paid_and_shipped(shop: Desk):
 
 @pytest.mark.parametrize("name", ["afl", "family"])
 def test_the_orders_in_afl_run_by_themselves(tmp_path: Path, name: str):
-    ran = subprocess.run(
-        [sys.executable, "-m", f"examples.order.{name}"],
-        cwd=tmp_path,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
+    ran = run(f"examples.order.{name}", cwd=tmp_path, env=environment())
     assert ran.returncode == 0, ran.stderr
     assert "paid 39.86" in ran.stdout
     assert "pot is on its way" in ran.stdout

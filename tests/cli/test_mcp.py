@@ -16,8 +16,6 @@ from plait.registry.surfaces import SURFACES
 from tests.server.mcp.clients import Caller
 from tests.server.serving import serving, soon
 
-pytestmark = pytest.mark.timeout(180)
-
 _FLOWS = "tests.server.flows"
 _ROOT = Path(__file__).parents[2]
 _PLAIT = Path(sys.executable).parent / "plait"

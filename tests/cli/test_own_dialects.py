@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
 from tests.cli.support import environment
+from tests.support.processes import run
 
 BUNDLE = """
     from tests.kernel.toy import ToyBundle
@@ -64,8 +63,7 @@ class Folder:
         return self
 
     def plait(self, *args: str, code: int = 0) -> str:
-        command = [sys.executable, "-m", "plait.cli.main", *args]
-        ran = subprocess.run(command, cwd=self.path, env=environment(), capture_output=True, text=True, check=False)
+        ran = run("plait.cli.main", *args, cwd=self.path, env=environment())
         assert ran.returncode == code, ran.stdout + ran.stderr
         return ran.stdout + ran.stderr
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,16 @@ import pytest
 from tests.dialects.refs.recording import shop_servers
 from tests.server.mcp.clients import over_http
 from tests.server.serving import serving
+from tests.support.processes import start
 
 pytestmark = [pytest.mark.costly, pytest.mark.timeout(240)]
 
 
 async def plait(*args: str, code: int = 0) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "plait.cli.main", *args, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
-    output, _ = await process.communicate()
-    assert process.returncode == code, output.decode()
-    return output.decode()
+    process = start("plait.cli.main", *args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    output, _ = await asyncio.to_thread(process.communicate)
+    assert process.returncode == code, output
+    return output
 
 
 async def test_a_session_is_started_fed_saved_and_replayed(tmp_path: Path):

@@ -4,17 +4,16 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
-from typing import Any
 
 import pytest
 
 from plait.server.site import Settings
 from tests.cli.support import Desk, both_ways, environment, killed, read_until, server_on
+from tests.support.processes import Process, start
 
 served = pytest.mark.parametrize("desk", ["server"], indirect=True)
 
@@ -28,12 +27,12 @@ def nobody() -> Iterator[str]:
 
 
 @contextmanager
-def server_process(desk: Desk, port: int = 0) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+def server_process(desk: Desk, port: int = 0) -> Iterator[tuple[Process, str]]:
     """`plait serve` in a process of its own, to be killed."""
-    command = [sys.executable, "-m", "plait.cli.main", "serve", desk.module, "--open", "--json"]
-    command += ["--port", str(port), "--db", f"sqlite:///{desk.folder}/plait.db", "--log-level", "error"]
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with killed(subprocess.Popen(command, cwd=desk.folder, env=environment(), text=True, **pipes)) as process:
+    args = ["serve", desk.module, "--open", "--json", "--log-level", "error"]
+    args += ["--port", str(port), "--db", f"sqlite:///{desk.folder}/plait.db"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with killed(start("plait.cli.main", *args, cwd=desk.folder, env=environment(), **pipes)) as process:
         assert process.stdout is not None
         yield process, json.loads(process.stdout.readline())["url"]
 

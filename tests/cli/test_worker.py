@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ import pytest
 from plait import Engine
 from plait.server.site import Settings
 from tests.server.serving import serving
+from tests.support.processes import start
 from tests.workers.queued_flows import calls
 
 ROOT = Path(__file__).parents[2]
@@ -49,9 +51,9 @@ async def first_line(started: asyncio.subprocess.Process) -> str:
 
 
 async def output(*arguments: str) -> tuple[int, str]:
-    async with process(PLAIT, "worker", *arguments) as started:
-        _, said = await asyncio.wait_for(started.communicate(), PATIENCE)
-        return started.returncode or 0, said.decode()
+    started = start("plait.cli.main", "worker", *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    _, said = await asyncio.to_thread(started.communicate, PATIENCE)
+    return started.wait(), said
 
 
 async def test_a_worker_on_the_database_does_a_step_and_ends_when_it_is_told(tmp_path: Path):

@@ -24,6 +24,25 @@ async def order(ctx: Context, sku: str) -> str:
     return f"{held}, paid {message.body}"
 
 
+@workflow
+async def cart(ctx: Context) -> list[str]:
+    items: list[str] = []
+
+    def must_be_new(item: str) -> None:
+        if item in items:
+            raise ValueError(f"{item} is in the cart")
+
+    async def add(ctx: Context, item: str) -> int:
+        items.append(await ctx.step("reserve", reserve, item))
+        ctx.publish("count", len(items))
+        return len(items)
+
+    ctx.on_update("add", add, must_be_new)
+    ctx.on_query("items", lambda first=0: items[first:])
+    await ctx.listen("pay")
+    return items
+
+
 @step(max_attempts=1)
 def refuse() -> None:
     raise ConnectionError("the bank says no")

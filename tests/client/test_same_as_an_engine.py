@@ -199,3 +199,25 @@ async def test_values_of_every_kind_come_back_as_they_were():
     async with both() as (_, client):
         assert await (await client.start("echo", value)).result() == value
         assert await (await client.start("echo", None)).result() is None
+
+
+async def test_queries_updates_and_published_values_are_the_same():
+    async with both() as (engine, client):
+        run = await client.start("cart", id="c")
+        handle = await engine.get("c")
+        assert [await run.update("add", "tea", "u-1"), await handle.update("add", "tea", "u-1")] == [1, 1]
+        assert await handle.update("add", "pen") == 2
+        for asked in (run, handle):
+            assert await asked.query("items") == ["hold of tea", "hold of pen"]
+            assert await asked.query("items", 1) == ["hold of pen"]
+            assert (await asked.published("count"), await asked.published("none", 7)) == (2, 7)
+            with pytest.raises(InvalidInput, match="hold of tea is in the cart"):
+                await asked.update("add", "hold of tea")
+            with pytest.raises(NotFound, match="no update `ad`"):
+                await asked.update("ad", "x")
+            with pytest.raises(NotFound, match="no query `item`"):
+                await asked.query("item")
+        await run.message("pay")
+        await run.result()
+        assert [value async for value in run.stream("count")] == [value async for value in handle.stream("count")]
+        assert await run.query("items") == ["hold of tea", "hold of pen"]

@@ -205,10 +205,10 @@ def test_deep_documents_are_no_problem() -> None:
 
 
 def test_no_pattern_hangs() -> None:
-    began = time.monotonic()
+    began = time.process_time()
     assert not holds("search($.a, '(a+)+b')", {"a": "a" * 5000})
     assert not holds("match($.a, $.p)", {"a": "a" * 26, "p": "(a?){26}(a){27}"})
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(

@@ -143,14 +143,17 @@ async def test_a_patch_of_a_version_that_is_not_current_is_refused() -> None:
         assert await versions(definitions) == ["v1.0", "v1.1"]
 
 
-async def test_code_and_source_text_are_not_patched() -> None:
+async def test_code_is_not_patched_and_source_text_is_as_the_json_that_it_stands_for() -> None:
     async with graphs() as here:
         definitions = here.process(code("pack"))
         await definitions.save("graph", "text", source="nodes …")
-        for name in ("pack", "text"):
-            with pytest.raises(InvalidInput) as caught:
-                await definitions.patch(name, [])
-            assert caught.value.code == "definitions.not_patchable"
+        with pytest.raises(InvalidInput) as caught:
+            await definitions.patch("pack", [])
+        assert caught.value.code == "definitions.not_patchable"
+        await definitions.patch("text", [{"op": "replace", "path": "/source", "value": "edges …"}])
+        found = await here.process().find("text")
+        assert found is not None
+        assert found.content() == {"source": "edges …"}
         with pytest.raises(NotFound):
             await definitions.patch("nope", [])
 

@@ -78,15 +78,22 @@ class Desk:
         return self._pages[url]
 
     def close(self) -> None:
-        self.do(self._browser.close)
-        self.do(self._playwright.stop)
-        self._thread.shutdown()
+        """All of it, even when the browser has crashed: the driver is a process that nobody else would end."""
+        try:
+            self.do(self._browser.close)
+        finally:
+            self.do(self._playwright.stop)
+            self._thread.shutdown()
 
 
 def _launch() -> tuple[Playwright, Browser]:
     playwright = sync_playwright().start()
     path = os.environ.get("PLAIT_CHROMIUM", "/usr/bin/chromium")
-    return playwright, playwright.chromium.launch(executable_path=path, args=ARGS)
+    try:
+        return playwright, playwright.chromium.launch(executable_path=path, args=ARGS)
+    except BaseException:
+        playwright.stop()
+        raise
 
 
 def leave(page: Page, url: str) -> None:

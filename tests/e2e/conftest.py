@@ -70,12 +70,19 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture
+def _own_if_any(request: pytest.FixtureRequest) -> None:
+    """A page is left before its server stops: else it tells of requests that failed."""
+    if "own" in request.fixturenames:
+        request.getfixturevalue("own")
+
+
+@pytest.fixture
 def watch() -> Watch:
     return Watch()
 
 
 @pytest.fixture
-def page(desk: Desk, server: Server, watch: Watch) -> Iterator[Page]:
+def page(desk: Desk, server: Server, watch: Watch, _own_if_any: None) -> Iterator[Page]:
     """A page that nobody has used, as far as one can see."""
     page = desk.do(lambda: watch.over(desk.page(server.url)))
     yield page
@@ -91,7 +98,7 @@ def keyed_page(desk: Desk, keyed: Server, watch: Watch) -> Iterator[Page]:
 
 
 @pytest.fixture
-def context(desk: Desk, server: Server, watch: Watch) -> Iterator[BrowserContext]:
+def context(desk: Desk, server: Server, watch: Watch, _own_if_any: None) -> Iterator[BrowserContext]:
     """A browser for this test alone: for several pages, and for what can't be undone, as a clock."""
     context = desk.do(desk.context, server.url)
     yield context

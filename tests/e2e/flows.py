@@ -10,7 +10,22 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from plait import Context, CriticalError, Loop, Retry, RollbackError, Undo, step, step_info, step_log, workflow
+from plait import (
+    Context,
+    CriticalError,
+    Loop,
+    Retry,
+    RollbackError,
+    Undo,
+    afl,
+    graph,
+    handler,
+    refs,
+    step,
+    step_info,
+    step_log,
+    workflow,
+)
 
 EVIL = "<img src=x onerror=\"window.hacked='{}'\">"
 """What must be shown as it is, wherever it comes from."""
@@ -309,3 +324,24 @@ async def overtaking(ctx: Context) -> None:
         await ctx.step("at once", nothing)
 
     await asyncio.gather(later(), at_once())
+
+
+@handler("pack")
+async def pack(payload: object) -> object:
+    return payload
+
+
+PARCEL = graph(
+    {"name": "parcel", "nodes": [{"id": "pack", "type": "task", "config": {"handler": "pack"}}], "edges": []}
+)
+BILL = refs({"id": "bill", "steps": [{"name": "sum", "action": {"return": True}, "input": {"total": "@input.cups"}}]})
+STAMP = afl("namespace post { workflow Stamp() => (cents: Long = 85) }", "post.Stamp")
+
+
+@workflow
+async def family(ctx: Context, cups: int) -> object:
+    """A child of each dialect that needs no catalog."""
+    await ctx.child("letter", thank, "Ada")
+    await ctx.child("bill", BILL, {"cups": cups})
+    await ctx.child("stamp", STAMP, {})
+    return await ctx.child("parcel", PARCEL, {"cups": cups})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,17 +16,14 @@ from urllib.parse import quote
 
 import httpx
 
+from tests.support.ports import free_port
+from tests.support.processes import Process, start
+
 ROOT = Path(__file__).parents[2]
 PLAIT = str(Path(sys.executable).with_name("plait"))
 FLOWS = "tests.e2e.flows"
 TOOLS = ROOT / "tests" / "workers" / "mcp" / "raw_server.py"
 PATIENCE = 20.0
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @dataclass
@@ -40,7 +36,7 @@ class Server:
     command: str = "dev"
     key: str = ""
     port: int = field(default_factory=free_port)
-    _process: subprocess.Popen[str] | None = None
+    _process: Process | None = None
 
     def __post_init__(self) -> None:
         headers = {"authorization": f"Bearer {self.key}"} if self.key else {}
@@ -57,24 +53,8 @@ class Server:
     def start(self) -> Server:
         log = (self.folder / "server.log").open("a")
         with log:
-            self._process = subprocess.Popen(
-                [
-                    PLAIT,
-                    self.command,
-                    self.module,
-                    "--port",
-                    str(self.port),
-                    "--db",
-                    self.db,
-                    "--mcp",
-                    self._tools(),
-                    "--json",
-                ],
-                stdout=subprocess.PIPE,
-                stderr=log,
-                cwd=self.cwd,
-                text=True,
-            )
+            args = (self.command, self.module, "--port", str(self.port), "--db", self.db, "--mcp", self._tools())
+            self._process = start("plait.cli.main", *args, "--json", stdout=subprocess.PIPE, stderr=log, cwd=self.cwd)
         assert self._process.stdout is not None
         told = self._process.stdout.readline()
         if not told:
@@ -177,6 +157,6 @@ class Server:
 
 def make_key(server_db: str, name: str, role: str, namespace: str = "*") -> str:
     """A key made on the database, as the first one is."""
-    line = [PLAIT, "keys", "create", name, "--role", role, "-n", namespace, "--db", server_db, "--json"]
-    done = subprocess.run(line, capture_output=True, text=True, check=True, timeout=30)
-    return json.loads(done.stdout)["key"]
+    line = ("keys", "create", name, "--role", role, "-n", namespace, "--db", server_db, "--json")
+    made, _ = start("plait.cli.main", *line, stdout=subprocess.PIPE).communicate(30)
+    return json.loads(made)["key"]

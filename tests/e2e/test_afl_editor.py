@@ -9,11 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
-
-pytestmark = pytest.mark.timeout(120)
 
 MAIN = """\
 namespace app {

@@ -24,7 +24,7 @@ def test_a_definition_tells_input_and_source(page: Page) -> None:
     page.goto("/definitions/checkout")
     expect(page.get_by_text("Reserve, look up side by side, ask").first).to_be_visible()
     expect(page.locator(".definitions-schemas")).to_contain_text("customer")
-    expect(page.locator(".definitions-source")).to_contain_text('await ctx.step("reserve"')
+    expect(page.get_by_role("region", name="Text", exact=True)).to_contain_text('await ctx.step("reserve"')
 
 
 def test_versions_are_shown_and_compared(page: Page) -> None:

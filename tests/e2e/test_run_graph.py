@@ -166,6 +166,20 @@ def test_child_and_parent_lead_to_each_other(page: Page, server: Server, ordered
     expect(page.get_by_role("heading", level=1, name=child)).to_be_visible()
 
 
+def test_one_page_shows_the_whole_family(page: Page, server: Server, name: str) -> None:
+    server.begin("family", 2, id=name)
+    server.ended(name)
+    open_run(page, name)
+    facts = page.locator(".run-facts")
+    for child in ("code thank", "refs bill", "afl post.Stamp", "graph parcel"):
+        expect(facts.get_by_role("link", name=child)).to_be_visible()
+    for step in ("letter", "bill", "stamp", "parcel"):
+        expect(node(page, f"{step}, child, completed")).to_be_visible()
+    facts.get_by_role("link", name="afl post.Stamp").click()
+    expect(facts.get_by_role("link", name="parent")).to_be_visible()
+    expect(page.locator(".run-head")).to_contain_text("post.Stamp")
+
+
 def test_input_and_output_have_a_tab(page: Page, ordered: str) -> None:
     open_run(page, ordered)
     page.get_by_role("link", name="Input and output").click()

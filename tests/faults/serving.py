@@ -18,15 +18,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from plait import Engine
 from tests.faults.work import DEFINITIONS, LEDGER
+from tests.support.processes import Process, start
 
 PATIENCE = 40.0
 
 
 class Serving:
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: Process) -> None:
         self._process = process
         self._lines: queue.Queue[str | None] = queue.Queue()
         self.said: list[str] = []
@@ -74,11 +76,9 @@ class Serving:
 @contextmanager
 def serving(url: str, ledger: Path, lease: float = 10.0, *, ready: bool = True) -> Iterator[Serving]:
     """Starts an engine, and waits until it is ready, unless it may not live to be."""
-    command = [sys.executable, "-m", "tests.faults.serving", url, str(lease)]
     environment = {**os.environ, LEDGER: str(ledger)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    ) as process:
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with start("tests.faults.serving", url, str(lease), env=environment, **pipes) as process:
         try:
             engine = Serving(process)
             if ready:

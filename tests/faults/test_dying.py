@@ -17,7 +17,6 @@ from .work import DEFINITIONS, deadly, entries, hanging, summing, waiting
 RESTARTS = 12
 
 
-@pytest.mark.timeout(150)
 async def test_a_step_that_kills_its_process_is_stopped_and_the_innocent_finish(database: str, ledger: Path):
     async with Engine(database, definitions=DEFINITIONS, work=False) as client:
         innocent = [await client.start(summing, number, id=f"sum-{number}") for number in range(20)]
@@ -52,7 +51,6 @@ async def _dies_before(engine: Serving, run: Handle[Any]) -> bool:
     return await dying == 77 if died else await dying == 0
 
 
-@pytest.mark.timeout(60)
 async def test_a_step_that_blocks_the_loop_is_named_in_a_warning(caplog: pytest.LogCaptureFixture, tmp_path: Path):
     warned = threading.Event()
 
@@ -80,7 +78,6 @@ async def test_a_step_that_blocks_the_loop_is_named_in_a_warning(caplog: pytest.
     assert "step `block` of run b-1" in warning
 
 
-@pytest.mark.timeout(120)
 async def test_an_engine_that_is_asked_to_stop_loses_nothing_and_gives_its_shards_up_at_once(
     database: str, ledger: Path
 ):

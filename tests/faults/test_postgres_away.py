@@ -33,7 +33,6 @@ def logged(text: str) -> Iterator[asyncio.Event]:
         logger.removeHandler(notice)
 
 
-@pytest.mark.timeout(120)
 async def test_a_database_that_is_killed_and_comes_back(own_postgres: PostgresServer):
     ran: list[int] = []
     half = asyncio.Event()

@@ -6,15 +6,12 @@ import asyncio
 from contextlib import aclosing
 from pathlib import Path
 
-import pytest
-
 from tests.server.contract.processes import client_of, finished, follow_to_the_end, serving, start_surely
 from tests.server.serving import frames
 
 RUNS = 40
 
 
-@pytest.mark.timeout(120)
 async def test_what_one_server_runs_is_live_in_the_other(postgres_url: str, ledger: Path):
     async with (
         serving(postgres_url, ledger) as first,
@@ -37,7 +34,6 @@ async def test_what_one_server_runs_is_live_in_the_other(postgres_url: str, ledg
             assert numbers == [event["seq"] for event in log]
 
 
-@pytest.mark.timeout(120)
 async def test_the_live_list_of_one_server_shows_the_runs_of_the_other(postgres_url: str, ledger: Path):
     async with (
         serving(postgres_url, ledger) as first,

@@ -156,7 +156,7 @@ async def test_a_run_that_another_process_started_is_blocked_when_its_machine_ca
 async def test_who_asks_a_machine_that_fails_is_told(caplog: pytest.LogCaptureFixture):
     async with rig(dialect=BuggyBundle("Resume")) as on:
         run = await on.start(count(1), id="buggy")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             reply = await on.ask(run, Resume("retry"))
         assert reply is not None
         assert values.decode(reply)["error"]["code"] == "kernel.machine_error"

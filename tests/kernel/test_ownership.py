@@ -224,5 +224,5 @@ async def test_a_run_that_waits_to_be_made_when_its_shard_goes_is_made_all_the_s
         await on.kernel._ownership.refresh()
         store.gate.set()
         await first
-        assert await asyncio.wait_for(waiting, 5) == RunId("waiting")
+        assert await asyncio.wait_for(waiting, 60) == RunId("waiting")
         assert (await on.end(RunId("waiting"))).status == "completed"

@@ -265,7 +265,7 @@ async def test_a_run_that_can_not_be_read_is_blocked_and_its_neighbours_go_on(ca
         outcome = await on.end(run)
         assert outcome.blocked is not None
         assert outcome.blocked.code == "kernel.unreadable_event"
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             reply = await on.ask(run, Resume("retry"), "r")
         assert values.decode(reply or b"")["error"]["code"] == "kernel.unreadable_event"
         assert "strange" in caplog.text

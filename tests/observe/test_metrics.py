@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from plait import Context, Engine, graph, handler, step, workflow
+from plait import Context, Engine, afl, graph, handler, step, workflow
 from plait.errors import Conflict, RunFailed, Unavailable
 from plait.kernel.events import Event, RunStarted, TokenRejected
 from plait.kernel.ids import Millis, RunId
@@ -317,6 +317,7 @@ def test_the_worst_lag_is_that_of_the_whole_last_minute():
 async def test_the_guide_lists_every_metric_and_no_other():
     metrics = Metrics()
     async with Engine("memory:", observers=[metrics]) as engine:
+        assert engine.bundles  # those that nobody has asked for have no numbers
         text = (await metrics.render(engine)).decode()
     given = set(re.findall(r"^# TYPE ((?:plait|workflow)_\w+)", text, re.MULTILINE))
     guide = (Path(__file__).parents[2] / "docs/guides/observability.md").read_text()
@@ -371,3 +372,35 @@ def test_nodes_that_are_made_up_do_not_fill_the_memory():
         flow.note(RunId("r"), "w", f"n{number}", TokenRejected("forged", node=f"n{number}"), Millis(0))
     assert len(flow.rejections) == 2_001
     assert flow.rejections["other", "other"] == 1_000
+
+
+SUM = """namespace m {
+    event facet Ask(x: Long) => (n: Long)
+    facet Value(input: Long)
+    workflow W(x: Long) => (n: Long) andThen {
+        a = Ask(x = $.x)
+        b = Value(input = 1 / $.x) catch { }
+        yield W(n = a.n)
+    }
+}"""
+
+
+async def test_telemetry_of_afl_is_counted_and_the_same_whether_someone_listens_or_not():
+    told: dict[bool, dict[str, float]] = {}
+    for listening in (False, True):
+        async with watched() as engine:
+            if listening:
+                engine.afl.telemetry(lambda record: None)
+            engine.afl.handler("Ask", lambda payload: {"n": payload["x"]})
+            for x in (1, 0):
+                await (await engine.start(afl(SUM), {"x": x})).result()
+            found = await numbers(engine)
+        told[listening] = {name: value for name, value in found.items() if name.startswith("plait_afl_telemetry")}
+    assert told[False] == told[True]
+    counts = told[False]
+    assert counts["plait_afl_telemetry_total|workflow.complete"] == 2
+    assert counts["plait_afl_telemetry_total|event.published"] == 2
+    assert counts["plait_afl_telemetry_total|step.error"] == 1
+    assert counts["plait_afl_telemetry_total|dependency.resolved"] == 2
+    assert counts["plait_afl_telemetry_total|iteration.start"] == counts["plait_afl_telemetry_total|iteration.end"]
+    assert counts["plait_afl_telemetry_dropped_total"] == 0

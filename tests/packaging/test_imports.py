@@ -45,6 +45,12 @@ def test_a_public_name_loads_what_it_needs_and_no_surface(tmp_path: Path):
     assert not loaded & {"plait.server", "plait.cli", "plait.client", "plait.observe", "plait.stores.postgres"}
 
 
+def test_a_server_without_an_issuer_loads_nothing_that_reads_its_tokens(tmp_path: Path):
+    ran = run("import sys, plait.server.app; print(*sys.modules)", tmp_path)
+    assert "plait.server.auth.guard" in ran.stdout.split(), ran.stderr
+    assert not set(ran.stdout.split()) & {"cryptography", "httpx", "jwt"}
+
+
 LOADED = """
 import sys
 def loaded():

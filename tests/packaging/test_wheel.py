@@ -58,6 +58,7 @@ asyncio.run(main())
 MISSING = [
     ("client", "httpx", "from plait.client import Client"),
     ("http", "httpcore", SEND),
+    ("lmdb", "lmdb", "from plait.embedding.drivers.lmdb import LmdbDriver"),
     ("otel", "opentelemetry", "from plait.observe import traces; traces.from_environment({})"),
     ("postgres", "asyncpg", "from plait import Engine; Engine('postgresql://localhost/none')"),
     ("redis", "redis", "from plait import Engine; Engine('memory:', redis='redis://localhost')"),

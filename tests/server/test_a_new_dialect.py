@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
+import subprocess
 from collections.abc import Mapping
 
 import pytest
@@ -15,17 +15,16 @@ from plait.kernel.bundle import Retell
 from plait.server.site import Settings
 from tests.kernel.toy import ToyBundle
 from tests.server.serving import Served, problem, serving, soon
+from tests.support.processes import start
 
 PROGRAM = {"program": [{"kind": "task", "name": "boil"}, {"kind": "count", "amount": 2}]}
 
 
 async def plait(*args: str, code: int = 0) -> str:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "plait.cli.main", *args, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
-    output, _ = await process.communicate()
-    assert process.returncode == code, output.decode()
-    return output.decode()
+    process = start("plait.cli.main", *args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    output, _ = await asyncio.to_thread(process.communicate)
+    assert process.returncode == code, output
+    return output
 
 
 async def test_its_runs_start_move_and_are_shown(db: str):

@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import socket
-import sys
+import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -17,6 +17,7 @@ import pytest
 
 from plait import Engine
 from tests.server.serving import API
+from tests.support.processes import Process, start
 
 FLOWS = """
 from plait import Context, step, workflow
@@ -41,40 +42,37 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def command(folder: Path, *args: str, **environment: str) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "plait.cli.main", *args),
-        cwd=folder,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, **environment},
-    )
+def command(folder: Path, *args: str, **environment: str) -> Process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return start("plait.cli.main", *args, cwd=folder, env={**os.environ, **environment}, **pipes)
+
+
+async def output(process: Process) -> tuple[str, str]:
+    return await asyncio.to_thread(process.communicate, 30)
 
 
 async def refused(folder: Path, *args: str) -> str:
     """What a command that does not start says."""
-    process = await command(folder, *args)
-    out, err = await asyncio.wait_for(process.communicate(), 30)
-    assert process.returncode == 2, err.decode()
-    assert out == b""
-    assert b"Traceback" not in err
-    return err.decode()
+    process = command(folder, *args)
+    out, err = await output(process)
+    assert process.returncode == 2, err
+    assert out == ""
+    assert "Traceback" not in err
+    return err
 
 
 @contextlib.asynccontextmanager
-async def running(
-    folder: Path, *args: str, **environment: str
-) -> AsyncGenerator[tuple[asyncio.subprocess.Process, str]]:
-    process = await command(folder, *args, "--port", "0", "--json", **environment)
+async def running(folder: Path, *args: str, **environment: str) -> AsyncGenerator[tuple[Process, str]]:
+    process = command(folder, *args, "--port", "0", "--json", **environment)
     try:
         assert process.stdout is not None
-        line = await asyncio.wait_for(process.stdout.readline(), 30)
-        assert line, (await process.communicate())[1].decode()
+        line = await asyncio.to_thread(process.stdout.readline)
+        assert line, (await output(process))[1]
         yield process, json.loads(line)["url"]
     finally:
         if process.returncode is None:
             process.kill()
-            await process.communicate()
+            await output(process)
 
 
 async def test_dev_serves_a_module_and_stops_when_asked(folder: Path):
@@ -85,9 +83,9 @@ async def test_dev_serves_a_module_and_stops_when_asked(folder: Path):
         names = [each["name"] for each in (await client.get(f"{API}/definitions")).json()["definitions"]]
         assert names == ["twice", "waits"]
         process.send_signal(signal.SIGTERM)
-        _, err = await asyncio.wait_for(process.communicate(), 30)
-        assert process.returncode == 0, err.decode()
-        assert b"stopped" in err
+        _, err = await output(process)
+        assert process.returncode == 0, err
+        assert "stopped" in err
         assert (folder / "plait.db").exists()  # where `python app.py` and `plait runs` look, too
 
 
@@ -98,8 +96,8 @@ async def test_dev_without_a_module_has_something_to_look_at(folder: Path):
 
 
 async def test_serve_asks_for_a_key_that_the_command_line_makes(folder: Path):
-    made = await command(folder, "keys", "create", "ann", "--role", "operator", "--json")
-    key = json.loads((await made.communicate())[0])["key"]
+    made, _ = await output(command(folder, "keys", "create", "ann", "--role", "operator", "--json"))
+    key = json.loads(made)["key"]
     async with running(folder, "serve", "shop.py") as (_, url), httpx.AsyncClient(base_url=url) as client:
         body = {"definition": "twice", "input": 1}
         assert (await client.post(f"{API}/runs", json=body)).status_code == 401
@@ -121,7 +119,7 @@ async def test_a_second_signal_stops_it_at_once(folder: Path):
                 other.close()
                 await asyncio.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        await asyncio.wait_for(process.communicate(), 5)
+        await output(process)
         assert process.returncode == 130
         assert await reader.read() == b""
         writer.close()

@@ -17,13 +17,14 @@ from plait.kernel.ids import SHARDS, Millis
 from plait.kernel.store import Store
 from plait.stores.postgres import PostgresStore
 from plait.stores.sqlite import SqliteStore
+from tests.support.processes import Process, start
 
 NEVER = Millis(3_600_000)
 """Longer than any test: who gets a shard sooner did not wait for its lease to run out."""
 
 
 class OtherProcess:
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
+    def __init__(self, process: Process) -> None:
         self._process = process
 
     @cached_property
@@ -39,8 +40,7 @@ class OtherProcess:
 
 @contextmanager
 def other_process(where: str) -> Iterator[OtherProcess]:
-    command = [sys.executable, "-m", "tests.stores.other_process", where]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with start("tests.stores.other_process", where, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         try:
             yield OtherProcess(process)
         finally:

@@ -1,6 +1,8 @@
 """The queries that run all the time use their indexes once there is something in the tables."""
 
+import asyncio
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from plait.stores.postgres.run_lists import ROWS, row_arguments
 from plait.stores.postgres.task_queues import SQL as QUEUES
 from plait.stores.run_lists import Index, Rows, Source, TextMatch
 from tests.stores.looking_in import looking_in, opened_at
+from tests.support.postgres import Postgres
 
 FILL = """
 insert into plait.runs (id, namespace, dialect, definition, shard, status, awake, parent, depth, labels, start_hash,
@@ -34,9 +37,27 @@ insert into plait.approvals (id, run_id, namespace, token, title, asked, asked_a
 select 'run-' || n || ':ok', 'run-' || n, 'default', 'ok', 'May I?', '', n,
        case when n % 500 = 0 then 'open' when n % 2 = 0 then 'approved' else 'rejected' end
 from generate_series(1, 5000) as n;
+insert into plait.run_texts (run, namespace, created_at, part, text)
+select number, namespace, created_at, 0, id || ' customer-' || created_at from plait.runs;
+insert into plait.run_labels (namespace, key, value, created_at, run_id)
+select 'default', 'n', (n % 9)::text, n, 'run-' || n from generate_series(1, 5000) as n;
 analyze;
 """
 SHARDS = list(range(64))
+
+
+@pytest.fixture(scope="module")
+def filled(postgres_server: Postgres) -> Iterator[str]:
+    """A database that is only asked how it would answer."""
+    url = postgres_server.create_database()
+
+    async def fill() -> None:
+        async with opened_at(url), looking_in(url) as db:
+            await db.execute(FILL)
+
+    asyncio.run(fill())
+    yield url
+    postgres_server.drop_database(url)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +89,8 @@ SHARDS = list(range(64))
         ),
     ],
 )
-async def test_a_hot_query_uses_its_index(postgres_url: str, query: str, args: tuple[object, ...], index: str):
-    async with opened_at(postgres_url), looking_in(postgres_url) as db:
-        await db.execute(FILL)
+async def test_a_hot_query_uses_its_index(filled: str, query: str, args: tuple[object, ...], index: str):
+    async with looking_in(filled) as db:
         [plan] = json.loads(await db.fetchval(f"explain (format json) {(SQL | QUEUES)[query]}", *args))
     nodes = list(parts(plan["Plan"]))
     assert index in {node.get("Index Name") for node in nodes}, plan
@@ -90,15 +110,6 @@ async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_ta
     assert "Seq Scan" not in {node["Node Type"] for node in scans}
 
 
-FILL_TEXTS = """
-insert into plait.run_texts (run, namespace, created_at, part, text)
-select number, namespace, created_at, 0, id || ' customer-' || created_at from plait.runs;
-insert into plait.run_labels (namespace, key, value, created_at, run_id)
-select 'default', 'n', (n % 9)::text, n, 'run-' || n from generate_series(1, 5000) as n;
-analyze;
-"""
-
-
 @pytest.mark.parametrize(
     ("index", "key", "used"),
     [
@@ -110,14 +121,12 @@ analyze;
         ("of_text", ("default", "", ""), "run_texts_groups"),
     ],
 )
-async def test_a_list_reads_its_index(postgres_url: str, index: Index, key: tuple[str, ...], used: str):
+async def test_a_list_reads_its_index(filled: str, index: Index, key: tuple[str, ...], used: str):
     text = TextMatch("customer-77", ("customer-77",), (), anywhere=True) if "text" in index else None
     step = Rows(Source(index, (key,)), text)
-    async with opened_at(postgres_url) as store, looking_in(postgres_url) as db:
-        await db.execute(FILL + FILL_TEXTS)
-        async with store._use(store._lists) as connection:
-            arguments = row_arguments(RunFilter(namespace="default", limit=10), step)
-            [plan] = json.loads(await connection.fetchval(f"explain (format json) {ROWS[index]}", *arguments))
+    async with opened_at(filled) as store, store._use(store._lists) as connection:
+        arguments = row_arguments(RunFilter(namespace="default", limit=10), step)
+        [plan] = json.loads(await connection.fetchval(f"explain (format json) {ROWS[index]}", *arguments))
     nodes = list(parts(plan["Plan"]))
     assert used in {node.get("Index Name") for node in nodes}, plan
     assert "Seq Scan" not in {node["Node Type"] for node in nodes}, plan

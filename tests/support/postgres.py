@@ -13,10 +13,8 @@ folder when this process is gone, however it went.
 
 import os
 import pwd
-import random
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -30,9 +28,9 @@ from typing import Any, Self
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
 
+from tests.support.ports import free_port
+
 START_SECONDS = 30
-# Below the ports that systems give to outgoing connections, so that nobody takes ours while the server is down.
-PORTS = range(20_000, 32_000)
 
 
 _DROP_SCHEMAS = """
@@ -211,17 +209,6 @@ def _readable_binaries(home: Path, account: dict[str, Any]) -> Path:
         if (installed / part).is_dir():
             shutil.copytree(installed / part, home / "site-packages" / part)
     return home / "site-packages"
-
-
-def free_port() -> int:
-    for port in random.sample(PORTS, 100):
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise RuntimeError(f"no free port from {PORTS.start} to {PORTS.stop}")
 
 
 def _run(*command: str | Path, **options: Any) -> None:

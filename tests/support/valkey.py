@@ -22,7 +22,8 @@ from typing import Any, Self
 
 import redis
 
-from tests.support.postgres import free_port, unprivileged_account
+from tests.support.ports import free_port
+from tests.support.postgres import unprivileged_account
 
 START_SECONDS = 20
 _UNTIL_THE_PIPE_CLOSES = '"$@" & server=$!; cat; kill -9 $server; wait $server'

@@ -1,11 +1,12 @@
 """`survives_every_crash`: what it tries, and what it finds."""
 
 import asyncio
+import itertools
 
 import pytest
 
-from plait import Context, step_info, workflow
-from plait.testing import CrashFailure, Sim, SimRun, survives_every_crash
+from plait import Context, CriticalError, afl, step_info, workflow
+from plait.testing import CrashFailure, Effects, Sim, SimRun, sim, survives_every_crash
 
 from .flows import double, doubled, hopeless, listener, order, regretted
 
@@ -85,3 +86,63 @@ async def test_a_workflow_that_changes_its_mind_on_replay_is_caught():
 
     with pytest.raises(CrashFailure, match="blocked"):
         await survives_every_crash(fickle)
+
+
+async def test_an_effect_that_has_another_key_after_a_crash_is_caught():
+    effects = Effects()
+    drawn = itertools.count()
+
+    @workflow(name="restless")
+    async def restless(ctx: Context) -> None:
+        async def act() -> None:
+            effects.note(f"call {next(drawn)}")
+
+        await ctx.step("act", act)
+
+    with pytest.raises(CrashFailure, match="changed how `restless` ends"):
+        await survives_every_crash(restless, effects=effects)
+
+
+async def test_effects_are_told_with_their_keys_each_once():
+    effects = Effects()
+
+    @workflow(name="steady")
+    async def steady(ctx: Context) -> None:
+        async def act() -> None:
+            effects.note("act")
+
+        await ctx.step("act", act)
+
+    await survives_every_crash(steady, effects=effects)
+    assert (effects.names, effects.of("act")) == (["act"], ["run:act:0"])
+
+
+async def test_what_happens_to_children_is_compared_too():
+    seen: list[str] = []
+
+    @workflow(name="forgetful-child")
+    async def child(ctx: Context) -> None:
+        async def act() -> None:
+            seen.append("asked")
+            if len(seen) > 1:
+                raise CriticalError("not twice")
+
+        await ctx.step("act", act)
+
+    @workflow(name="careless")
+    async def careless(ctx: Context) -> None:
+        await ctx.start_child("child", child, None)
+
+    with pytest.raises(CrashFailure, match="changed how `careless` ends"):
+        await survives_every_crash(careless, definitions=[child])
+
+
+async def test_a_simulation_waits_for_a_child_that_is_compiled_in_a_thread():
+    source = "namespace t { workflow W() => (n: Long = 3) }  // seen by no other test"
+
+    @workflow(name="compiles")
+    async def compiles(ctx: Context) -> object:
+        return await ctx.child("program", afl(source, "t.W"), {})
+
+    async with sim([compiles]) as found:
+        assert await found.run(compiles) == {"n": 3}

@@ -35,6 +35,10 @@ class Definition(Shape, frozen=True, kw_only=True):
     doc: str = ""
     input_schema: Any = None
     output_schema: Any = None
+    owner: str = ""
+    """The saved definition that it is a part of, and whose versions and tags it has."""
+    offers: list[str] = []
+    """What is in it and can be started by a name of its own."""
     tags: dict[str, str]
     versions: list[Version]
 

@@ -16,6 +16,9 @@ MAX_WAIT_MS = 30_000
 """A request that waits longer looks dead to what is on its way."""
 
 
+MessageId = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^~]")]
+
+
 class RunState(Shape, frozen=True, kw_only=True):
     """The status of a run after the request."""
 
@@ -53,7 +56,7 @@ class PatchedRun(RunState, frozen=True, kw_only=True):
 class SendMessage(Body, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=1000)]
     body: Any = None
-    id: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[^~]")] | None = None
+    id: MessageId | None = None
     """The same id twice is one message, with one answer."""
     wait_ms: Annotated[int, Meta(ge=1, le=MAX_WAIT_MS)] | None = None
     """How long to wait for the run's answer. Without it, the reply comes when the message is durable."""

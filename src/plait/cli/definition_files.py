@@ -1,8 +1,9 @@
-"""Definitions in JSON files: which dialect one is of, and what it says."""
+"""Definitions in files, as JSON or as source text: which dialect one is of, and what it says."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from plait.kernel.errors import InvalidInput
@@ -24,7 +25,7 @@ class DefinitionFile:
 def read_definition_file(name: str) -> DefinitionFile | None:
     """None if it is of no dialect that recognises its definitions."""
     if not name.endswith(SUFFIX):
-        return None
+        return _read_source(Path(name)) if name.endswith(_suffixes()) else None
     content = read_json(f"@{name}", "the definition")
     if not isinstance(content, dict):
         return None
@@ -36,12 +37,27 @@ def read_definition_file(name: str) -> DefinitionFile | None:
     return None
 
 
+def _read_source(path: Path) -> DefinitionFile | None:
+    for dialect in dialects():
+        extension = extension_of(dialect)
+        found = extension.content(path)
+        if found is not None:
+            return DefinitionFile(dialect, extension, found)
+    return None
+
+
+def _suffixes() -> tuple[str, ...]:
+    """Of files with definitions as source text."""
+    return tuple(each for dialect in dialects() for each in extension_of(dialect).suffixes if each != SUFFIX)
+
+
 def must_be_definition(name: str) -> DefinitionFile:
-    found = read_definition_file(name)
+    """Also a directory, which elsewhere might be called like a definition."""
+    found = _read_source(Path(name)) if Path(name).is_dir() else read_definition_file(name)
     if found is None:
         raise InvalidInput(
             "cli.no_definition",
             f"{name} holds no definition",
-            fix="name a JSON file that holds a graph",
+            fix=f"name a JSON file that holds a definition, or a file or directory of {' or '.join(_suffixes())}",
         )
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -82,6 +83,10 @@ class Extension:
     def recognises(self, content: Mapping[str, Any]) -> bool:
         """Whether a JSON file with this content is surely a definition of this dialect."""
         return False
+
+    def content(self, path: Path) -> dict[str, Any] | None:
+        """The definition in a file or a directory that is no JSON; None if it is not of this dialect."""
+        return None
 
     def definition(self, content: dict[str, Any]) -> Startable:
         """What such a file defines."""

@@ -20,6 +20,8 @@ from .run_request import Outcome, RunRequest, watched
 from .session import working
 from .target import Target
 
+_NOT_LOADED = "CODE_NOT_LOADED"
+"""Of a name that nothing has: neither code that is loaded, nor what is saved."""
 _PARKED = {"message", "sleep", "approval", "child", "blocked"}
 """Reasons for which a run waits on disk, where new code does not reach it."""
 
@@ -63,7 +65,8 @@ async def _start(engine: Engine, request: RunRequest, target: Target, known: Run
             subject=request.subject,
         )
     except NotFound as error:
-        if target.local or target.definition != request.target or error.fix.startswith(DID_YOU_MEAN):
+        named = target.definition == request.target and not target.local
+        if not named or error.code != _NOT_LOADED or error.fix.startswith(DID_YOU_MEAN):
             raise
         fix = "name the code that has it: plait run MODULE:FUNCTION"
         raise NotFound(error.code, error.what, why=error.why, fix=fix) from None

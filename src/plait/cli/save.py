@@ -23,7 +23,9 @@ Expected = Annotated[
 
 def save(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Under which it is started.", show_default=False)],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="The definition, as JSON.", show_default=False)],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="The definition: JSON, or source such as .afl.", show_default=False)
+    ],
     breaking: Annotated[bool, typer.Option("--breaking", help="Take the next major version.")] = False,
     expected: Expected = None,
     namespace: Namespace = None,

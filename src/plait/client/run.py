@@ -13,6 +13,7 @@ from plait.api.agent import AgentRecords
 from plait.api.event import EventPage
 from plait.api.log import LogPage
 from plait.api.picture import Picture
+from plait.api.published import LastPublished, PublishedValue, QueryAnswer, published_in
 from plait.api.run import RunDetail, RunRef
 from plait.api.run_action import MessageReceipt, PatchedRun, RunState
 from plait.api.timeline import Bar, Timeline
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 
 _PAGE = 5_000
 _BLOCKED_CHECK = 1.0
+"""Seconds between checks whether a run is blocked, for which there is no event."""
 _WAIT_MS = 10_000
 """How long one request waits for an answer; then another one does."""
-"""Seconds between checks whether a run is blocked, for which there is no event."""
 
 
 class RemoteRun:
@@ -156,28 +157,54 @@ class RemoteRun:
         """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
         key = self._ids.key() if id is None else id  # with an id of ours it can be sent again
         content = {"name": name, "body": body, "id": key}
-        return (await self._message(content)).id
+        sent = await self._transport.post(
+            self._path("messages"), MessageReceipt, content, self._query(), idempotent=True
+        )
+        return sent.id
 
     async def ask(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
         """Sends a message and waits for the run's answer, which may take long; None if its dialect gives none. The same
         `id` twice is one message, and gets the same answer. Raises TimeoutError if there is none `wait` seconds after
         the message is durable."""
         content = {"name": name, "body": body, "id": self._ids.key() if id is None else id}
+        return await self._answer(self._path("messages"), content, wait)
+
+    async def _answer(self, path: str, content: Mapping[str, Any], wait: float | None) -> Any:
         left = math.inf if wait is None else max(1, round(wait * 1000))
         longest = min(_WAIT_MS, round(self._transport.timeout * 500))  # the reply must come before the timeout
         while True:
             wait_ms = min(longest, left)
-            found = await self._message(content | {"wait_ms": wait_ms})
+            sent = {**content, "wait_ms": wait_ms}
+            found = await self._transport.post(path, MessageReceipt, sent, self._query(), idempotent=True)
             if found.answered:
                 return found.answer
             left -= wait_ms
             if left <= 0:
                 raise TimeoutError
 
-    async def _message(self, content: Mapping[str, Any]) -> MessageReceipt:
-        return await self._transport.post(
-            self._path("messages"), MessageReceipt, content, self._query(), idempotent=True
-        )
+    async def query(self, name: str, argument: Any = None) -> Any:
+        """What the run's code answers to a query; also after its end. Changes nothing."""
+        path, content = self._path("queries", name), {"argument": argument}
+        return (await self._transport.post(path, QueryAnswer, content, self._query(), idempotent=True)).answer
+
+    async def update(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
+        """Has the run's code handle an update, and gives its answer, as `ask` does; with the same `id` that is the
+        first one. An update that the run's validator rejects raises `InvalidInput`."""
+        content = {"body": body, "id": self._ids.key() if id is None else id}
+        return await self._answer(self._path("updates", name), content, wait)
+
+    async def published(self, key: str, default: Any = None) -> Any:
+        """The last value that the run has published under this key."""
+        found = await self._transport.get(self._path("published", key), LastPublished, self._query())
+        return found.value if found.found else default
+
+    async def stream(self, key: str, after: int = 0) -> AsyncIterator[PublishedValue]:
+        """The values that the run publishes under this key, in order, until it has ended; those of events after number
+        `after`."""
+        async with aclosing(cast("AsyncGenerator[list[Recorded]]", self.follow(after))) as batches:
+            async for batch in batches:
+                for value in published_in(batch, key):
+                    yield value
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, the compensations of its steps run first. No effect on an ended run."""

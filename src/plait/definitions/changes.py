@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.definitions import Description
+from plait.kernel.definitions import Description, Offer
 from plait.kernel.events import Event
 
 Move = Literal["move", "undo", "redo"]
@@ -26,6 +26,8 @@ class VersionSaved(Event, frozen=True, tag="version.saved"):
     """An `About`; folding need not look into it."""
     patches: int = 0
     """How many patches lie between its text and a version whose text is whole."""
+    offers: tuple[str, ...] = ()
+    """Other names under which parts of it can be started."""
 
 
 class TagMoved(Event, frozen=True, tag="tag.moved"):
@@ -57,10 +59,17 @@ class About(msgspec.Struct, frozen=True, omit_defaults=True):
     doc: str = ""
     input_schema: Any = None
     output_schema: Any = None
+    offers: list[Offer] = []
 
 
 def saved(description: Description, patches: int = 0) -> VersionSaved:
-    about = About(description.doc, description.input_schema, description.output_schema)
+    about = About(description.doc, description.input_schema, description.output_schema, description.offers)
     return VersionSaved(
-        description.dialect, description.name, description.version, description.hash, values.encode(about), patches
+        description.dialect,
+        description.name,
+        description.version,
+        description.hash,
+        values.encode(about),
+        patches,
+        tuple(each.name for each in description.offers),
     )

@@ -25,17 +25,18 @@ from plait.kernel.records import Records
 from .changes import saved
 from .deleting import delete
 from .hashing import content_hash
-from .index import Entry, History, Index
+from .index import Entry, History, Index, current
 from .json_diff import Operation, diff
 from .library import CODE, Library, Texts
 from .names import check_name, check_tag, check_version
 from .nearest import did_you_mean, some_of
 from .numbering import MAIN
+from .offers import check_one_owner, check_own, with_contents, withdrawn
 from .overview import Loaded, Overview
 from .patching import patched
 from .reference import DefinitionRef, parse
 from .saved import Saved
-from .saving import Request, Saving, current, other_dialect
+from .saving import Request, Saving, other_dialect
 from .tags import check_expected, move, remove, step
 from .uploads import Uploads
 from .versions import Known, choose
@@ -122,7 +123,7 @@ class Definitions:
     async def diff(self, name: str, old: str, new: str, namespace: str = DEFAULT_NAMESPACE) -> list[Operation]:
         """The operations that make one version into another."""
         before, after = [(await self.version(name, each, namespace))[0] for each in (old, new)]
-        return diff(_content(before), _content(after))
+        return diff(before.content(), after.content())
 
     async def revision(self, namespace: str = DEFAULT_NAMESPACE) -> int:
         """A number that grows with each change of what is saved there, by any process."""
@@ -162,6 +163,8 @@ class Definitions:
         if not history.versions:
             return None
         entry = current(history) if at is None else _saved_entry(name, at, history)
+        if entry is None and at is None:
+            raise withdrawn(name, history)
         if entry is None:
             raise Overview(namespace, self._loaded(), saved, Index(), self._clock.now()).no_version(name, at or "")
         return await self._library.document(namespace, name, entry)
@@ -183,7 +186,9 @@ class Definitions:
 
     async def unknown(self, label: str, namespace: str, refusal: PlaitError) -> PlaitError:
         """The refusal of a dialect that has no such name, with what else is there to be meant."""
-        saved = sorted((await self._library.index(namespace)).names())
+        index = await self._library.index(namespace)
+        check_one_owner(parse(label).name, index)
+        saved = sorted(index.names())
         if not saved:
             return refusal
         why = f"{refusal.why}; saved: {some_of(saved)}" if refusal.why else f"saved: {some_of(saved)}"
@@ -194,7 +199,7 @@ class Definitions:
         """Nobody sees or starts what is saved as `name` any more, and its tags are gone; durable when this returns.
         Runs that exist go on with what they started with. To save the name again brings it back. With `expected`, only
         if that is the version that the plain name means."""
-        overview = await self._overview(namespace)
+        overview = await self._own(name, namespace)
         overview.versions(name)
         await self._library.change(namespace, delete(name, expected))
 
@@ -205,14 +210,14 @@ class Definitions:
     ) -> Definition:
         """Puts a tag on a version, or moves it there. With `expected`, only if that is the version it is on."""
         check_tag(tag)
-        overview = await self._overview(check_namespace(namespace))
+        overview = await self._own(name, check_namespace(namespace))
         target = overview.version(name, version).entry.version
 
         await self._library.change(namespace, move(name, tag, target, expected))
         return overview.definition(name)
 
     async def untag(self, name: str, tag: str, namespace: str = DEFAULT_NAMESPACE) -> Definition:
-        overview = await self._overview(namespace)
+        overview = await self._own(name, namespace)
         overview.versions(name)
         await self._library.change(namespace, remove(name, tag))
         return overview.definition(name)
@@ -245,7 +250,8 @@ class Definitions:
         expected: str | None = None,
     ) -> Saved:
         bundle = self._bundle(draft.dialect)
-        warnings = await bundle.check_definition(_content(draft), namespace)
+        warnings = await bundle.check_definition(draft.content(), namespace)
+        draft = await with_contents(bundle, draft, namespace)
         saving = Saving(
             Request(
                 draft=draft,
@@ -259,6 +265,7 @@ class Definitions:
         return Saved(Known(saving.entry(index), namespace, None).version(), saving.new, tuple(warnings))
 
     async def _current(self, name: str, namespace: str) -> Description:
+        check_own(name, await self._library.index(namespace))
         found = await self.find(name, namespace)
         if found is None:
             (await self._overview(namespace)).versions(name)  # unknown, unless it is code
@@ -270,7 +277,7 @@ class Definitions:
     async def _step(
         self, name: str, tag: str, way: Literal["undo", "redo"], namespace: str, expected: str | None
     ) -> Definition:
-        overview = await self._overview(namespace)
+        overview = await self._own(name, namespace)
         overview.versions(name)
         await self._library.change(namespace, step(name, tag, way, expected))
         return overview.definition(name)
@@ -283,6 +290,12 @@ class Definitions:
             return label
         unlabelled = any(version == each.version == each.hash for each in self._loaded().get(name, ()))
         return name if unlabelled else str(DefinitionRef(name, version))
+
+    async def _own(self, name: str, namespace: str) -> Overview:
+        """For changes of a name; refuses one that only another definition has."""
+        overview = await self._overview(namespace)
+        check_own(name, overview.saved)
+        return overview
 
     async def _overview(self, namespace: str) -> Overview:
         saved, remembered = await self._library.index(namespace), await self._library.index(CODE)
@@ -323,8 +336,3 @@ def _saved_entry(name: str, at: str, history: History) -> Entry | None:
     saved = [Known(entry, "", None) for entry in history.versions]
     known = choose(name, saved, history.tags.get(at, at))
     return None if known is None else known.entry
-
-
-def _content(saved: Description) -> dict[str, Any]:
-    """As its dialect reads it."""
-    return saved.body if saved.body is not None else {"source": saved.source}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from plait.kernel.errors import InvalidInput, NotFound
 
 from .changes import Change, DefinitionDeleted
-from .index import Index
+from .index import Index, current
 from .numbering import MAIN
-from .saving import current
 from .tags import Decide, check_expected
 
 

@@ -13,6 +13,7 @@ from plait.kernel.definitions import Description
 from plait.kernel.ids import Millis
 
 from .changes import About, Change, DefinitionDeleted, TagMoved, TagRemoved, VersionSaved
+from .numbering import MAIN
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
@@ -24,6 +25,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     at: Millis
     patches: int = 0
     """Between its text and a version whose text is whole."""
+    offers: tuple[str, ...] = ()
+    """Other names under which parts of it can be started."""
+    owner: str = ""
+    """The definition that it is a version of, where it was found by the name of an offer."""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -45,9 +50,17 @@ class History(msgspec.Struct):
     """By tag: what was undone since its last move, the latest last."""
     deleted: bool = False
     """What is saved is hidden until it is saved again. A label is never used twice, so its versions stay."""
+    offer: str = ""
+    """Of a view of another name's history: the offer that was looked for."""
+    withdrawn: bool = False
+    """That offer is not in the version that the other name means now."""
 
     def told(self) -> About:
-        return values.decode(self.about, About | None) or About()
+        about = values.decode(self.about, About | None) or About()
+        if not self.offer:
+            return about
+        offer = next((each for each in about.offers if each.name == self.offer), None)
+        return About() if offer is None else About(offer.doc, offer.input_schema, offer.output_schema)
 
 
 _decoder = msgspec.json.Decoder(dict[str, History])
@@ -62,11 +75,49 @@ class Index:
     def __init__(self, histories: dict[str, History] | None = None) -> None:
         self._histories = {} if histories is None else histories
         self._seen = {(name, *each.key) for name, history in self._histories.items() for each in history.versions}
+        self._owners: dict[str, set[str]] = {}
+        for name, history in self._histories.items():
+            self._note_offers(name, history.versions)
 
     def history(self, name: str) -> History:
-        """Empty for a name that nobody used, or that was deleted; not to be changed."""
+        """Empty for a name that nobody used, or that was deleted; not to be changed. Of a name that a definition
+        offers: the versions that do, with the tags that are on them."""
         found = self.past(name)
+        if found.versions and not found.deleted:
+            return found
+        owners = self.owners(name)
+        if len(owners) == 1:
+            return self._offered(owners[0], name)
         return _NOTHING if found.deleted else found
+
+    def readable(self, name: str) -> History:
+        """The same, also if it was deleted."""
+        found = self.past(name)
+        owners = sorted(self._owners.get(name, ()))
+        return found if found.versions or len(owners) != 1 else self._offered(owners[0], name)
+
+    def owners(self, name: str) -> list[str]:
+        """The definitions that offer a name."""
+        return [each for each in sorted(self._owners.get(name, ())) if not self.past(each).deleted]
+
+    def _offered(self, owner: str, name: str) -> History:
+        found = self.past(owner)
+        versions = [msgspec.structs.replace(each, owner=owner) for each in found.versions if name in each.offers]
+        labels = {each.version for each in versions}
+        meant = current(found)
+        return History(
+            versions,
+            found.about,
+            {tag: version for tag, version in found.tags.items() if version in labels},
+            offer=name,
+            withdrawn=meant is None or name not in meant.offers,
+        )
+
+    def _note_offers(self, name: str, versions: Iterable[Entry]) -> None:
+        for entry in versions:
+            for offer in entry.offers:
+                if offer != name:
+                    self._owners.setdefault(offer, set()).add(name)
 
     def past(self, name: str) -> History:
         """Also if it was deleted."""
@@ -76,8 +127,10 @@ class Index:
         return (version.name, version.dialect, version.version, version.hash) in self._seen
 
     def names(self) -> Iterable[str]:
-        """Those that have versions, and were not deleted."""
-        return (name for name, history in self._histories.items() if history.versions and not history.deleted)
+        """Those that have versions, and were not deleted; and what they offer."""
+        own = {name for name, history in self._histories.items() if history.versions and not history.deleted}
+        offered = (name for name in self._owners if name not in own and not self.history(name).withdrawn)
+        return [*own, *(name for name in offered if self.history(name).versions)]
 
     def apply(self, change: Change, at: Millis) -> None:
         """Saving the same version again changes nothing: it may have been read from an older record before."""
@@ -85,10 +138,11 @@ class Index:
         match change:
             case VersionSaved():
                 history.deleted = False
-                entry = Entry(change.dialect, change.version, change.hash, at, change.patches)
+                entry = Entry(change.dialect, change.version, change.hash, at, change.patches, change.offers)
                 if (change.name, *entry.key) not in self._seen:
                     self._seen.add((change.name, *entry.key))
                     history.versions.append(entry)
+                    self._note_offers(change.name, [entry])
                     history.about = change.about
             case TagMoved():
                 _move(history, change)
@@ -108,6 +162,19 @@ class Index:
     @classmethod
     def restore(cls, snapshot: Raw) -> Index:
         return cls(_decoder.decode(snapshot))
+
+
+def current(history: History) -> Entry | None:
+    """The version that the plain name means: that of the tag `main`, or else the newest."""
+    if history.withdrawn:
+        return None
+    main = history.tags.get(MAIN)
+    found = (entry for entry in reversed(history.versions) if entry.version == main)
+    return next(found, None) or last(history)
+
+
+def last(history: History) -> Entry | None:
+    return history.versions[-1] if history.versions else None
 
 
 def _move(history: History, change: TagMoved) -> None:

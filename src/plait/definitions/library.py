@@ -87,8 +87,8 @@ class Library:
 
     async def document(self, namespace: str, name: str, entry: Entry) -> Description:
         """One version, whole."""
-        id = documents.document_id(entry.dialect, name, entry.version, entry.hash)
-        return await self._materialised.get(namespace, id, chained=entry.patches > 0)
+        id = documents.document_id(entry.dialect, entry.owner or name, entry.version, entry.hash)
+        return (await self._materialised.get(namespace, id, chained=entry.patches > 0)).chosen(name)
 
     async def save(self, namespace: str, decide: Callable[[Index], Texts]) -> Index:
         """Keeps new versions and the changes that go with them, all or none; durable when this returns. `decide` raises

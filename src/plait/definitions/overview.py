@@ -37,7 +37,7 @@ class Overview:
 
     def versions(self, name: str, *, deleted: bool = False) -> list[Known]:
         """Oldest first; with `deleted`, also those of a definition that was deleted."""
-        kept = {**self._kept(name), self.namespace: self.saved.past(name)} if deleted else self._kept(name)
+        kept = {**self._kept(name), self.namespace: self.saved.readable(name)} if deleted else self._kept(name)
         found = merged(self.loaded.get(name, ()), kept, self.now)
         if not found:
             raise self._unknown(name)
@@ -68,6 +68,8 @@ class Overview:
             doc=about.doc,
             input_schema=about.input_schema,
             output_schema=about.output_schema,
+            owner=newest.entry.owner,
+            offers=[each for each in newest.entry.offers if each != name] if not newest.entry.owner else [],
             tags=dict(self.tags(name)),
             versions=[known.version() for known in reversed(versions)],
         )

@@ -16,13 +16,7 @@ from .hashing import content_hash
 
 def patched(base: Description, operations: object, description: str) -> Description:
     """The draft of the version that follows; refuses what can't be applied."""
-    if base.body is None:
-        raise InvalidInput(
-            "definitions.not_patchable",
-            f"`{base.name}@{base.version}` is source text, which has no JSON to patch",
-            fix="save the new text",
-        )
-    found = json_patch.apply(base.body, operations)
+    found = json_patch.apply(base.content(), operations)
     body = values.decode(values.encode(found))  # as it will be read
     if not isinstance(body, dict):
         raise InvalidInput(
@@ -34,4 +28,7 @@ def patched(base: Description, operations: object, description: str) -> Descript
         operations=cast("list[dict[str, Any]]", msgspec.to_builtins(operations)),
         description=values.text("the description", description),
     )
-    return msgspec.structs.replace(base, version="", hash=content_hash(body), body=body, patch=patch)
+    whole = base.body is None  # what was saved as text has nothing that a patch could lead on from
+    return msgspec.structs.replace(
+        base, version="", hash=content_hash(body), source="", body=body, patch=None if whole else patch
+    )

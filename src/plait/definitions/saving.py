@@ -8,7 +8,7 @@ from plait.kernel.definitions import Description, Numbering
 from plait.kernel.errors import Conflict
 
 from .changes import Change, TagMoved, saved
-from .index import Entry, History, Index
+from .index import Entry, History, Index, current, last
 from .numbering import MAIN, next_label
 from .tags import check_expected
 
@@ -86,7 +86,7 @@ class Saving:
         """Without a label only the current version counts: to save what an older one said makes that the newest."""
         label, draft = self._request.label, self._draft
         if label is None:
-            found = current(history) if self._request.follows_main else _last(history)
+            found = current(history) if self._request.follows_main else last(history)
             return found if found is not None and found.hash == draft.hash else None
         known = next((each for each in history.versions if each.version == label), None)
         if known is not None and known.hash != draft.hash:
@@ -102,17 +102,6 @@ class Saving:
         for entry in history.versions[:1]:
             if entry.dialect != self._draft.dialect:
                 raise other_dialect(self._draft.name, entry.dialect, deleted=history.deleted)
-
-
-def current(history: History) -> Entry | None:
-    """The version that the plain name means: that of the tag `main`, or else the newest."""
-    main = history.tags.get(MAIN)
-    found = (entry for entry in reversed(history.versions) if entry.version == main)
-    return next(found, None) or _last(history)
-
-
-def _last(history: History) -> Entry | None:
-    return history.versions[-1] if history.versions else None
 
 
 def _patches(history: History, whole: Description) -> int:

@@ -66,6 +66,9 @@ if TYPE_CHECKING:
 
     from .redis_path import RedisPath
 
+_NAMES = (str, Reference)
+"""Definitions that are asked for by name."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
@@ -75,6 +78,7 @@ class Services:
     clock: Clock
     limits: Limits
     subscriptions: Subscriptions
+    observers: Observers
     executors: CommonExecutors
     models: Models
     alive: Callable[[], Any]
@@ -165,6 +169,7 @@ class Engine:
             clock=clock,
             limits=limits,
             subscriptions=self.kernel.subscriptions,
+            observers=self.observers,
             executors=self.executors,
             models=agents.models,
             alive=self._hosts,
@@ -252,6 +257,11 @@ class Engine:
         return self._bundles
 
     @property
+    def loaded_bundles(self) -> list[Bundle]:
+        """Of the dialects that something has asked for."""
+        return list(self._bundles.values())
+
+    @property
     def tools(self) -> ToolList:
         """What pipelines of agents were promoted to, in the namespace `default`; `.of(...)` gives another's."""
         from plait.agents.promotion.tool_list import ToolList
@@ -312,8 +322,9 @@ class Engine:
         depth, are shown to API callers with the right `pii:read` only. `by` says who starts it."""
         kernel = self.kernel
         kernel.must_live()
-        labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in (labels or {}).items()}
-        by = values.text("`by`", by, max_length=400)
+        if labels := labels or {}:
+            labels = {values.text("a label", k): values.text(f"label {k!r}", v) for k, v in labels.items()}
+        by = values.text("`by`", by, max_length=400) if by else ""
         if subject is not None:
             labels[SUBJECT] = subject_text(subject)
         if SUBJECT in labels:
@@ -330,13 +341,13 @@ class Engine:
         if id is None or not await self._exists(row, resolved.taken):
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
-            if by or isinstance(definition, str | Reference):
+            if by or isinstance(definition, _NAMES):
                 start = msgspec.structs.replace(start, by=by, reference=_asked(definition, resolved))
             while not (created := await kernel.create(row, start) == "ok"):
                 if await self._exists(row, resolved.taken):
                     break
                 # Whoever was first has failed to start it
-        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created=created)
+        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
         """A handle on a run that exists, running or ended."""
@@ -386,7 +397,7 @@ class Engine:
     async def plan(self, definition: object, input: Any = None, namespace: str = DEFAULT_NAMESPACE) -> Plan:
         """What a run would do, as far as can be told; refuses what no `start` could make good."""
         self.kernel.must_live()
-        if isinstance(definition, str | Reference):
+        if isinstance(definition, _NAMES):
             bundle, name, dialect = self._named(definition)
             return await self._names.plan(bundle, name, input, namespace, dialect)
         return await self._bundle_of(definition).plan(definition, input, namespace)
@@ -418,7 +429,7 @@ class Engine:
 
     async def _resolved(self, definition: object, input: object, namespace: str) -> tuple[str, Resolved]:
         """With its dialect."""
-        if isinstance(definition, str | Reference):
+        if isinstance(definition, _NAMES):
             bundle, name, dialect = self._named(definition)
             found = await self._names.resolve(bundle, name, input, namespace, dialect)
             return found.dialect or bundle.name, found

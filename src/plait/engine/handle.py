@@ -12,6 +12,7 @@ from msgspec import Raw
 
 from plait.api.agent import AgentRecords
 from plait.api.picture import Picture
+from plait.api.published import PublishedValue, published_in
 from plait.api.timeline import Bar
 from plait.kernel import values
 from plait.kernel.bundle import Bundle
@@ -20,13 +21,14 @@ from plait.kernel.cause import cause_of
 from plait.kernel.errors import Busy, Conflict, Erased, ErrorInfo, InvalidInput, NotFound, PlaitError, RunFailed
 from plait.kernel.events import ApprovalClosed, Recorded
 from plait.kernel.ids import Epoch, Millis, RunId, Seq, caller_id
-from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Resume
+from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Purpose, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.store import InboxRow, Line, LogRow, Past, RunRow, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 
+from . import answers
 from .ask import answer_of, ask, ask_message, refusal_of, unanswered
 from .forks import blobs_of, cut
 from .run_details import picture_of, waiting_of
@@ -44,7 +46,7 @@ class Handle(Generic[T]):
     """One run: wait for its result, look at it, tell it something, take it back. What touches the store is awaited."""
 
     def __init__(
-        self, kernel: Kernel, run_id: RunId, namespace: str, returns: Any = Any, *, created: bool = False
+        self, kernel: Kernel, run_id: RunId, namespace: str, returns: Any = Any, created: bool = False
     ) -> None:
         self._kernel = kernel
         self._run_id = run_id
@@ -174,15 +176,56 @@ class Handle(Generic[T]):
         `id` twice is one message, and gets the same answer: to wait no longer is no loss. Raises what the run has
         against the message, that it ended without an answer, or TimeoutError if there is none `wait` seconds after the
         message is durable."""
-        row = await self.readable()
+        return await self._asked(await self.readable(), name, body, id, wait, "message")
+
+    async def _asked(
+        self, row: RunRow, name: str, body: Any, id: str | None, wait: float | None, purpose: Purpose
+    ) -> Any:
         if row.status != "running":
             taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
             if taken is None:
                 raise unanswered(self._run_id, row.status)
             return answer_of(taken)
-        return await ask_message(self._kernel, self._run_id, self._message(row, name, body, id, asks=True), wait)
+        message = self._message(row, name, body, id, asks=True, purpose=purpose)
+        return await ask_message(self._kernel, self._run_id, message, wait)
 
-    def _message(self, row: RunRow, name: str, body: Any, id: str | None, *, asks: bool = False) -> Message:
+    async def query(self, name: str, argument: Any = None) -> Any:
+        """What the run's code answers to a query; also after its end. Changes nothing, and leaves no trace in the
+        log."""
+        return await answers.query(self._kernel, await self.readable(), name, argument)
+
+    async def update(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
+        """Has the run's code handle an update, and gives its answer, as `ask` does; with the same `id` that is the
+        first one. An update that the run's validator rejects raises `InvalidInput`, and leaves no trace in the log."""
+        row = await self.readable()
+        answers.answering(self._kernel, row, "updates")
+        if row.blocked is not None:
+            raise Conflict(row.blocked.code, f"run {self.id} is blocked", why=row.blocked.message)
+        return await self._asked(row, name, body, id, wait, "update")
+
+    async def published(self, key: str, default: Any = None) -> Any:
+        """The last value that the run has published under this key."""
+        found = await answers.published(self._kernel, await self.readable(), key)
+        return default if found is None else values.decode(found)
+
+    async def stream(self, key: str, after: int = 0) -> AsyncIterator[PublishedValue]:
+        """The values that the run publishes under this key, in order, until it has ended; those of events after number
+        `after`. A run that drops old events, as a long loop does, drops old values with them."""
+        answers.answering(self._kernel, await self.readable(), "published values")
+        async for batch in self.follow(after):
+            for value in published_in(batch, key):
+                yield value
+
+    def _message(
+        self,
+        row: RunRow,
+        name: str,
+        body: Any,
+        id: str | None,
+        *,
+        asks: bool = False,
+        purpose: Purpose = "message",
+    ) -> Message:
         kernel = self._kernel
         if row.full:
             limit = kernel.limits.max_queued_messages
@@ -190,7 +233,8 @@ class Handle(Generic[T]):
         key = _message_id(id) if id is not None else kernel.ids.key()
         if not values.text("the message's name", name):
             raise InvalidInput("value.bad_text", "the message has no name", fix="name what the run listens for")
-        return Message(key, name, values.encode(body, max_bytes=kernel.limits.max_payload), kernel.clock.now(), asks)
+        sent = values.encode(body, max_bytes=kernel.limits.max_payload)
+        return Message(key, name, sent, kernel.clock.now(), asks, purpose)
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""

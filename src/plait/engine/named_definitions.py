@@ -10,7 +10,7 @@ loaded beside it. A dialect that the caller names narrows the search to what is 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -63,7 +63,7 @@ class NamedDefinitions:
                     raise
                 saved = await self._saved(name, namespace, dialect, refusal)
         owner = self._loader.bundle(saved.dialect)
-        return await use(owner, owner.read(_content(saved))), saved
+        return await use(owner, owner.read(saved.content())), saved
 
     async def _saved(self, name: str, namespace: str, dialect: str, refusal: PlaitError) -> Description:
         found = await self._definitions.find(name, namespace)
@@ -72,7 +72,3 @@ class NamedDefinitions:
         if dialect not in ("", found.dialect):
             raise other_dialect(name, found.dialect) from None
         return found
-
-
-def _content(saved: Description) -> dict[str, Any]:
-    return saved.body if saved.body is not None else {"source": saved.source}

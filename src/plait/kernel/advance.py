@@ -21,11 +21,15 @@ _INPUTS_AT_ONCE = range(100)
 def advance(run: Run, now: Millis) -> UnitOfWork:
     """All inputs that wait in the mailbox, decided one after the other."""
     state, mailbox = run.state, run.mailbox
-    now = state.at = now if now > state.at else state.at
+    if now > state.at:
+        state.at = now
+    else:
+        now = state.at
     run.was = state.status
     if run.asked:
         run.asked = []
-    unit = UnitOfWork(Write(run.id, run.shard, run.epoch, run.create, plain=True), state.seq + 1, now)
+    # Its events are numbered from the next number on
+    unit = UnitOfWork(Write(run.id, run.shard, run.epoch, run.create, True), state.seq + 1, now)  # pyright: ignore[reportArgumentType]
     run.create = None
     if run.blocked is not None:  # who wants to be rid of it must not wait for what blocks it
         mailbox = run.mailbox = deque(sorted(mailbox, key=lambda entry: type(entry[0]) is not Cancel))

@@ -33,7 +33,7 @@ from .failures import describe
 from .ids import RunId, TaskToken, caller_id, shard_of
 from .inputs import Cancel, ChildFinished, Message
 from .open_tasks import open_task, revoke, try_again
-from .replies import answer_reply
+from .replies import answer_reply, refusal_reply
 from .run import Run, letter_id
 from .store import SUBJECT, DeadLetter, InboxRow, NewChild, RunRow, Taken, own_subject
 from .task import Task
@@ -67,7 +67,8 @@ def apply(effect: Effect, run: Run, unit: UnitOfWork) -> None:
         case WithdrawApproval():
             approvals.withdraw(effect, run, unit)
         case Answer():
-            unit.take(Taken(effect.key, answer_reply(effect.body)))
+            refusal = effect.refusal
+            unit.take(Taken(effect.key, answer_reply(effect.body) if refusal is None else refusal_reply(refusal)))
         case Block():
             run.block(effect.error)
         case Finish() | FailTask() | Compensate():
@@ -159,8 +160,8 @@ def _refusal(child: StartChild, error: ErrorInfo, run: Run, unit: UnitOfWork) ->
     return InboxRow(run.id, run.shard, key, values.plain(refusal), unit.at)
 
 
-def drop_children(unit: UnitOfWork) -> set[RunId]:
+def drop_children(unit: UnitOfWork) -> frozenset[RunId]:
     """Takes back children that a limit forbids; returns their ids."""
     dropped = {child.row.id for child in unit.write.children} | {child.run_id for child in unit.unresolved or ()}
     unit.write.children, unit.unresolved = (), None
-    return dropped
+    return frozenset(dropped)

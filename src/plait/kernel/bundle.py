@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import msgspec
 from msgspec import Raw
 
-from .definitions import Description, Numbering, Plan
+from .definitions import Contents, Description, Numbering, Plan
 from .errors import ErrorInfo, Flaw, RunBlocked
 from .events import Event, Recorded
 from .ids import Millis
@@ -115,6 +115,20 @@ class MakesDrafts(Protocol):
         ...
 
 
+@runtime_checkable
+class AnswersCallers(Protocol):
+    """A dialect whose runs answer queries, take updates, and publish values. `machine` is folded up to what is
+    committed, in this process or another than the run's owner."""
+
+    def query(self, machine: Machine, name: str, argument: Raw, now: Millis) -> Raw:
+        """Reads; refuses with a `PlaitError`, `NotFound` or `Conflict` if only the owner could tell."""
+        ...
+
+    def published(self, machine: Machine, key: str) -> Raw | None:
+        """The last value of a key; None if there is none."""
+        ...
+
+
 Retell = Callable[[Recorded], Recorded | None]
 """An event in the words of other readers; None if they are not told of it."""
 
@@ -126,6 +140,15 @@ class HasFeeds(Protocol):
     @property
     def feeds(self) -> Mapping[str, Retell]:
         """By the name that readers ask for. An event keeps its number."""
+        ...
+
+
+@runtime_checkable
+class LooksInside(Protocol):
+    """A dialect whose saved definitions say what they are for, and may hold several things to start."""
+
+    async def contents(self, definition: dict[str, Any], namespace: str) -> Contents:
+        """Of one that can be saved."""
         ...
 
 

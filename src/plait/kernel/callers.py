@@ -169,9 +169,10 @@ def _fail(waiting: Iterable[asyncio.Future[Any]], error: Exception) -> None:
 
 def outcome_of(run: Run) -> Outcome | None:
     """How a run that was just committed stands; None if it goes on."""
-    match run.state.final if run.state.status != "running" else None:
-        case RunCompleted(output=output):
-            return Outcome("completed", output)
+    final = run.state.final if run.state.status != "running" else None
+    match final:
+        case RunCompleted():
+            return Outcome("completed", final.output)
         case RunFailed(error=error):
             return Outcome("failed", error=error)
         case RunCancelled() as final:

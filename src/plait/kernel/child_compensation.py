@@ -2,12 +2,13 @@
 
 A child that ends says whether it has done something that can be compensated; its parent records that. When the parent
 rolls back, the child is in the list of compensators at the place where it ended: it is asked to compensate, and the
-parent goes on when it reports its end again. A child that is still running is cancelled and compensates by itself.
+parent goes on when it reports its end again. A child that is still running is cancelled and compensates by itself; a
+parent that has something to compensate waits for that first, because what such a child did came last.
 """
 
 from __future__ import annotations
 
-from .effects import Decision, Finish
+from .effects import CancelChild, Decision, Finish
 from .errors import ErrorInfo
 from .events import ChildCompensable, RollbackStarted, RollbackStep
 from .ids import RunId, TaskToken, caller_id
@@ -65,10 +66,9 @@ def answered(child: ChildFinished, run: Run) -> Task | None:
     return _task(child.run_id)
 
 
-def answer_at_once(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
+def answer_at_once(request: CompensateChild, report: ChildFinished, run: Run, unit: UnitOfWork) -> None:
     """There is nothing to do: as if it had been done."""
-    key = f"~child:{run.id}:compensated:{request.number}"
-    unit.send(request.parent, key, ChildFinished(request.token, run.id, "completed"))
+    unit.send(request.parent, f"~child:{run.id}:compensated:{request.number}", report)
 
 
 def incomplete(child: ChildFinished) -> ErrorInfo | None:
@@ -84,8 +84,18 @@ def _task(run_id: RunId) -> Task:
     return Task(TaskToken(_PREFIX + run_id), label, KIND, run_id, Policy(ONCE), "")
 
 
-def rolls_back(input: object, decision: Decision) -> bool:
-    """Whether the run ends in a way that compensates what it did: its children then do the same."""
+def stopped(input: object, decision: Decision) -> list[RunId]:
+    """The children that a decision cancels, if the run ends in a way that compensates what it did: they do the same."""
     if type(input) is Cancel:
-        return input.compensate or input.cause != "cancel"
-    return any(type(effect) is Finish and effect.status == "failed" for effect in decision.effects)
+        rolls_back = input.compensate or input.cause != "cancel"
+    else:
+        rolls_back = any(type(effect) is Finish and effect.status == "failed" for effect in decision.effects)
+    return [effect.run_id for effect in decision.effects if type(effect) is CancelChild] if rolls_back else []
+
+
+def note_stopped(run: Run, unit: UnitOfWork) -> None:
+    """Children that were under way when the rollback began are the newest of what it compensates."""
+    after = len(run.machine.compensations())
+    for run_id in unit.stopped:
+        if run_id not in unit.unborn:
+            run.emit(ChildCompensable(run_id, run.id, after), unit)

@@ -18,7 +18,7 @@ from .effects import CancelChild, Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
 from .failures import describe
-from .ids import RunId, TaskToken
+from .ids import TaskToken
 from .inputs import (
     AnyInput,
     AttemptFailed,
@@ -93,6 +93,8 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
             approvals.delegate(input, run, unit)
         case Patch():
             return _patch(input, run, unit)
+        case Message(purpose="query"):
+            return _ask(input, run, unit)
         case Message():
             kept = run.machine.keeps_late_messages and not input.asks and run.state.status != "running"
             if not (kept or run.machine.accepts_late_results):
@@ -129,9 +131,7 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         unit.events += events
     else:
         unit.events = events
-    if decision.refusal is not None:
-        raise decision.refusal
-    if type(input) is Patch:  # before the effects: they may end the run
+    if type(input) is Patch and decision.refusal is None:  # before the effects: they may end the run
         run.emit(RunPatched(run.state.revision + 1, input.by), unit)
     if decision.more:
         unit.more = True
@@ -142,15 +142,19 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         if type(effect) is Task:  # by far the most common
             open_task(effect, run, unit)
         elif type(effect) is Finish:
+            unit.stopped = child_compensation.stopped(input, decision)
             lifecycle.finish(effect, run, unit)
         elif type(effect) is CancelChild:
-            cancel_child(effect, run, unit, compensate=child_compensation.rolls_back(input, decision))
+            unit.stopped = child_compensation.stopped(input, decision)
+            cancel_child(effect, run, unit, compensate=effect.run_id in unit.stopped)
         elif type(effect) is FailTask:
             _fail_task(effect, run, unit)
         elif type(effect) is Compensate:
             lifecycle.compensate_again(effect.token, run, unit)
         else:
             apply(effect, run, unit)
+    if decision.refusal is not None:
+        raise decision.refusal
     return LATER if decision.replies_later else decision.reply
 
 
@@ -302,6 +306,10 @@ def _take_up(loaded: Loaded, run: Run, unit: UnitOfWork) -> None:
             apply(effect, run, unit)
         elif (interrupted := start_again(effect, run, unit)) is not None:
             _ask(interrupted, run, unit)
+        elif state.tasks.is_due(effect.token, unit.at):
+            # Not by its timer: that would fire when the run is parked, and wake it to set those of the others
+            unit.clear_timer(TaskToken(RETRY + effect.token))
+            _retry(effect.token, run, unit)
     if loaded.how == "fork":
         suspensions.ask_again(run, unit)
     if state.notices:
@@ -445,7 +453,8 @@ def check_limits(run: Run, unit: UnitOfWork) -> None:
     found = breach_of(run, unit)
     if found is None:
         return
-    unborn = drop_children(unit) if found.children else set[RunId]()
+    if found.children:
+        unit.unborn = drop_children(unit)
     _cancel(Cancel(cause="limit", error=found.error), run, unit)
-    if unborn:  # nor are they told that their parent ended
-        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unborn]
+    if unit.unborn:  # nor are they told that their parent ended
+        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unit.unborn]

@@ -54,6 +54,7 @@ class Dispatcher:
         self._worker = worker
         self._queue = queue
         self._run_cache = run_cache
+        self._live = run_cache.live
         self._delivery = delivery
         self._inbox = inbox
         self._timers = timers
@@ -85,10 +86,8 @@ class Dispatcher:
             self._journals.came(run.id, unit.kept)
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
-        if self._run_cache.live.get(run.id) is run:  # else its shard was lost: the new owner starts what follows
-            self._begin(run, unit)
-
-    def _begin(self, run: Run, unit: UnitOfWork) -> None:
+        if self._live.get(run.id) is not run:
+            return  # its shard was lost: the new owner starts what follows
         if unit.revoked is not None:
             for token in unit.revoked:
                 self._worker.cancel(run.id, token)
@@ -103,12 +102,12 @@ class Dispatcher:
             self._worker.start(attempt)
         if unit.more:
             self._queue.post(run, Continue())
-        if not run.mailbox and not run.state.tasks.running:
+        if not (run.mailbox or run.state.tasks.running):
             self._run_cache.park(run)
 
     def report(self, run_id: RunId, result: TaskResult | Suspend) -> None:
         """The worker says how an attempt ended."""
-        run = self._run_cache.live.get(run_id)
+        run = self._live.get(run_id)
         if run is not None:
             self._queue.post(run, result)
 

@@ -137,6 +137,8 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
     key: str
     body: Raw = NULL
+    refusal: PlaitError | None = None
+    """Given instead, if what was asked for could not be done."""
 
 
 class Block(msgspec.Struct, frozen=True, gc=False):

@@ -165,6 +165,8 @@ class RollbackStep(Event, frozen=True, tag="rollback.step"):
     """`asked`: of a child, which reports when it is done."""
     attempts: int = 1
     error: ErrorInfo | None = None
+    child: TaskToken = TaskToken("")
+    """Of a child that has reported: the token under which this run had started it."""
 
 
 class RollbackEnded(Event, frozen=True, tag="rollback.ended"):

@@ -106,8 +106,8 @@ def _arguments(error: BaseException) -> tuple[Any, ...]:
 
 
 def _where(error: BaseException) -> str:
-    frames = traceback.extract_tb(error.__traceback__)[-3:]
-    return "; ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
+    frames = list(traceback.walk_tb(error.__traceback__))[-3:]
+    return "; ".join(f"{each.f_code.co_filename}:{line} in {each.f_code.co_name}" for each, line in frames)
 
 
 def _clean(value: Any) -> Any:

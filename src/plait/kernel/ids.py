@@ -21,6 +21,8 @@ Millis = NewType("Millis", int)
 Shard = NewType("Shard", int)
 Epoch = NewType("Epoch", int)
 
+NEVER = Millis(0)
+"""Before anything has happened."""
 SHARDS = 64
 DEFAULT_NAMESPACE = "default"
 

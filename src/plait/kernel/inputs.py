@@ -14,6 +14,8 @@ from .journal import AnyWait
 from .queued import Expiry
 from .values import ABSENT, NULL
 
+Purpose = Literal["message", "update", "query"]
+
 
 class Input(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="kind", gc=False):
     """Base of all inputs."""
@@ -117,6 +119,9 @@ class Message(Input, frozen=True, tag="message"):
     sent_at: Millis = Millis(0)
     asks: bool = False
     """Its sender waits for an answer: `Decision.reply`, or an `Answer` in a later decision."""
+    purpose: Purpose = "message"
+    """An `update` is for a handler of the run's own, or refused; a `query` is answered by ended runs too, and changes
+    nothing."""
 
 
 class ChildStarted(Input, frozen=True, tag="child_started"):

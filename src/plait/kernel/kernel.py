@@ -20,7 +20,7 @@ from . import values
 from .background import Background
 from .bundle import Bundle
 from .callers import Callers, Outcome
-from .clock import Clock
+from .clock import Alarm, Clock
 from .delivery import Delivery
 from .dispatcher import Dispatcher
 from .errors import LeaseLost, Unavailable
@@ -138,10 +138,10 @@ class Kernel:
             background=self._background,
             observers=self.observers,
         )
-        resolver = Resolver(
+        self._resolver = Resolver(
             resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
         )
-        self.loop = RunLoop(store, clock, limits, self._queue, resolver, self.dispatcher, self.observers)
+        self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -201,6 +201,11 @@ class Kernel:
         return self.loop.task
 
     @property
+    def renewal(self) -> Alarm | None:
+        """Rings when the leases are renewed next."""
+        return self._ownership.alarm
+
+    @property
     def closed(self) -> bool:
         return self._closed
 
@@ -219,6 +224,11 @@ class Kernel:
     def running(self) -> int:
         """How many tasks are under way here."""
         return sum(run.state.tasks.running for run in self.run_cache.all())
+
+    @property
+    def resolving(self) -> int:
+        """How many decisions wait for the definitions of their children."""
+        return self._resolver.resolving
 
     @property
     def owner(self) -> str:

@@ -28,6 +28,8 @@ from .store import Settled
 from .task import Task
 from .unit_of_work import UnitOfWork
 
+_NO_CHILD = TaskToken("")
+
 
 def finish(effect: Finish, run: Run, unit: UnitOfWork) -> None:
     """The machine says that the run is over."""
@@ -142,6 +144,7 @@ def roll_back(started: RollbackStarted, run: Run, unit: UnitOfWork) -> None:
     if rollback.next(child_compensation.compensations(run)) is None:
         end(rollback.outcome(run.state.final), run, unit)
         return
+    child_compensation.note_stopped(run, unit)
     run.emit(started, unit)
     outlives = started.cause in ("failure", "request") or run.machine.finishes_cancelled_work
     late = run.machine.accepts_late_results and outlives
@@ -184,10 +187,10 @@ def _start(task: Task, run: Run, unit: UnitOfWork, *, again: bool) -> None:
         compensated(interrupted, run, unit)
 
 
-def compensated(result: TaskResult, run: Run, unit: UnitOfWork) -> None:
-    """A compensator ended for good."""
+def compensated(result: TaskResult, run: Run, unit: UnitOfWork, child: TaskToken = _NO_CHILD) -> None:
+    """A compensator ended for good: a task, or a `child`."""
     status = "completed" if result.error is None else "failed"
-    run.emit(RollbackStep(result.token, status, result.attempt, result.error), unit)
+    run.emit(RollbackStep(result.token, status, result.attempt, result.error, child), unit)
     go_on(run, unit)
 
 
@@ -200,7 +203,7 @@ def child_compensated(child: ChildFinished, run: Run, unit: UnitOfWork) -> bool:
     error = child_compensation.incomplete(child)
     if error is not None:
         run.dead_letter(task, 1, error, unit)
-    compensated(TaskResult(task.token, 1, error=error), run, unit)
+    compensated(TaskResult(task.token, 1, error=error), run, unit, child=child.token)
     return True
 
 
@@ -218,9 +221,13 @@ def _child_ended(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
 
 def compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
     """An ended run compensates because its parent does, and then reports its end again."""
-    rollback = run.state.rollback
-    if run.info.parent != request.parent or not child_compensation.has_compensations(run):
-        child_compensation.answer_at_once(request, run, unit)
+    rollback, info = run.state.rollback, run.info
+    if info.parent != request.parent or info.parent_token is None or run.state.final is None:
+        stranger = ChildFinished(request.token, run.id, "completed")
+        child_compensation.answer_at_once(request, stranger, run, unit)
+    elif not child_compensation.has_compensations(run):
+        report = _report(run.state.final, run, info.parent_token)
+        child_compensation.answer_at_once(request, report, run, unit)
     elif rollback is not None and rollback.failed:
         settle(rollback.failed[-1], "retried", run, unit)
     else:

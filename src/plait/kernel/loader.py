@@ -99,7 +99,7 @@ class Loader:
 
     def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
         machine = machine or self.bundle(info.dialect).machine(info)
-        return Run(info, machine, ids=self._ids, limits=self._limits, epoch=epoch, notify=self._notify)
+        return Run(info, machine, self._ids, self._limits, epoch, self._notify)
 
     def bundle(self, name: str) -> Bundle:
         try:

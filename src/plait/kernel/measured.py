@@ -5,7 +5,7 @@ Events and machines that have such facts say so by these methods; observers ask 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
@@ -30,6 +30,23 @@ class TokenCounter(Protocol):
     def tokens(self) -> tuple[int, int]:
         """Its counter, and how far that is from the tokens that there are: anything but 0 is a bug."""
         ...
+
+
+class Counted(msgspec.Struct, frozen=True, gc=False):
+    """A number that only grows, for `/metrics`."""
+
+    name: str
+    help: str
+    label: str
+    """What tells its parts apart; empty if it has none."""
+    parts: Mapping[str, int]
+
+
+@runtime_checkable
+class HasCounters(Protocol):
+    """A dialect that counts what happens in its runs."""
+
+    def counters(self) -> Iterable[Counted]: ...
 
 
 class TaskTrace(msgspec.Struct, frozen=True, gc=False):

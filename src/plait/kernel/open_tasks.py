@@ -43,6 +43,5 @@ def revoke_all(run: Run, unit: UnitOfWork) -> None:
 
 def revoke_waiting(run: Run, unit: UnitOfWork) -> None:
     """Those that wait to be tried again, or for something else; what is under way goes on."""
-    for token in list(run.state.tasks):
-        if (task := run.state.tasks.get(token)) is not None and (task.retry_at is not None or task.suspended):
-            revoke(token, run, unit)
+    for token in run.state.tasks.waiting():
+        revoke(token, run, unit)

@@ -38,7 +38,8 @@ class Ownership:
         self._leases = leases
         self._takeover = takeover
         self._background = background
-        self._alarm: Alarm | None = None
+        self.alarm: Alarm | None = None
+        """For the next renewal."""
         self._stopped = False
         self._exchange = asyncio.Lock()
 
@@ -50,8 +51,8 @@ class Ownership:
 
     async def stop(self) -> None:
         self._stopped = True
-        if self._alarm is not None:
-            self._alarm.cancel()
+        if self.alarm is not None:
+            self.alarm.cancel()
 
     async def release(self) -> None:
         """Gives up everything, so that others need not wait for the leases to run out."""
@@ -61,7 +62,7 @@ class Ownership:
     def _renew_later(self) -> None:
         """Three times within the time a lease lasts; also while what was gained is still being read."""
         if not self._stopped:
-            self._alarm = self._clock.call_later(self._ttl / 3000, lambda: self._background.spawn(self._beat()))
+            self.alarm = self._clock.call_later(self._ttl / 3000, lambda: self._background.spawn(self._beat()))
 
     async def _beat(self) -> None:
         self._renew_later()

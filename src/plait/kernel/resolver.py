@@ -46,6 +46,8 @@ class Resolver:
         self._dispatcher = dispatcher
         self._background = background
         self._blob_threshold = blob_threshold
+        self.resolving = 0
+        """How many units of work wait for their children to be resolved: for a database, or for a compiler's thread."""
 
     def resolve(self, run: Run, unit: UnitOfWork) -> None:
         """Resolves the children of a unit of work, and then lets it be committed."""
@@ -53,7 +55,11 @@ class Resolver:
 
     async def _complete(self, run: Run, unit: UnitOfWork) -> None:
         children = unit.unresolved or []
-        found = [await self._child(child, run) for child in children]
+        self.resolving += 1
+        try:
+            found = [await self._child(child, run) for child in children]
+        finally:
+            self.resolving -= 1
         if not self._run_cache.has(run):
             return  # its shard was lost meanwhile
         unit.unresolved = None

@@ -34,7 +34,6 @@ class Run:
         self,
         info: RunInfo,
         machine: Machine,
-        *,
         ids: Ids,
         limits: Limits,
         epoch: Epoch,
@@ -235,18 +234,16 @@ class Run:
             past=self._past,
         )
         if self.state.status != "running":
-            patch.ended_at = self._ended_at
-            if isinstance(self.state.final, RunCompleted) and self.state.final.partial:
-                patch.past = replace(self._past or NO_PAST, partial=True)
-            match self.state.final:
-                case RunCompleted(output=output) if len(bytes(output)) <= self.limits.blob_threshold:
-                    patch.output = output
-                case RunFailed(error=error):
-                    patch.error = error
-                case RunCancelled() as final:
-                    patch.error = cancelled(final)
-                case _:
-                    pass
+            patch.ended_at, final = self._ended_at, self.state.final
+            if type(final) is RunCompleted:  # by far the most common
+                if final.partial:
+                    patch.past = replace(self._past or NO_PAST, partial=True)
+                if len(bytes(final.output)) <= self.limits.blob_threshold:
+                    patch.output = final.output
+            elif isinstance(final, RunFailed):
+                patch.error = final.error
+            elif isinstance(final, RunCancelled):
+                patch.error = cancelled(final)
         return patch
 
 

@@ -27,7 +27,7 @@ from .events import (
     TaskSuspended,
     TokenRejected,
 )
-from .ids import Millis, RunId, TaskToken
+from .ids import NEVER, Millis, RunId, TaskToken
 from .journal import Journal
 from .open_approvals import OpenApproval, fold
 from .open_notices import OpenNotices
@@ -56,7 +56,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
 class RunState:
     def __init__(self) -> None:
         self.seq = 0
-        self.at = Millis(0)
+        self.at = NEVER
         self.started = False
         self.status: RunStatus = "running"
         self.final: FinalEvent | None = None
@@ -78,11 +78,18 @@ class RunState:
         return self.rollback is not None and not self.rollback.over and self.status == "running"
 
     def evolve(self, event: Event) -> None:
+        # The two that every run has are told by their exact types: to match a class takes many times as long
+        if type(event) is RunStarted:
+            self.started, self.independent = True, event.independent
+        elif type(event) is RunCompleted:
+            self.status, self.final = "completed", event
+        else:
+            self._evolve(event)
+        if (self.approvals or self.notices) and (self.status != "running" or self.rolling_back):
+            self.approvals, self.notices = {}, {}
+
+    def _evolve(self, event: Event) -> None:
         match event:
-            case RunStarted():
-                self.started, self.independent = True, event.independent
-            case RunCompleted():
-                self.status, self.final = "completed", event
             case RunFailed():
                 self.status, self.final = "failed", event
             case RunCancelled():
@@ -128,8 +135,6 @@ class RunState:
                     self.notices.pop(event.token, None)
             case _:
                 pass
-        if (self.approvals or self.notices) and (self.status != "running" or self.rolling_back):
-            self.approvals, self.notices = {}, {}
 
     def dump(self) -> KernelState:
         tasks, approvals = self.tasks, list(self.approvals.values())

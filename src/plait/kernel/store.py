@@ -237,6 +237,8 @@ class Write(msgspec.Struct, gc=False):
     shard: Shard
     epoch: Epoch | None
     create: RunRow | None = None
+    plain: bool = False
+    """It has nothing but `create`, `log` and `patch`, as most writes: nobody need look for more."""
     log: LogRow | None = None
     patch: RunPatch | None = None
     blobs: Sequence[tuple[str, bytes]] = ()
@@ -269,8 +271,6 @@ class Write(msgspec.Struct, gc=False):
     removal: Millis | None = None
     """The run goes, with all that is found by its id. The verdict is `conflict` unless it had ended by then, has no
     input waiting, and its parent is gone."""
-    plain: bool = False
-    """It has nothing but `create`, `log` and `patch`, as most writes: nobody need look for more."""
 
 
 Verdict = Literal["ok", "fenced", "conflict", "exists"]

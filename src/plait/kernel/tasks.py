@@ -94,7 +94,7 @@ class TaskBook:
     def __len__(self) -> int:
         return len(self._open)
 
-    def open(self, task: Task, now: Millis, *, gated: bool = False) -> OpenTask | None:
+    def open(self, task: Task, now: Millis, gated: bool = False) -> OpenTask | None:
         """Takes a task up; None when nothing is to be started now: it waits for a retry, or is open. `gated`:
         one that is due waits too, until its machine lets it begin."""
         token = task.token
@@ -172,6 +172,11 @@ class TaskBook:
         ]
         return [*self._openings.values(), *found]
 
+    def is_due(self, token: TaskToken, now: Millis) -> bool:
+        """Whether it waits for no time any more, but for its machine to let it begin."""
+        found = self._open.get(token)
+        return found is not None and found.retry_at is not None and found.retry_at <= now
+
     def enqueue_again(self) -> None:
         """The run is a copy: the rows that its log tells of are the other run's."""
         self._openings.clear()
@@ -233,7 +238,7 @@ class TaskBook:
         ):
             return False
         del self._open[token]
-        if found.task.queue is None and not found.accepted:
+        if not found.accepted and found.task.queue is None:
             self.running -= 1
         return True
 
@@ -326,6 +331,12 @@ class TaskBook:
         found.retry_at = None
         self.running += found.task.queue is None
         return found
+
+    def waiting(self) -> list[TaskToken]:
+        """Those that wait to be tried again, or for something else."""
+        if not self._open:
+            return []
+        return [token for token, task in self._open.items() if task.retry_at is not None or task.suspended]
 
     def get(self, token: TaskToken) -> OpenTask | None:
         return self._open.get(token)

@@ -33,7 +33,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
     """One is made for every decision: most only add events to the log, and start a task."""
 
     write: Write
-    first: int
+    first: Seq
     """The number its first event will have."""
     at: Millis
     events: list[Event] = []
@@ -42,6 +42,10 @@ class UnitOfWork(msgspec.Struct, gc=False):
     """Children to be resolved before this can be committed."""
     breach: ErrorInfo | None = None
     """The limit that a decision broke; its effects are left out."""
+    stopped: list[RunId] = []
+    """Children that were under way and are cancelled because what the run did is compensated."""
+    unborn: frozenset[RunId] = frozenset()
+    """Children that a limit forbids: they are never started, so nobody hears of them."""
 
     # After the commit
     tasks: list[OpenTask] = []
@@ -138,7 +142,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
         if events:
             encoded = values.plain(events)
             if len(encoded) <= blob_threshold:
-                write.log = LogRow(Seq(self.first), len(events), self.at, encoded)
+                write.log = LogRow(self.first, len(events), self.at, encoded)
             else:
                 self._take_blobs(blob_threshold)
         return write
@@ -151,7 +155,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
         for index, event in enumerate(self.events):
             slim[index] = take_blobs(event, index, blob_threshold, refs, blobs)
         names = values.plain(refs).decode() if refs else None
-        self.write.log = LogRow(Seq(self.first), len(slim), self.at, values.plain(slim), names)
+        self.write.log = LogRow(self.first, len(slim), self.at, values.plain(slim), names)
         if blobs:
             self.rows.blobs = [*self.write.blobs, *blobs]
 

@@ -14,6 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 
 from plait.engine import Engine
+from plait.kernel.measured import HasCounters
 
 from . import agent_use, token_flow
 from .counters import Counters
@@ -39,6 +40,7 @@ def families(facts: Snapshot) -> Iterator[Metric]:
     yield from _store(facts.store)
     yield from _http(facts.counted)
     yield from agent_use.families(facts.counted.agents)
+    yield from _dialects(facts.engine)
     store = facts.store
     dead_letters, stalled = (None, None) if store is None else (store.census.dead_letters, store.stalled)
     yield from token_flow.families(facts.counted.flow, facts.engine, dead_letters, stalled)
@@ -106,6 +108,16 @@ def _engine(engine: Engine, counted: Counters, lag: LoopLag) -> Iterator[Metric]
     yield _counter("plait_lines_dropped", "Lines that tasks said and that were not kept.", kernel.task_logs.dropped)
     yield _gauge("plait_loop_lag_max_seconds", "Most the event loop was late within the last minute.", lag.worst)
     yield _histogram("plait_loop_lag_seconds", "How late the event loop is, four times a second.", lag.seconds)
+
+
+def _dialects(engine: Engine) -> Iterator[Metric]:
+    """What dialects count themselves."""
+    for bundle in engine.loaded_bundles:
+        for counted in bundle.counters() if isinstance(bundle, HasCounters) else ():
+            family = CounterMetricFamily(counted.name, counted.help, labels=[counted.label] if counted.label else [])
+            for part, number in counted.parts.items():
+                family.add_metric([part] if counted.label else [], number)
+            yield family
 
 
 def _store(facts: StoreFacts | None) -> Iterator[Metric]:

@@ -99,6 +99,7 @@ def _afl(services: Services) -> Bundle:
         tell=services.tell,
         scripts=services.executors,
         stored=StoredHandlers(services.records, services.clock),
+        observers=services.observers,
         models=services.models,
     )
 

@@ -7,12 +7,16 @@ A key may be revoked in any process, so the question is asked again and again. W
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
+from typing import Any
 
 from starlette.requests import Request
 
 from plait.api.caller import Caller, RequiredRole
 from plait.kernel.errors import PlaitError
 
+from .auth.errors import bad_key
+from .call import AnyCall
 from .site import Site
 
 EVERY = 0.5
@@ -45,3 +49,18 @@ class Access:
         except PlaitError as error:
             return error.status not in (401, 403)  # if access can't be checked right now, try again next time
         return True
+
+
+async def while_allowed(call: AnyCall, asking: Awaitable[Any]) -> Any:
+    """The run's answer, unless the caller's key is revoked before it comes."""
+    answer = asyncio.ensure_future(asking)
+    lost = asyncio.ensure_future(Access(call.host, call.request, call.caller, "operator").lost())
+    try:
+        await asyncio.wait((answer, lost), return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            raise bad_key()
+        return await answer
+    finally:
+        for each in (answer, lost):
+            each.cancel()
+        await asyncio.gather(answer, lost, return_exceptions=True)

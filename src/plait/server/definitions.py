@@ -26,6 +26,7 @@ from plait.api.definition import (
 )
 from plait.api.route import Answer, Fault, Reply, Route
 from plait.api.shape import Scoped
+from plait.kernel.definitions import Description
 from plait.kernel.errors import NotFound, Stale
 
 from .call import Call
@@ -64,7 +65,7 @@ async def show_version(call: Call[ShowVersion, None]) -> Answer:
             base="" if found.patch is None else found.patch.base,
             operations=[] if found.patch is None else found.patch.operations,
             description="" if found.patch is None else found.patch.description,
-            definition=found.body if call.query.materialize else None,
+            definition=_whole(found) if call.query.materialize else None,
         )
     )
 
@@ -131,6 +132,11 @@ async def redo(call: Call[Scoped, StepTag]) -> Answer:
 async def untag(call: Call[Scoped, None]) -> Answer:
     name, definitions = call.params["name"], call.host.engine.definitions
     return Answer(await _known(name, definitions.untag(name, call.params["tag"], call.namespace)))
+
+
+def _whole(found: Description) -> Any:
+    """As JSON; of code, which has a file, there is none."""
+    return found.body if found.file else found.content()
 
 
 def _text(body: Any) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable
 from typing import Any
 
 from plait.api.noun import RUN
@@ -22,8 +20,7 @@ from plait.api.run_action import (
 from plait.api.shape import Body, Scoped
 from plait.engine import Handle
 
-from .access import Access
-from .auth.errors import bad_key
+from .access import while_allowed
 from .call import AnyCall, Call
 
 _ENDED = Fault(409, "RUN_FINISHED", "The run has ended, or is in the wrong state for this.")
@@ -62,7 +59,7 @@ async def message(call: Call[Scoped, SendMessage]) -> Answer:
     key = body.id or call.host.engine.kernel.ids.key()
     try:
         asking = handle.ask(body.name, body.body, key, wait=body.wait_ms / 1000)
-        answer = await _while_allowed(call, asking)
+        answer = await while_allowed(call, asking)
     except TimeoutError:
         return Answer(MessageReceipt(id=key), 202)
     return Answer(MessageReceipt(id=key, answered=True, answer=answer))
@@ -72,21 +69,6 @@ async def fork(call: Call[Scoped, ForkRun]) -> Answer:
     handle = await _run(call)
     made = await handle.fork(call.body.at, call.body.edits, call.body.id)
     return Answer(RunRef(id=made.id, namespace=made.namespace, status=await made.status()), 201)
-
-
-async def _while_allowed(call: AnyCall, asking: Awaitable[Any]) -> Any:
-    """The run's answer, unless the caller's key is revoked before it comes."""
-    answer = asyncio.ensure_future(asking)
-    lost = asyncio.ensure_future(Access(call.host, call.request, call.caller, "operator").lost())
-    try:
-        await asyncio.wait((answer, lost), return_when=asyncio.FIRST_COMPLETED)
-        if not answer.done():
-            raise bad_key()
-        return await answer
-    finally:
-        for each in (answer, lost):
-            each.cancel()
-        await asyncio.gather(answer, lost, return_exceptions=True)
 
 
 async def _run(call: AnyCall) -> Handle[Any]:

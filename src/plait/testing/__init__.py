@@ -11,13 +11,19 @@ report = asyncio.run(survives_every_crash(order, {"sku": "tea"}))
 
 from .clock import VirtualClock
 from .crashes import CrashFailure, Report, survives_every_crash
+from .driver import DriverFailed, MemoryDriver
+from .effects import Effect, Effects
 from .history import History, history
 from .scripted_model import ScriptedModel
 from .sim import Sim, SimRun, StuckError, sim
 
 __all__ = [
     "CrashFailure",
+    "DriverFailed",
+    "Effect",
+    "Effects",
     "History",
+    "MemoryDriver",
     "Report",
     "ScriptedModel",
     "Sim",

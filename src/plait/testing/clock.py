@@ -11,7 +11,7 @@ import asyncio
 import heapq
 import itertools
 import math
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Collection, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -122,6 +122,19 @@ class VirtualClock:
         while self._alarms and self._alarms[0][2].off:
             heapq.heappop(self._alarms)
         return self._alarms[0][0] if self._alarms else None
+
+    def due_besides(self, alarms: Collection[object]) -> int | None:
+        """When the first alarm rings that is none of these, in elapsed milliseconds."""
+        return min((alarm.due for _, _, alarm in self._alarms if not alarm.off and alarm not in alarms), default=None)
+
+    def skip(self, span: int, alarms: Collection[object]) -> None:
+        """Lets so many milliseconds pass in which only these would ring; they ring that much later."""
+        for _, _, alarm in self._alarms:
+            if alarm in alarms:
+                alarm.due += span
+        self._alarms = [(alarm.due, number, alarm) for _, number, alarm in self._alarms]
+        heapq.heapify(self._alarms)
+        self._elapsed += span
 
     @property
     def elapsed(self) -> int:

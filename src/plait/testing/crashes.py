@@ -2,7 +2,7 @@
 
 It is run once undisturbed, then once more for every commit it makes and every moment of that commit
 (before it, inside it, after it but before anyone knows), with parked runs kept in memory and without.
-Each time the engine dies there and another goes on.
+Each time the engine dies there and another goes on. Its children are looked at as closely as the run itself.
 """
 
 from __future__ import annotations
@@ -12,25 +12,26 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from plait.agents.model import Model
-from plait.dialects.code.definition import Workflow
-from plait.dialects.goals.definition import Goals
 from plait.kernel import values
+from plait.kernel.bundle import Startable
 from plait.kernel.errors import ErrorInfo
-from plait.kernel.ids import Ids, Millis
+from plait.kernel.ids import Ids, Millis, RunId
 from plait.kernel.limits import Limits
+from plait.kernel.loader import recorded
 from plait.kernel.store import Write
 from plait.kernel.view import RunStatus
 from plait.stores.memory import MemoryStore, Moment
 
+from .effects import Effect, Effects
 from .history import History
-from .sim.simulator import Sim, SimRun, SimulatedCrash
+from .sim.simulator import Sim, SimRun, SimulatedCrash, is_workflow
 
 Script = Callable[[Sim, SimRun], Awaitable[object]]
 """What happens to the run from outside: messages, time, cancels. It runs to its end first, while time passes only
 as it says; after that idle time is skipped until the run ends. Its calls are tried again after a crash."""
 
 _CACHES = (1000, 0)
-_MOMENTS: tuple[Moment, ...] = get_args(Moment)
+MOMENTS: tuple[Moment, ...] = get_args(Moment)
 
 
 class CrashFailure(AssertionError):
@@ -54,24 +55,28 @@ class Report:
 
 
 async def survives_every_crash(
-    definition: Workflow[..., Any] | Goals,
+    definition: Startable,
     input: Any = None,
     script: Script | None = None,
     *,
     definitions: Sequence[object] = (),
     limits: Limits | None = None,
+    effects: Effects | None = None,
     models: Callable[[], Mapping[str, Model]] | None = None,
+    moments: Sequence[Moment] = MOMENTS,
+    caches: Sequence[int] = _CACHES,
 ) -> Report:
     """Crashes a run before, inside and after each of its commits, with `code_cache` on and off, and asserts that
-    output, history and messages are as if nothing had happened. `definitions` are others that it needs, and the steps
-    that goals are planned with; `models` makes those that agents use, anew for each trial."""
-    trial = _Trial(definition, input, script, definitions, limits, models)
-    expected = await trial.undisturbed()
+    output, history, messages and children are as if nothing had happened. `definitions` are others that it needs, and
+    the steps that goals are planned with; `models` makes those that agents use, anew for each trial. What its steps
+    note in `effects` must be the same, with the same keys. Fewer `moments` or `caches` are tried sooner."""
+    trial = _Trial(definition, input, script, definitions, limits, effects, models)
+    expected = await trial.undisturbed(caches[0])
     crashes = 0
-    for cache in _CACHES:
-        commits = (await trial.undisturbed(cache)).commits
+    for cache in caches:
+        commits = (await trial.undisturbed(cache)).commits if cache != caches[0] else expected.commits
         for number in range(1, commits + 1):
-            for moment in _MOMENTS:
+            for moment in moments:
                 crashes += await trial.with_crash(_Where(number, moment, cache), expected)
     output = None if expected.output is None else values.decode(expected.output)
     return Report(_label(definition), expected.status, output, expected.commits, crashes)
@@ -93,37 +98,48 @@ class _Ending:
     output: bytes | None
     error: ErrorInfo | None
     history: History
+    family: Mapping[RunId, History]
+    """Of all runs, its own included."""
+    effects: Sequence[Effect]
     commits: int
 
     @property
     def seen(self) -> tuple[object, ...]:
         """What a caller notices."""
         error = self.error
-        return self.status, self.output, None if error is None else (error.code, error.kind, error.type, error.message)
+        return (
+            self.status,
+            self.output,
+            None if error is None else (error.code, error.kind, error.type, error.message),
+            {id: history.outcome for id, history in self.family.items()},
+            sorted(self.effects),
+        )
 
 
 class _Trial:
     def __init__(
         self,
-        definition: Workflow[..., Any] | Goals,
+        definition: Startable,
         input: Any,
         script: Script | None,
         definitions: Sequence[object],
         limits: Limits | None,
+        effects: Effects | None,
         models: Callable[[], Mapping[str, Model]] | None,
     ) -> None:
         self._definition = definition
         self._input = input
         self._script = script
-        own = [definition] if isinstance(definition, Workflow) else []
+        own = [definition] if is_workflow(definition) else []
         self._definitions = [*own, *(other for other in definitions if other is not definition)]
         self._limits = limits
+        self._effects = effects or Effects()
         self._models: Callable[[], Mapping[str, Model]] = models or dict[str, Model]
 
-    async def undisturbed(self, cache: int = _CACHES[0]) -> _Ending:
+    async def undisturbed(self, cache: int) -> _Ending:
         commits = _Commits(None)
         ending = await self._run(commits, cache)
-        _check(ending.history, "the undisturbed run")
+        _check(ending, "the undisturbed run")
         return ending
 
     async def with_crash(self, where: _Where, expected: _Ending) -> bool:
@@ -132,7 +148,7 @@ class _Trial:
             ending = await self._run(commits, where.cache)
         except Exception as error:
             raise CrashFailure(f"{where}: {error}") from error
-        _check(ending.history, str(where))
+        _check(ending, str(where))
         if ending.seen != expected.seen:
             raise CrashFailure(
                 f"{where} changed how `{_label(self._definition)}` ends:\n"
@@ -151,14 +167,17 @@ class _Trial:
             ids=_OneSeed(0),
             models=self._models(),
         )
+        self._effects.begin(sim)
         await sim.open()
         try:
             run = await sim.start(self._definition, self._input, id="run")
             if self._script is not None:
                 await self._script(sim, run)
             await sim.skip_until(run.ended)
+            await sim.settle()  # its children may end after it
             row = await run.row()
             store.faults = None
+            family = {each.id: History(await recorded(store, each.id)) for each in await sim.engine.runs()}
             history = await run.history()
         finally:
             store.faults = None
@@ -169,11 +188,11 @@ class _Trial:
             raise CrashFailure(f"the run is blocked: {blocked.message}\n{history}")
         outputs = history.of("run.completed")
         output = values.plain(outputs[-1].get("output")) if row.status == "completed" else None
-        return _Ending(row.status, output, row.error, history, commits.count)
+        return _Ending(row.status, output, row.error, history, family, self._effects.all, commits.count)
 
 
-def _label(definition: Workflow[..., Any] | Goals) -> str:
-    return definition.label if isinstance(definition, Workflow) else ", ".join(definition.goals)
+def _label(definition: Startable) -> str:
+    return definition.reference().label
 
 
 class _Commits:
@@ -206,10 +225,11 @@ class _OneSeed(Ids):
         return f"run-{super().run_id(now)}"
 
 
-def _check(history: History, where: str) -> None:
-    try:
-        history.assert_recorded_once()
-        history.assert_fits_its_code()
-        history.assert_not_early()
-    except AssertionError as error:
-        raise CrashFailure(f"{where}: {error}") from error
+def _check(ending: _Ending, where: str) -> None:
+    for id, history in ending.family.items():
+        try:
+            history.assert_recorded_once()
+            history.assert_fits_its_code()
+            history.assert_not_early()
+        except AssertionError as error:
+            raise CrashFailure(f"{where}: run {id}: {error}") from error

@@ -75,6 +75,13 @@ class History:
         facts = [event.type for event in self.events if event.type not in LATE]
         return bool(facts) and facts[-1] in ENDS
 
+    @property
+    def outcome(self) -> str:
+        """How the run last ended: `completed`, `failed` or `cancelled`; empty while it has not."""
+        if not self.ended:
+            return ""
+        return next(event.type for event in reversed(self.events) if event.type in ENDS).removeprefix("run.")
+
     # -- assertions ----------------------------------------------------------------------------------------------
 
     def assert_recorded_once(self) -> None:
@@ -123,6 +130,7 @@ class _Book:
         self._branches: set[tuple[str, str]] = set()
         self._queued: set[str] = set()
         self._consumed: set[str] = set()
+        self._published: set[tuple[str, str, int]] = set()
         self._ended = False
         self._flow = FlowBook()
 
@@ -144,12 +152,20 @@ class _Book:
                 return self._branch(data["at"], data["branch"])
             case "message.queued":
                 return self._message(data["id"])
+            case "update.opened":
+                return self._message(data["id"]) or self._opened(data["at"], "update")
+            case "update.closed":
+                return self._closed_op({"at": data["at"]})
+            case "published":
+                return self._published_value(data["at"], data["key"], data["n"])
             case "run.reopened":
                 self._ended = False
             case "run.recovered":
                 self._reset(data["reset"], data.get("spare", ()))
             case "run.rewound":
                 self._rewind(data["state"])
+            case "run.continued":
+                self._begin_anew()
             case "run.forked":  # messages stay behind, and children under way start anew
                 self._open -= {at for at in self._open if self._kinds.get(at) == "child"}
                 self._queued.clear()
@@ -204,6 +220,20 @@ class _Book:
         self._queued.add(id)
         return None
 
+    def _published_value(self, at: str, key: str, n: int) -> str | None:
+        if (at, key, n) in self._published:
+            return f"value {n} of `{key}` was published twice in `{at}`"
+        self._published.add((at, key, n))
+        return None
+
+    def _begin_anew(self) -> None:
+        """Names come again; what was sent is not sent again."""
+        self._open.clear()
+        self._closed.clear()
+        self._cancelled.clear()
+        self._branches.clear()
+        self._published.clear()
+
     def _reset(self, paths: list[str], spare: Sequence[str]) -> None:
         for path in paths:
             self._closed.discard(path)
@@ -223,6 +253,9 @@ class _Book:
         self._cancelled = {op["at"] for op in ops if op.get("status") == "cancelled"}
         self._open = {at for at, kind in found.items() if kind not in ("version", "child")}  # children start anew
         self._branches = {(op["at"], name) for op in ops for name in _ended_branches(op)}
+        self._published = {
+            (at, key, n) for at, keys in state.get("published", {}).items() for key in keys for n in range(keys[key])
+        }
         self._consumed = {message["id"] for op in ops for message in op.get("received") or ()}
 
 

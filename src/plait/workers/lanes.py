@@ -58,7 +58,10 @@ class Lanes:
     def _take_all(self) -> tuple[Coroutine[Any, Any, None], Context, Any] | None:
         """The first that waits for something, in its context, and what for."""
         waiting, run, lane = self._waiting, self._run, asyncio.current_task()
-        while waiting and lane is not None and not lane.cancelling():
+        if lane is None:
+            return None
+        is_cancelled = lane.cancelling
+        while waiting and not is_cancelled():
             attempt = waiting.popleft()
             if attempt.over:  # not wanted any more
                 continue

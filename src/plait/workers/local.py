@@ -11,6 +11,7 @@ import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from types import CoroutineType
 from typing import Any
 
 from msgspec import Raw
@@ -39,6 +40,7 @@ WORTH_TELLING = 10
 
 
 _set_current_attempt = current_attempt.set
+_Coroutine: type[Any] = CoroutineType
 
 
 class LocalWorker:
@@ -114,13 +116,14 @@ class LocalWorker:
     async def _run(self, attempt: Attempt) -> None:
         _set_current_attempt(attempt)
         task = attempt.task
+        call: Call | None = task.input if task.kind == CALL else None
         try:
             if self.around is not None:
                 with self.around(attempt):
                     output = await self._execute(attempt)
-            elif task.kind == CALL and not task.input.threaded:  # by far the most common
-                output = task.input.call()
-                if hasattr(output, "__await__"):
+            elif call is not None and not call.threaded:  # by far the most common
+                output = call.call()
+                if type(output) is _Coroutine or hasattr(output, "__await__"):
                     output = await output
             else:
                 output = await self._execute(attempt)
@@ -128,8 +131,8 @@ class LocalWorker:
                 self._suspend(attempt, output)
                 return
             raw = NULL if output is LATER else values.encode(output, self.max_payload)
-            if task.kind == CALL:
-                task.input.check(output, raw)
+            if call is not None:
+                call.check(output, raw)
         except asyncio.CancelledError as error:
             # Ours is wanted by nobody; one of the step's own making is a failure like others
             self._fail(attempt, describe(error, kind="cancelled"), retryable=True)

@@ -74,6 +74,22 @@ async def test_a_handler_stores_partial_returns_and_keeps_its_key():
         assert keys == [f"{handle.id}/{event.event_id}"]
 
 
+async def test_an_exception_of_a_handler_is_caught_by_the_name_of_its_class():
+    source = """namespace t {
+        event facet Ask(x: Long) => (n: Long)
+        workflow W() => (why: String) andThen {
+            q = Ask(x = 1) catch { yield W(why = q.error_type ++ ": " ++ $.error) }
+        }
+    }"""
+
+    def ask(payload: dict[str, Any]) -> None:
+        raise LookupError("no map")
+
+    async with Engine("memory:") as engine:
+        engine.afl.handler("Ask", ask)
+        assert await (await engine.start(afl(source), {})).result() == {"why": "LookupError: no map"}
+
+
 async def test_a_program_that_changes_leaves_live_runs_as_they_started():
     async with Engine("memory:") as engine:
         old = await engine.start(afl(SOURCE, "Asks"), {"x": 1})

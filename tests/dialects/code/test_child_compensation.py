@@ -1,4 +1,4 @@
-"""Compensation reaches children: those that ended in their place, those still open at once."""
+"""Compensation reaches children: those that ended in their place, those still open first."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ import pytest
 
 from plait import Context, Retry, Undo, step, workflow
 from plait.errors import Conflict
+from plait.kernel.limits import Limits
 from plait.testing import Sim, SimRun, survives_every_crash
 
 from .conftest import Simulate
@@ -135,7 +136,7 @@ async def test_open_children_are_compensated_when_their_parent_fails(simulate: S
         await run.cancel(compensate=True)
         await s.skip_until(run.ended)
         await s.settle()
-        assert sorted(undone()) == ["undo flight", "undo hotel"]
+        assert undone() == ["undo hotel", "undo flight"], "what the child did came last"
 
 
 @pytest.mark.parametrize("compensate", [False, True])
@@ -261,3 +262,15 @@ async def test_the_picture_shows_the_compensation_of_a_child_beside_it(simulate:
         node: Any = next(node for node in view.nodes if node.label == f"compensation of child run {hotel.id}")
         assert (node.kind, node.status) == ("rollback", "completed")
         assert ("hotel", node.id) in [(edge.source, edge.target) for edge in view.edges]
+
+
+async def test_a_rollback_does_not_wait_for_a_child_that_a_limit_forbids(simulate: Simulate) -> None:
+    @workflow
+    async def w(ctx: Context) -> None:
+        await ctx.step("flight", reserve, "flight", rollback=release)
+        await ctx.child("hotel", waiter, "hotel")
+
+    async with simulate([w, *CHILDREN], limits=Limits(max_depth=0)) as s:
+        run = await s.start(w)
+        await s.skip_until(run.ended)
+        assert (await run.status(), undone()) == ("failed", ["undo flight"])

@@ -83,11 +83,15 @@ def test_events_have_the_names_of_the_specification() -> None:
         "loop.committed",
         "loop.trimmed",
         "message.queued",
+        "update.opened",
+        "update.closed",
+        "published",
         "run.blocked",
         "run.unblocked",
         "run.recovered",
         "run.rewound",
         "run.forked",
+        "run.continued",
     }
     assert events.Kind
 

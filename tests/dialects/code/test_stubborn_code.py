@@ -48,7 +48,6 @@ def freed() -> Iterator[None]:
     gc.collect()
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("wait", [_listen, _listen_twice, _sleep])
 async def test_a_bare_except_in_a_loop_does_not_stop_the_engine_from_closing(
     wait: Wait, simulate: Simulate, caplog: pytest.LogCaptureFixture
@@ -69,7 +68,6 @@ async def test_a_bare_except_in_a_loop_does_not_stop_the_engine_from_closing(
     assert "run stubborn: its code catches the signal to stop; write `except Exception`" in caplog.text
 
 
-@pytest.mark.timeout(60)
 async def test_a_branch_that_does_not_accept_that_it_lost_is_left_alone(simulate: Simulate) -> None:
     @workflow
     async def w(ctx: Context) -> str:
@@ -80,7 +78,6 @@ async def test_a_branch_that_does_not_accept_that_it_lost_is_left_alone(simulate
         assert await s.run(w) == "b"
 
 
-@pytest.mark.timeout(60)
 async def test_code_that_catches_a_refusal_and_tries_again_fails_as_spinning(simulate: Simulate) -> None:
     @workflow
     async def w(ctx: Context) -> None:

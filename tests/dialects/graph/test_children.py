@@ -126,3 +126,11 @@ def test_a_run_that_is_cancelled_between_two_children_ends_at_once() -> None:
     player.give(Cancel("enough"), "cancel")
     assert player.status == "cancelled"
     assert not player.timers
+
+
+def test_the_end_of_a_child_of_a_cancelled_run_is_nobodys_dead_letter() -> None:
+    player = child()
+    player.give(Cancel("enough"), "cancel")
+    finished(player, "cancelled", error="its parent ended")
+    assert player.types[-1] == "run.cancelled"
+    assert not player.letters

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from plait.dialects.refs.references import resolve as references
 from plait.dialects.refs.references.resolve import Scope
 from plait.dialects.refs.running import compensation
+from plait.kernel import values
 from plait.kernel.ids import TaskToken
-from plait.kernel.inputs import Resume
+from plait.kernel.inputs import ChildFinished, Resume
 from tests.dialects.refs.player import Player, call, code, ret, tool, workflow
 
 
@@ -364,3 +366,18 @@ def test_what_succeeds_late_in_a_rollback_is_compensated_too() -> None:
     player.finish("slow", {"id": 9})
     player.finish("compensate:pay/0")
     assert bytes(player.tasks[TaskToken("compensate:slow/0")].task.input.arguments) == b'{"id":9}'
+
+
+def test_a_child_that_was_compensated_runs_again_as_another_one() -> None:
+    player = Player([workflow("kid"), tool("ship", {"x": "@kid.id"})]).start()
+    first = player.children.pop(TaskToken("kid"))
+    done = ChildFinished(first.token, first.run_id, "completed", values.encode({"id": 1}), compensable=True)
+    player.give(done, "done")
+    player.fail("ship")
+    player.give(msgspec.structs.replace(done, compensable=False), "undone")
+    assert player.status == "failed"
+    player.crash()
+    player.retry()
+    assert player.children[TaskToken("kid")].run_id == "run:kid:2"
+    player.child("kid", output={"id": 2})
+    assert player.inputs["ship"] == {"x": 2}

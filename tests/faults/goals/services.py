@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sized
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlencode
 
-from tests.server.contract.processes import _free_port
+from tests.support.ports import free_port
+from tests.support.processes import Process, start
 
 from .ledger import Ledger
 from .service import LISTENS
@@ -29,20 +29,19 @@ Found = TypeVar("Found", bound=Sized)
 
 class StepService:
     def __init__(self, folder: Path) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.database = f"sqlite:///{folder / 'plait.db'}"
         """For an engine that has none of its own."""
         self.ledger = Ledger(folder / "ledger")
         self.ledger.path.touch()
         self._gates = folder / "gates"
         self._gates.mkdir()
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Process | None = None
 
     def start(self) -> None:
         """Returns when it listens."""
-        folders = str(self.ledger.path), str(self._gates)
-        command = [sys.executable, "-m", "tests.faults.goals.service", str(self.port), *folders]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        args = str(self.port), str(self.ledger.path), str(self._gates)
+        self._process = start("tests.faults.goals.service", *args, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._process.stdout is not None
         assert self._process.stdout.readline().strip() == LISTENS
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 
-import pytest
-
 from plait import Handle, goals
 from plait.catalog import StepBuilder, catalog_step
 from plait.testing import history
@@ -32,7 +30,6 @@ def acts(dice: random.Random, ways: list[str], last: str) -> list[str]:
     return [" ".join([*dice.choices(ways, k=dice.randint(0, 3)), last]) for _ in range(ITEMS)]
 
 
-@pytest.mark.timeout(120)
 async def test_whatever_a_call_comes_to_every_item_ends_right_and_once(service: StepService):
     seed = random.randrange(2**32)
     dice = random.Random(seed)

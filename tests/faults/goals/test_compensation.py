@@ -84,7 +84,6 @@ async def test_killed_while_a_compensator_is_called_it_is_called_again_and_the_o
 
 
 @pytest.mark.chance(again=True)
-@pytest.mark.timeout(120)
 async def test_killed_again_and_again_while_many_flows_are_undone(service: StepService):
     async with opened(service.database, service) as shop:
         await register(shop.client, service, undo="500 answer")

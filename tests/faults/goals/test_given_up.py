@@ -32,7 +32,6 @@ async def test_a_call_that_is_cancelled_at_any_await_gives_its_connection_back(s
             assert (await egress.send(asked)).status == 200, f"after {turns} turns"
 
 
-@pytest.mark.timeout(60)
 async def test_any_number_of_calls_may_be_overtaken_by_their_webhooks(service: StepService):
     async with engine_at(service.database) as engine:
         await engine.catalog.register(render(service.work("callback,accept", gives="image")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,7 +17,7 @@ from tests.server.argyll.argyll import ArgyllClient
 from tests.server.argyll.stage import http
 from tests.server.argyll.steps import StepServer
 from tests.server.serving import soon
-from tests.server.test_commands import FLOWS, refused, running
+from tests.server.test_commands import FLOWS, output, refused, running
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ async def test_serve_closes_private_addresses_and_signs_webhooks_over_restarts(f
             assert f"{webhook.scheme}://{webhook.netloc}" == url
             assert (await two.post(webhook.path, json={"done": 1})).status_code == 400
             process.send_signal(signal.SIGTERM)
-            await asyncio.wait_for(process.communicate(), 30)
+            await output(process)
         public = ("--public-url", "http://tea.example")
         async with (
             running(folder, "serve", "shop.py", "--argyll", *public, PLAIT_EGRESS_PRIVATE="1") as (_, url),

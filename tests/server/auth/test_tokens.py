@@ -11,7 +11,8 @@ import pytest
 
 from plait.errors import InvalidInput, PlaitError
 from plait.server.auth.issuer import PAUSE, RENEW, STALE, Issuer
-from plait.server.auth.tokens import Oidc, Tokens
+from plait.server.auth.options import Oidc
+from plait.server.auth.tokens import Tokens
 from tests.engine.places import until
 
 from .issuer import AUDIENCE, LittleIssuer, new_key, sealed_by_hand

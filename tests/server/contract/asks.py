@@ -44,7 +44,11 @@ ASKS: dict[str, Ask] = {
     "runs.compensate": Ask(body={}, run=lambda world: world.ended),
     "runs.patch": Ask(409, {"operations": [{"op": "remove", "node": "ship"}]}),  # code can't be patched
     "runs.message": Ask(body={"name": "go"}),
+    "runs.query": Ask(404, {}),  # it has none of that name
+    "runs.update": Ask(404, {}),
+    "runs.published": Ask(),
     "runs.graph": Ask(409),  # code has none
+    "runs.source": Ask(run=lambda world: world.afl_run),
     "runs.record": Ask(409),  # only graphs have one
     "runs.fork": Ask(201, {}, run=lambda world: world.ended),
     "definitions.list": Ask(),
@@ -149,7 +153,7 @@ class Operation:
         """The path, with the ids of a world."""
         ids = world.ids(self.path) if self.names_something else {}
         if self.path.startswith("/api/v1/runs/{id}"):
-            ids = {"id": self.ask.run(world)}
+            ids = {"id": self.ask.run(world), "name": "count", "key": "count"}
         return self.path.format(**{name: quote(id, safe="") for name, id in ids.items()})
 
     def body(self, world: World) -> Any:

@@ -24,7 +24,7 @@ from tests.support.effort import tries
 
 from .world import World
 
-EXAMPLES = tries(12)
+EXAMPLES = tries(6)
 SLOW_MACHINES = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
 

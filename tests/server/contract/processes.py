@@ -12,9 +12,7 @@ import asyncio
 import contextlib
 import json
 import os
-import random
-import socket
-import sys
+import subprocess
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -23,44 +21,39 @@ import httpx
 
 from tests.faults.work import LEDGER
 from tests.server.serving import API, Frame, frames
+from tests.support.ports import free_port
+from tests.support.processes import Process, start
 
 PATIENCE = 30.0
-REPOSITORY = Path(__file__).parents[3]
-PORTS = range(32_000, 32_700)
-"""Below those that systems give to outgoing connections: nobody takes ours while the server is down."""
 
 
 class ServeProcess:
     def __init__(self, database: str, ledger: Path) -> None:
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._command = (
-            *(sys.executable, "-m", "plait.cli.main", "serve", "tests.faults.work", "--open", "--json"),
+            *("plait.cli.main", "serve", "tests.faults.work", "--open", "--json"),
             *("--log-level", "warning", "--db", database, "--port", str(self.port)),
         )
         self._environment = {**os.environ, LEDGER: str(ledger)}
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Process | None = None
+        self._reading: asyncio.Future[str] | None = None
 
     async def start(self) -> None:
         """Returns when it listens."""
-        self._process = process = await asyncio.create_subprocess_exec(
-            *self._command,
-            cwd=REPOSITORY,
-            env=self._environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-        )
+        self._process = process = start(*self._command, env=self._environment, stdout=subprocess.PIPE)
         assert process.stdout is not None
         async with asyncio.timeout(PATIENCE):
-            while not (line := await process.stdout.readline()).startswith(b"{"):  # steps of before write there, too
+            # Steps of before write there, too
+            while not (line := await asyncio.to_thread(process.stdout.readline)).startswith("{"):
                 assert line, "it did not start"
         assert json.loads(line)["url"] == self.url
-        self._reading = asyncio.ensure_future(process.stdout.read())
+        self._reading = asyncio.ensure_future(asyncio.to_thread(process.stdout.read))
 
     async def kill(self) -> None:
-        if self._process is not None and self._process.returncode is None:
+        if self._process is not None:
             self._process.kill()
-            await self._process.wait()
+            await self._over(self._process)
 
     def signal(self) -> None:
         assert self._process is not None
@@ -69,16 +62,14 @@ class ServeProcess:
     async def ended(self) -> int:
         """Its exit code."""
         assert self._process is not None
-        return await asyncio.wait_for(self._process.wait(), PATIENCE)
+        return await self._over(self._process)
 
-
-def _free_port() -> int:
-    for port in random.sample(PORTS, 100):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(("127.0.0.1", port))
-            return port
-    raise RuntimeError(f"no free port from {PORTS.start} to {PORTS.stop}")
+    async def _over(self, process: Process) -> int:
+        code = await asyncio.to_thread(process.wait, PATIENCE)
+        if self._reading is not None:
+            await self._reading
+        with process:  # closes its pipes
+            return code
 
 
 @contextlib.asynccontextmanager

@@ -3,10 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
-pytestmark = pytest.mark.timeout(120)
-
 _WATCH = """
 import asyncio, importlib.abc, sys, threading
 

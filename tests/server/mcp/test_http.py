@@ -11,8 +11,6 @@ from plait.server.site import Settings
 from tests.server.mcp.clients import over_http
 from tests.server.serving import serving, soon
 
-pytestmark = pytest.mark.timeout(180)
-
 _ACCEPT = "application/json, text/event-stream"
 _STEPS = [
     {"name": "double", "action": {"code": "export default ({ n }) => n * 2"}, "input": {"n": "@input.n"}},

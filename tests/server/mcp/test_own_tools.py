@@ -11,8 +11,6 @@ from plait.server.site import Settings
 from tests.server import flows
 from tests.server.serving import serving
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def calling(tool: str, input: dict[str, Any]) -> Any:
     return refs({"steps": [{"name": "a", "action": {"toolName": tool}, "input": input}]})

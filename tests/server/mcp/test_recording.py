@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -20,6 +19,7 @@ from mcp_types import ToolListChangedNotification
 
 from tests.dialects.refs.recording import shop_servers
 from tests.server.serving import Served, serving
+from tests.support.ports import free_port
 
 from .clients import Caller, over_http
 
@@ -40,9 +40,7 @@ def effects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextmanager
 def orders_over_http() -> Iterator[str]:
     """A real server of another process."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    port = free_port()
     with subprocess.Popen([sys.executable, str(SHOP), "orders", "http", str(port)], env={**os.environ}) as process:
         try:
             yield f"http://127.0.0.1:{port}/mcp"

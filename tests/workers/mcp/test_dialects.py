@@ -9,7 +9,7 @@ import pytest
 from plait import Engine, goals, graph, refs
 from plait.catalog import catalog_step
 
-pytestmark = [pytest.mark.costly, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.costly
 
 _SERVER = Path(__file__).with_name("raw_server.py")
 

@@ -21,8 +21,9 @@ from plait.kernel.task import Attempt, Policy, Task, TaskError
 from plait.kernel.task_inputs import TOOL, ToolInput
 from plait.workers.mcp.servers import McpServers
 from plait.workers.tool import ToolExecutor
+from tests.support.ports import free_port
 
-pytestmark = [pytest.mark.costly, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.costly
 
 _HERE = Path(__file__).parent
 
@@ -183,12 +184,6 @@ async def test_http_goes_only_where_the_operators_rules_allow() -> None:
             await mcp.tools()
         assert caught.value.code == "tool_unavailable"
         await mcp.close()
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @contextmanager

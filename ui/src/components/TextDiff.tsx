@@ -1,6 +1,9 @@
 /** The difference of two texts by line: side by side on a wide page, one column on a narrow one. */
 
-import { useMemo, useState, useSyncExternalStore } from "react";
+import { createContext, useContext, useMemo, useState, useSyncExternalStore } from "react";
+import { Line as CodeLine } from "./code/Code";
+import type { Mark } from "./code/marks";
+import { linesOf, type Token } from "./code/tokens";
 import { type Line, type Piece, type Row, rowsOf, type Stretch, stretches, wordsOf } from "./TextDiffModel";
 import "./TextDiff.css";
 
@@ -13,11 +16,17 @@ interface Props {
   /** What the two are called, such as two versions. */
   nameA?: string;
   nameB?: string;
+  /** Of both; one that is not known is not coloured. */
+  language?: string;
 }
 
-export function TextDiff({ a, b, nameA = "before", nameB = "after" }: Props) {
+/** The coloured lines of the two texts. */
+const Coloured = createContext<{ a: Token[][]; b: Token[][] }>({ a: [], b: [] });
+
+export function TextDiff({ a, b, nameA = "before", nameB = "after", language }: Props) {
   const parts = useMemo(() => stretches(rowsOf(a, b)), [a, b]);
   const wide = useWide();
+  const coloured = useMemo(() => ({ a: linesOf(a, language), b: linesOf(b, language) }), [a, b, language]);
   if (a === b) return <p className="muted textdiff-none">No differences.</p>;
   return (
     <div className="textdiff">
@@ -38,9 +47,11 @@ export function TextDiff({ a, b, nameA = "before", nameB = "after" }: Props) {
             )}
           </tr>
         </thead>
-        {parts.map((part) => (
-          <Part key={keyOf(part)} part={part} wide={wide} />
-        ))}
+        <Coloured value={coloured}>
+          {parts.map((part) => (
+            <Part key={keyOf(part)} part={part} wide={wide} />
+          ))}
+        </Coloured>
       </table>
     </div>
   );
@@ -106,25 +117,25 @@ function WideRow({ row }: { row: Row }) {
   const words = row.kind === "changed" ? wordsOf(row.a.text, row.b.text) : undefined;
   return (
     <tr>
-      <Side line={row.a} kind={row.kind === "same" ? "same" : "removed"} pieces={words?.a} />
-      <Side line={row.b} kind={row.kind === "same" ? "same" : "added"} pieces={words?.b} />
+      <Side of="a" line={row.a} kind={row.kind === "same" ? "same" : "removed"} pieces={words?.a} />
+      <Side of="b" line={row.b} kind={row.kind === "same" ? "same" : "added"} pieces={words?.b} />
     </tr>
   );
 }
 
 /** In one column a replaced stretch reads as all old lines, then all new ones. */
 function NarrowRows({ rows }: { rows: Row[] }) {
-  const out: { key: string; line: Line; kind: Kind; pieces: Piece[] | undefined }[] = [];
+  const out: { key: string; of: "a" | "b"; line: Line; kind: Kind; pieces: Piece[] | undefined }[] = [];
   let added: typeof out = [];
   for (const row of rows) {
     const words = row.kind === "changed" ? wordsOf(row.a.text, row.b.text) : undefined;
     if (row.kind === "same") {
-      out.push(...added, { key: `s${row.a.number}`, line: row.b, kind: "same", pieces: undefined });
+      out.push(...added, { key: `s${row.a.number}`, of: "b", line: row.b, kind: "same", pieces: undefined });
       added = [];
       continue;
     }
-    if (row.a) out.push({ key: `a${row.a.number}`, line: row.a, kind: "removed", pieces: words?.a });
-    if (row.b) added.push({ key: `b${row.b.number}`, line: row.b, kind: "added", pieces: words?.b });
+    if (row.a) out.push({ key: `a${row.a.number}`, of: "a", line: row.a, kind: "removed", pieces: words?.a });
+    if (row.b) added.push({ key: `b${row.b.number}`, of: "b", line: row.b, kind: "added", pieces: words?.b });
   }
   return [...out, ...added].map(({ key, ...side }) => (
     <tr key={key}>
@@ -136,8 +147,18 @@ function NarrowRows({ rows }: { rows: Row[] }) {
 type Kind = "same" | "removed" | "added";
 const MARKS: { [kind in Kind]: string } = { same: "", removed: "−", added: "+" };
 
-function Side({ line, kind, pieces }: { line: Line | undefined; kind: Kind; pieces: Piece[] | undefined }) {
+interface SideProps {
+  /** Which of the two texts it is a line of. */
+  of: "a" | "b";
+  line: Line | undefined;
+  kind: Kind;
+  pieces: Piece[] | undefined;
+}
+
+function Side({ of, line, kind, pieces }: SideProps) {
+  const coloured = useContext(Coloured);
   if (!line) return <td className="textdiff-hole" colSpan={3} />;
+  const tokens = coloured[of][line.number - 1] ?? [{ kind: "plain" as const, text: line.text }];
   return (
     <>
       <td className="textdiff-number">{line.number}</td>
@@ -149,15 +170,19 @@ function Side({ line, kind, pieces }: { line: Line | undefined; kind: Kind; piec
           </>
         )}
       </td>
-      <td className={`textdiff-line ${kind}`}>{pieces ? <Words pieces={pieces} /> : line.text}</td>
+      <td className={`textdiff-line ${kind}`}>
+        <CodeLine tokens={tokens} marks={pieces ? marksOf(pieces) : []} />
+      </td>
     </>
   );
 }
 
-function Words({ pieces }: { pieces: Piece[] }) {
-  return pieces.map((piece, index) => {
-    const key = index; // A piece is known by its place in the line only.
-    return piece.changed ? <mark key={key}>{piece.text}</mark> : <span key={key}>{piece.text}</span>;
+function marksOf(words: readonly Piece[]): Mark[] {
+  let at = 0;
+  return words.flatMap(({ text, changed }) => {
+    const from = at;
+    at += text.length;
+    return changed ? [{ line: 0, from, to: at, look: "textdiff-word" }] : [];
   });
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from msgspec import Raw
@@ -11,16 +12,20 @@ from msgspec import Raw
 from plait.agents.models import Models
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
-from plait.kernel.definitions import Description, Numbering, Plan
+from plait.kernel.definitions import Contents, Description, Numbering, Plan
 from plait.kernel.errors import Conflict, ErrorInfo, Flaw, InvalidInput, NotFound, RunBlocked
 from plait.kernel.events import Recorded
 from plait.kernel.limits import Limits
 from plait.kernel.machine import Machine, RunInfo
+from plait.kernel.measured import Counted
+from plait.kernel.observer import Observers
 from plait.kernel.task import Executor
 
+from .contents import contents_of
 from .definition import Afl
 from .executors import HandlerExecutor, Tell
 from .handlers import Handlers, Lookup, Registration
+from .libraries import completed, configured_libraries
 from .names import NAME
 from .preparation import Prepared, prepared
 from .program.parts import Declaration
@@ -34,6 +39,7 @@ from .running.types import misfit
 from .scripts import HasLanguages, ScriptExecutor
 from .stored_handlers import StoredHandlers
 from .telemetry import Sinks
+from .telemetry_observer import TelemetryObserver
 
 
 class AflBundle:
@@ -52,15 +58,21 @@ class AflBundle:
         scripts: HasLanguages | None = None,
         stored: StoredHandlers | None = None,
         executors: Sequence[Executor] = (),
+        observers: Observers | None = None,
         models: Models | None = None,
     ) -> None:
-        """`tell` sends messages to runs: what a handler says before its answer."""
+        """`tell` sends messages to runs: what a handler says before its answer. Where there are `observers`, runs are
+        counted."""
         self.handlers = Handlers()
         self.models = models or Models()
         self.stored = stored
         """Handlers that namespaces have registered; None: there is nothing of that."""
-        self.telemetry: Sinks | None = None
-        """None: nobody listens."""
+        self.libraries: Sequence[str | Path] = configured_libraries()
+        """Where used namespaces are looked up that a program does not have."""
+        self.telemetry = Sinks()
+        self._listens = False
+        if observers is not None and observers.any:
+            self.listen(observers)
         self._programs = Programs()
         self._limits = limits or Limits()
         self._declared: dict[str, Afl] = {}
@@ -71,6 +83,15 @@ class AflBundle:
         )
         for definition in definitions:
             self.declare(definition)
+
+    def listen(self, observers: Observers) -> None:
+        """From now on commits are told to the sinks, and counted."""
+        if not self._listens:
+            self._listens = True
+            observers.add(TelemetryObserver(self.telemetry))
+
+    def counters(self) -> Iterable[Counted]:
+        return self.telemetry.counters()
 
     # -- definitions ---------------------------------------------------------------------------------------------
 
@@ -96,11 +117,20 @@ class AflBundle:
         return Afl(definition)
 
     async def check_definition(self, definition: dict[str, Any], namespace: str) -> Sequence[str]:
-        return (await prepared(definition)).warnings
+        made = await self._prepared(definition)
+        made.chosen()
+        return made.warnings
+
+    async def contents(self, definition: dict[str, Any], namespace: str) -> Contents:
+        whole = await completed(definition, self.libraries)
+        return contents_of(await prepared(whole), whole)
+
+    async def _prepared(self, definition: Mapping[str, Any]) -> Prepared:
+        return await prepared(await completed(definition, self.libraries))
 
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         found = cast("Afl", definition)
-        made = await prepared(found.definition)
+        made = await self._prepared(found.definition)
         workflow = made.workflow()
         given: object = dict[str, Any]() if input is None else input
         raw = values.encode(given, max_bytes=self._limits.max_payload)
@@ -116,11 +146,12 @@ class AflBundle:
             lookup.bindings(made.program),
             made.strict,
             made.version,
+            sources=made.sources,
         )
         return Resolved(workflow.name, made.version, raw, start, identity=made.hash.encode())
 
     async def plan(self, definition: object, input: object, namespace: str) -> Plan:
-        made = await prepared(cast("Afl", definition).definition)
+        made = await self._prepared(cast("Afl", definition).definition)
         workflow = made.workflow()
         return Plan(
             dialect=NAME,
@@ -179,8 +210,7 @@ class AflBundle:
         return None
 
     async def close(self) -> None:
-        if self.telemetry is not None:
-            await asyncio.to_thread(self.telemetry.close)
+        await asyncio.to_thread(self.telemetry.close)
 
 
 def _check_input(made: Prepared, workflow: Declaration, given: Any) -> None:

@@ -29,7 +29,7 @@ from .running.nodes import StepNode
 from .running.prompts import filled
 from .running.state import AflState, EventRecord, StepRecord
 from .stored_handlers import StoredHandlers
-from .telemetry import Sink, Sinks, TelemetryObserver
+from .telemetry import Sink
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -137,26 +137,35 @@ class AflInterface:
 
     def telemetry(self, sink: Sink) -> None:
         """Every record goes to `sink`, after its commit; one that fails or is slow loses records, and is counted."""
-        if self._bundle.telemetry is None:
-            self._bundle.telemetry = Sinks()
-            self._host.kernel.observers.add(TelemetryObserver(self._bundle.telemetry))
+        self._bundle.listen(self._host.kernel.observers)
         self._bundle.telemetry.add(sink)
 
     @property
     def dropped(self) -> int:
         """Records that sinks have lost."""
-        return 0 if self._bundle.telemetry is None else self._bundle.telemetry.dropped
+        return self._bundle.telemetry.dropped
 
     async def close_telemetry(self) -> None:
         """All that was told is with the sinks, unless one is stuck."""
-        if self._bundle.telemetry is not None:
-            await asyncio.to_thread(self._bundle.telemetry.close)
+        await asyncio.to_thread(self._bundle.telemetry.close)
+
+    # -- libraries -----------------------------------------------------------------------------------------------
+
+    @property
+    def libraries(self) -> Sequence[str | Path]:
+        """Directories or files where used namespaces are looked up that a program does not have, whoever sends it. By
+        default those of PLAIT_AFL_LIBRARIES."""
+        return self._bundle.libraries
+
+    @libraries.setter
+    def libraries(self, found: Sequence[str | Path]) -> None:
+        self._bundle.libraries = found
 
     # -- the language --------------------------------------------------------------------------------------------
 
     def check(self, source: Source, libraries: Sequence[str | Path] = (), *, strict: bool = False) -> list[Diagnostic]:
         """What is wrong with a program, or should be looked at: errors and warnings."""
-        return list(compile_source(read_sources(source, libraries), strict=strict).diagnostics)
+        return list(compile_source(read_sources(source, [*libraries, *self.libraries]), strict=strict).diagnostics)
 
     def compile(
         self,
@@ -167,7 +176,7 @@ class AflInterface:
         strict: bool = False,
     ) -> dict[str, Any]:
         """The compiled form; refuses with all errors."""
-        found = compile_source(read_sources(source, libraries), version=version, strict=strict)
+        found = compile_source(read_sources(source, [*libraries, *self.libraries]), version=version, strict=strict)
         if isinstance(found, Compiled):
             return found.program
         raise refused(found.diagnostics)

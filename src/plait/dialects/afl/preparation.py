@@ -32,12 +32,18 @@ _known: dict[bytes, Prepared] = {}
 @dataclass(frozen=True, slots=True)
 class Prepared:
     compiled: Raw
+    sources: tuple[SourceFile, ...]
+    """None if it came compiled."""
     hash: str
     program: Program
     wanted: str
     version: str
     strict: bool
     warnings: Sequence[str]
+
+    def chosen(self) -> Declaration | None:
+        """The workflow that is named, or the only one; None if it takes a name to choose."""
+        return self.workflow() if self.wanted or len(self.program.workflows) == 1 else None
 
     def workflow(self) -> Declaration:
         """Qualified, or short if that is unique; the only one, if none is named."""
@@ -48,7 +54,9 @@ class Prepared:
         if len(found) == 1:
             return self.program.declarations[found[0]]
         close = nearest(self.wanted, known) if self.wanted else None
-        what = f"there is no workflow `{self.wanted}`" if self.wanted else "the program has several workflows"
+        what = f"the program has {'several workflows' if known else 'no workflow'}"
+        if self.wanted:
+            what = f"there is no workflow `{self.wanted}`"
         if len(found) > 1 and self.wanted:
             what = f"`{self.wanted}` may be {' or '.join(found)}"
         fix = f"did you mean `{close}`?" if close else f"use one of {', '.join(known[:10])}" if known else "add one"
@@ -57,7 +65,7 @@ class Prepared:
 
 async def prepared(definition: Mapping[str, Any]) -> Prepared:
     """The same; a program that was not seen before is compiled in a thread."""
-    _check_shape(definition)
+    check_shape(definition)
     if _key(definition) in _known:
         return prepare(definition)
     return await asyncio.to_thread(prepare, definition)
@@ -65,7 +73,7 @@ async def prepared(definition: Mapping[str, Any]) -> Prepared:
 
 def prepare(definition: Mapping[str, Any]) -> Prepared:
     """Refuses with all errors."""
-    _check_shape(definition)
+    check_shape(definition)
     key = _key(definition)
     found = _known.get(key)
     if found is None:
@@ -88,6 +96,7 @@ def _made(definition: Mapping[str, Any]) -> Prepared:
     compiled, warnings = _compiled(definition, version, strict=strict)
     return Prepared(
         compiled=values.encode(compiled),
+        sources=tuple(sources_of(definition)),
         hash=program_hash(compiled),
         program=read_program(compiled),
         wanted="",
@@ -101,7 +110,7 @@ def _compiled(definition: Mapping[str, Any], version: str, *, strict: bool) -> t
     if definition.get("compiled") is not None:
         found = compile_document(definition["compiled"], version=version, strict=strict)
     else:
-        found = compile_source(_sources(definition), version=version, strict=strict)
+        found = compile_source(sources_of(definition), version=version, strict=strict)
     if isinstance(found, Compiled):
         return found.program, [str(each.message) for each in found.diagnostics]
     raise refused(found.diagnostics)
@@ -121,13 +130,16 @@ def refused(diagnostics: Sequence[Diagnostic]) -> InvalidInput:
     )
 
 
-def _sources(definition: Mapping[str, Any]) -> list[SourceFile]:
+def sources_of(definition: Mapping[str, Any]) -> list[SourceFile]:
+    """None if it came compiled."""
+    if definition.get("compiled") is not None:
+        return []
     if definition.get("source") is not None:
         return [SourceFile("main.afl", str(definition["source"]))]
     return [SourceFile(str(each["name"]), str(each["text"])) for each in definition["sources"]]
 
 
-def _check_shape(definition: Mapping[str, Any]) -> None:
+def check_shape(definition: Mapping[str, Any]) -> None:
     given = [name for name in ("source", "sources", "compiled") if definition.get(name) is not None]
     unknown = [name for name in definition if name not in _FIELDS]
     problem = ""

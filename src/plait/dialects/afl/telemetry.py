@@ -1,8 +1,6 @@
-"""Telemetry: what the log says, told to sinks as it happens, without any effect on execution.
+"""Telemetry: records of what happens in runs, and the sinks that are told.
 
-It follows commits. A record is made from a committed event, so a replay tells nothing and the log is the same whether
-anyone listens. Sinks have a queue each and a thread that empties it: one that fails or is slow loses records, which
-are counted.
+Sinks have a queue each and a thread that empties it: one that fails or is slow loses records, which are counted.
 """
 
 from __future__ import annotations
@@ -10,20 +8,13 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
 
-from plait.kernel.errors import PlaitError
-from plait.kernel.events import Event, RunCancelled, RunCompleted, RunFailed, RunStarted
-from plait.kernel.ids import Millis, RunId, caller_id
-from plait.kernel.machine import RunInfo
-from plait.kernel.task import Attempt
-
-from .names import NAME
-from .running import events as e
-from .running.states import CATCH_BEGIN, TABLE_OF, ObjectType, passed
+from plait.kernel.ids import Millis
+from plait.kernel.measured import Counted
 
 log = logging.getLogger("plait.afl")
 
@@ -59,8 +50,20 @@ class Sinks:
     def dropped(self) -> int:
         return sum(each.dropped for each in self._sinks)
 
+    @property
+    def listening(self) -> bool:
+        """Whether anyone wants the records themselves, and not only their number."""
+        return bool(self._sinks) or log.isEnabledFor(logging.DEBUG)
+
+    def count(self, kind: str, number: int = 1) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + number
+
+    def counters(self) -> Iterator[Counted]:
+        yield Counted("plait_afl_telemetry", "Telemetry records of AFL runs.", "type", dict(self.counts))
+        yield Counted("plait_afl_telemetry_dropped", "Records that sinks have lost.", "", {"": self.dropped})
+
     def tell(self, record: Telemetry) -> None:
-        self.counts[record.eventType] = self.counts.get(record.eventType, 0) + 1
+        self.count(record.eventType)
         if log.isEnabledFor(logging.DEBUG):
             log.debug("%s %s %s", record.eventType, record.stepId, record.details)
         for each in self._sinks:
@@ -102,102 +105,3 @@ class _Queue:
             except queue.Full:
                 return
             self._thread.join(timeout=5)
-
-
-class TelemetryObserver:
-    """Makes records of committed events. Of a step it remembers what it is, as long as its run lives."""
-
-    def __init__(self, sinks: Sinks) -> None:
-        self._sinks = sinks
-        self._steps: dict[RunId, dict[str, tuple[ObjectType, str]]] = {}
-
-    def committed(self, run: RunInfo, events: Sequence[Event], at: Millis) -> None:
-        if run.dialect != NAME:
-            return
-        for part in _iterations(events):
-            if isinstance(part[-1], e.IterationEnded):
-                self._sinks.tell(
-                    Telemetry(at, "iteration.start", caller_id(run.run_id), details={"iteration": part[-1].n})
-                )
-            for event in part:
-                for record in self._records(run.run_id, event, at):
-                    self._sinks.tell(record)
-        if any(isinstance(each, RunCompleted | RunFailed | RunCancelled) for each in events):
-            self._steps.pop(run.run_id, None)
-
-    def attempting(self, attempt: Attempt) -> None:
-        return None
-
-    def grouped(self, writes: int, seconds: float) -> None:
-        return None
-
-    def lost(self, shards: int) -> None:
-        return None
-
-    def unavailable(self, error: PlaitError) -> None:
-        return None
-
-    def _records(self, run_id: RunId, event: Event, at: Millis) -> Iterator[Telemetry]:
-        run, steps = caller_id(run_id), self._steps.setdefault(run_id, {})
-
-        def made(kind: str, step: str = "", state: str = "", **details: Any) -> Telemetry:
-            return Telemetry(at, kind, run, step, steps.get(step, ("", ""))[1], state, details)
-
-        match event:
-            case RunStarted():
-                yield made("workflow.start")
-            case e.StepCreated(step=step):
-                steps[step.id] = (step.object_type, step.block_id)
-                yield made("step.created", step.id, step.state)
-                for dependency in step.dependencies:
-                    yield made("dependency.resolved", step.id, stepId=step.id, dependencyId=dependency)
-            case e.StepMoved(step_id=id, source=source, to=to, dependencies=found):
-                for dependency in found:
-                    yield made("dependency.resolved", id, stepId=id, dependencyId=dependency)
-                yield from _moves(made, id, steps.get(id, ("VariableAssignment", ""))[0], source, to)
-            case e.StepCaught(step_id=id, state=state, error=error):
-                yield made("state.transition", id, CATCH_BEGIN, fromState=state, toState=CATCH_BEGIN)
-                yield made("step.error", id, state, code=error.code, message=error.message, caught=True)
-            case e.StepFailed(step_id=id, state=state, error=error):
-                yield made("step.error", id, state, code=error.code, message=error.message)
-            case e.EventCreated(event=found):
-                yield made(
-                    "event.published",
-                    found.step_id,
-                    eventId=found.event_id,
-                    stepId=found.step_id,
-                    facet=found.event_type,
-                )
-            case e.EventCompleted(event_id=id, step_id=step):
-                yield made("event.state", step, "event.Completed", eventId=id)
-            case e.EventFailed(event_id=id, step_id=step):
-                yield made("event.state", step, "event.Error", eventId=id)
-            case e.IterationEnded():
-                yield made("iteration.end", iteration=event.n, stepsCreated=event.created, stepsUpdated=event.moved)
-                if event.paused:
-                    yield made("workflow.paused", iteration=event.n)
-            case RunCompleted():
-                yield made("workflow.complete")
-            case RunFailed(error=error):
-                yield made("workflow.error", code=error.code, message=error.message)
-            case _:
-                return
-
-
-def _iterations(events: Sequence[Event]) -> Iterator[list[Event]]:
-    """The events of a commit, each iteration apart."""
-    part: list[Event] = []
-    for event in events:
-        part.append(event)
-        if isinstance(event, e.IterationEnded):
-            yield part
-            part = []
-    if part:
-        yield part
-
-
-def _moves(made: Callable[..., Telemetry], id: str, kind: ObjectType, source: str, to: str) -> Iterator[Telemetry]:
-    before = source
-    for state in passed(TABLE_OF[kind], source, to):
-        yield made("state.transition", id, state, fromState=before, toState=state)
-        before = state

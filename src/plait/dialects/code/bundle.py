@@ -13,7 +13,7 @@ from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Numbering, Plan
 from plait.kernel.errors import Conflict, ErrorInfo, Flaw, InvalidInput
 from plait.kernel.events import Recorded
-from plait.kernel.ids import caller_id
+from plait.kernel.ids import Millis, caller_id
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
@@ -53,8 +53,12 @@ class CodeBundle:
         definitions: Iterable[object] = (),
         max_payload: int = values.MAX_BYTES,
         functions: Functions | None = None,
+        *,
+        embedded: bool = False,
     ) -> None:
-        """`functions` are what tasks of all dialects may call by name: steps are among them."""
+        """`functions` are what tasks of all dialects may call by name: steps are among them. `embedded`: there is no
+        engine around the run."""
+        self._embedded = embedded
         self._functions = functions
         self.registry = Registry(definitions)
         self._steps = StepExecutor()
@@ -76,7 +80,7 @@ class CodeBundle:
         return True
 
     def accepts(self, definition: object) -> bool:
-        return isinstance(definition, Workflow | str)
+        return isinstance(definition, (Workflow, str))
 
     def read(self, definition: str | dict[str, Any]) -> object:
         if isinstance(definition, str):
@@ -146,7 +150,7 @@ class CodeBundle:
     # -- runs ----------------------------------------------------------------------------------------------------
 
     def machine(self, info: RunInfo) -> CodeMachine:
-        return CodeMachine(Surroundings(info, self.registry, self._max_payload))
+        return CodeMachine(Surroundings(info, self.registry, self._max_payload, self._embedded))
 
     def restore(self, info: RunInfo, snapshot: Raw) -> CodeMachine:
         machine = self.machine(info)
@@ -156,7 +160,7 @@ class CodeBundle:
     def rewind_point(self, machine: Machine, at: str | None) -> int:
         history = cast("CodeMachine", machine).history
         if at is None:
-            return 1  # run.started
+            return history.begun_seq
         op = history.ops.get(at)
         if op is None:
             raise Conflict(
@@ -166,6 +170,12 @@ class CodeBundle:
                 fix="`plait show` lists the paths",
             )
         return op.opened_seq - 1
+
+    def query(self, machine: Machine, name: str, argument: Raw, now: Millis) -> Raw:
+        return cast("CodeMachine", machine).query(name, argument, now)
+
+    def published(self, machine: Machine, key: str) -> Raw | None:
+        return cast("CodeMachine", machine).history.latest.get(key)
 
     def inseparable(self, event: Recorded, following: Recorded) -> bool:
         return False

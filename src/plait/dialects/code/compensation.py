@@ -21,7 +21,7 @@ from .context import entry
 from .definition import Options, is_step
 from .history import History
 from .host import Surroundings
-from .location import token_of
+from .location import earlier_place, token_of
 from .op_state import INLINE, Undoable
 from .registry import AnyWorkflow
 from .replay import Replay
@@ -43,7 +43,10 @@ class Undoing:
         """The handlers of all steps that succeeded, in order of completion."""
         records = sorted(self._history.undoables.values(), key=lambda record: record.order)
         handlers = self._handlers(records, known, now)
-        return [self._task(record, *handlers.get(record.at, (None, Any))) for record in records]
+        return [self._task(record, *handlers.get(self._place(record), (None, Any))) for record in records]
+
+    def _place(self, record: Undoable) -> str:
+        return record.at if record.era == self._history.era else earlier_place(record.at, record.era)
 
     def collect(self, now: Millis) -> Replay | None:
         """A replay that has entered every body. It knows handlers and types, and can do nothing."""
@@ -63,13 +66,13 @@ class Undoing:
 
     def _handlers(self, records: list[Undoable], known: Handlers, now: Millis) -> Handlers:
         found = dict(known)
-        named = {record.at: imported(record.handler) for record in records if record.handler != INLINE}
-        if any(named.get(record.at) is None and record.at not in found for record in records):
+        named = {self._place(record): imported(record.handler) for record in records if record.handler != INLINE}
+        if any(named.get(place) is None and place not in found for place in map(self._place, records)):
             collected = self.collect(now)
             found = found if collected is None else collected.handlers | found
         for record in records:
-            if (handler := named.get(record.at)) is not None:
-                found[record.at] = (handler, returns_of(record.fn))
+            if (handler := named.get(self._place(record))) is not None:
+                found[self._place(record)] = (handler, returns_of(record.fn))
         return found
 
     def _task(self, record: Undoable, handler: Any, returns: Any) -> Task:
@@ -77,14 +80,14 @@ class Undoing:
         options = definition.options if definition is not None else Options()
         if is_step(handler):
             options = options.under(handler.given)
-        history = self._history
+        history, place = self._history, self._place(record)
         return Task(
-            TaskToken(UNDO + token_of(record.at, history.generation)),
+            TaskToken(UNDO + (token_of(place, history.generation) if place == record.at else place)),
             f"rollback of `{record.at}`",
             CALL,
             UndoCall(handler, returns, record, history.rollback_error),
             Policy(options.retry, options.timeout),
-            f"{self._around.info.run_id}:{record.at}:{history.generation}:undo",
+            f"{self._around.info.run_id}:{place}:{history.generation}:undo",
             record.at,
             unbound=None if handler is not None else describe(rollback_unbound(record.at), kind="blocked"),
         )

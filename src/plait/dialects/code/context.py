@@ -18,6 +18,7 @@ from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from .agents import AgentOp, AgentOptions
 from .approvals import ApproveOp, Verdict, request, voting
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
+from .caller_context import CallerContext
 from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .events import Kind
@@ -54,16 +55,12 @@ class ChildOptions(TypedDict, total=False):
     on_parent_close: Literal["cancel", "abandon"]
 
 
-class Context:
+class Context(CallerContext):
     """The durable operations of a run. Results are recorded under the names you give; a name is used once
     in its scope. Nothing else may be awaited in a workflow function, but asyncio's own tasks, groups,
     locks, `gather`, `wait`, `timeout` and `sleep` work."""
 
-    __slots__ = ("_replay", "_scope")
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-        self._replay = scope.replay
+    __slots__ = ()
 
     # -- who and when --------------------------------------------------------------------------------------------
 
@@ -133,6 +130,8 @@ class Context:
         if options:
             fn, args, given = take_keywords(cast("Any", fn), name, args, options)  # type: ignore[assignment]
             merged = merged.under(given)
+        if merged.queue is not None:
+            self._needs_engine("step(queue=...)")
         return StepOp(self._scope, name, fn, named, args, merged, returns)  # pyright: ignore[reportUnknownArgumentType]
 
     # -- agents ----------------------------------------------------------------------------------------------------
@@ -265,6 +264,7 @@ class Context:
 
     def send(self, name: str, run_id: str, message: str, body: Any = None) -> Op[None]:
         """Sends a message to another run of this namespace, once."""
+        self._needs_engine("send")
         if not checked_text(f"the message name of send `{name}`", message):
             raise bad_option(f"send `{name}` has no message name", "name the message that the other run listens for")
         return SendOp(self._scope, name, self._run_key(run_id, name), message, body)
@@ -390,6 +390,7 @@ class Context:
         self, name: str, definition: Any, id: str | None, deadline: Sec | None, labels: dict[str, str] | None
     ) -> tuple[Reference, RunId | None, Due | None, dict[str, str]]:
         """What a child is started with, checked."""
+        self._needs_engine("child")
         for label in chain.from_iterable((labels or {}).items()):
             checked_text(f"a label of child `{name}`", label)
         if isinstance(definition, Workflow):
@@ -415,6 +416,7 @@ class Context:
         """Asks people; `verdict.approved`, `.by`, `.comment`, `.data`. What they should know is `evidence`; what
         they fill in is `form`, a dataclass or a JSON Schema. `required` of the `approvers` must approve, one who
         rejects is enough; `escalate_to` may decide too when nobody has after `escalate_after`."""
+        self._needs_engine("approve")
         due = None if timeout is None else self._in(timeout, name)
         later = None if escalate_after is None else self._in(escalate_after, name)
         votes = voting(name, required, approvers, later, escalate_to)
@@ -433,8 +435,6 @@ class Context:
         if kind not in get_args(Kind):
             raise bad_option(f"kind={kind!r} of removed `{name}`", f"use one of {', '.join(get_args(Kind))}")
         return RemovedOp(self._scope, name, kind, rollback)
-
-    # -- details -------------------------------------------------------------------------------------------------
 
     def _in(self, duration: Sec, name: str) -> Due:
         try:

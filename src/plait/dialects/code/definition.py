@@ -48,6 +48,10 @@ class StepOptions(TypedDict, total=False):
     rollback: Callable[..., Any]
     queue: str
     heartbeat_timeout: Sec
+    isolate: bool
+
+
+_PLAIN_OPTIONS = ("retry", "retry_on_timeout", "rollback", "isolate")
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,8 @@ class Options:
     rollback: Callable[..., Any] | None = None
     heartbeat: float | None = None
     queue: str | None = None
+    isolate: bool = False
+    """In a process of its own."""
 
     policy: Policy = field(init=False, compare=False)
     """All of them that the kernel knows, made once: every step asks for it."""
@@ -77,7 +83,7 @@ class Options:
             raise bad_option(
                 f"unknown option `{sorted(unknown)[0]}`", f"use {', '.join(sorted(StepOptions.__optional_keys__))}"
             )
-        changes: dict[str, Any] = {k: v for k, v in given.items() if k in ("retry", "retry_on_timeout", "rollback")}
+        changes: dict[str, Any] = {k: v for k, v in given.items() if k in _PLAIN_OPTIONS}
         if "retry" in changes and not isinstance(changes["retry"], Retry):
             raise bad_option(f"retry={changes['retry']!r}", "use Retry(max_attempts=3, ...)")
         if "rollback" in changes and not callable(changes["rollback"]):
@@ -333,14 +339,16 @@ def step(fn: Callable[P, T], /) -> Step[P, T]: ...
 def step(*, name: str | None = None, **options: Unpack[StepOptions]) -> Callable[[Callable[P, T]], Step[P, T]]: ...
 def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options: Unpack[StepOptions]) -> Any:
     """Marks a function, async or plain, as a named step. Its arguments are recorded with the run."""
-    queue = Options().under(options).queue  # a wrong option is said where it is written
+    checked = Options().under(options)  # a wrong option is said where it is written
 
     def mark(fn: Callable[P, T]) -> Step[P, T]:
         _must_not_be_a_method(fn)
         must_be_readable(fn, "@step", [*inspect.signature(fn).parameters, "return"])
         made = Step(fn, name, options)
-        if queue is not None:
-            must_be_found(made, made.name, queue)
+        if checked.queue is not None:
+            must_be_found(made, made.name, f"go to the queue `{checked.queue}`", "a worker")
+        if checked.isolate:
+            must_be_found(made, made.name, "have isolate=True", "a process of its own")
         return made
 
     return mark if fn is None else mark(fn)
@@ -372,16 +380,16 @@ def must_be_readable(fn: Callable[..., Any], kind: str, names: Iterable[str]) ->
         )
 
 
-def must_be_found(fn: Callable[..., Any], path: str, queue: str) -> None:
-    """Refuses a function for a queue that no other process could find."""
+def must_be_found(fn: Callable[..., Any], path: str, what: str, who: str) -> None:
+    """Refuses a function that no other process could find."""
     if is_step(fn) and "<" not in fn.ref:
         return
-    what = "it is defined inside another function" if is_step(fn) else "it is not a @step"
+    why = "it is defined inside another function" if is_step(fn) else "it is not a @step"
     raise WorkflowCodeError(
         "BAD_OPTION",
-        f"`{path}` can't go to the queue `{queue}`",
-        why=f"{what}, so a worker could not find it by its name",
-        fix="make it a @step at the top level of a module that the worker loads",
+        f"`{path}` can't {what}",
+        why=f"{why}, so {who} could not find it by its name",
+        fix=f"make it a @step at the top level of a module that {who} can load",
     )
 
 

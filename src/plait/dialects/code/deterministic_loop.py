@@ -29,16 +29,26 @@ _get_running_loop, _set_running_loop = asyncio._get_running_loop, asyncio._set_r
 _swap_current_task: Callable[[Any, Any], Any] | None = getattr(asyncio.tasks, "_swap_current_task", None)
 
 
+_init_task = asyncio.Task[Any].__init__
+
+
 class TurnTask(asyncio.Task[Any]):
     """A task of the workflow's own."""
 
     __slots__ = ("_number", "dropped")
 
-    def __init__(self, coro: Coroutine[Any, Any, Any], *, loop: TurnLoop, number: int, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        coro: Coroutine[Any, Any, Any],
+        loop: TurnLoop,
+        number: int,
+        name: str | None,
+        context: contextvars.Context | None,
+    ) -> None:
         self._number = number
         self.dropped = False
         """It was under way when its run was dropped from memory: how it ends says nothing."""
-        super().__init__(coro, loop=loop, **kwargs)
+        _init_task(self, coro, loop=loop, name=name, context=context)
         self._log_destroy_pending = False  # a parked run is dropped with its tasks pending, on purpose
 
     def __hash__(self) -> int:
@@ -172,7 +182,7 @@ class TurnLoop(asyncio.AbstractEventLoop):
         self, coro: Any, context: contextvars.Context | None, name: str | None = None, number: int | None = None
     ) -> TurnTask:
         self._tasks += 1
-        task = TurnTask(coro, loop=self, number=number or self._tasks, name=name, context=context)
+        task = TurnTask(coro, self, number or self._tasks, name, context)
         if len(self.alive) > 64 and self._tasks % 64 == 0:
             self.alive = [task for task in self.alive if not task.done()]
         self.alive.append(task)

@@ -11,6 +11,7 @@ from .errors import WorkflowCodeError
 from .events import Kind, RunBlocked
 from .host import MAX_CALLBACKS
 from .location import parse
+from .op_state import OpState
 
 
 def diverged(run_id: RunId, at: str, expected: str, found: str, kind: Kind, asked: str | None) -> RunBlocked:
@@ -22,6 +23,17 @@ def diverged(run_id: RunId, at: str, expected: str, found: str, kind: Kind, aske
         f'New code before it: `if await ctx.version("{asked or name}", 2) >= 2:`'
     )
     return RunBlocked("CODE_DIVERGED", at, expected, found, fix)
+
+
+def no_handler(run_id: RunId, update: OpState) -> RunBlocked:
+    """History has an update that the code has no handler for."""
+    [name] = update.names or [""]
+    found = f"no handler for update `{name}`"
+    fix = (
+        f"run {caller_id(run_id)}: history has update `{name}`, the code has {found}. "
+        f'Renamed or deleted: `await ctx.removed("{name}", "update")`, before the first thing that it waits for'
+    )
+    return RunBlocked("CODE_DIVERGED", update.at, f"update `{name}`", found, fix)
 
 
 def end_of(main: TurnTask) -> str:

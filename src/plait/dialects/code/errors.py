@@ -12,7 +12,8 @@ StepError                  a step failed for good, and its own exception class i
 CriticalError              raised by a step: do not retry
 └── StepTimeoutError       a step took longer than its timeout
 JoinError, RaceError       exception groups of the branches that failed
-EvictedError, RollbackError   control signals, derived from BaseException so that `except Exception` lets them pass
+ContinueAsNew              a control signal, as the next ones: the workflow begins anew
+EvictedError, RollbackError   derived from BaseException, so that `except Exception` lets them pass
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import msgspec
+from msgspec import Raw
 
 from plait.kernel.errors import ErrorInfo, PlaitError, RunBlocked
 from plait.kernel.failures import describe, rebuild
@@ -107,6 +109,14 @@ class RollbackError(BaseException):
     """Raise it, in a step or in the workflow, to undo what was done and fail the run."""
 
     retryable: ClassVar[bool] = False
+
+
+class ContinueAsNew(BaseException):
+    """The workflow begins anew with another input; raised by `ctx.continue_as_new`."""
+
+    def __init__(self, input: Raw) -> None:
+        super().__init__("the workflow continues as new")
+        self.input = input
 
 
 class EvictedError(BaseException):

@@ -12,7 +12,19 @@ from plait.kernel.ids import Millis, RunId
 from plait.kernel.values import ABSENT
 
 Kind = Literal[
-    "step", "loop", "sleep", "message", "join", "race", "removed", "child", "send", "approval", "version", "timer"
+    "step",
+    "loop",
+    "sleep",
+    "message",
+    "join",
+    "race",
+    "removed",
+    "child",
+    "send",
+    "approval",
+    "version",
+    "timer",
+    "update",
 ]
 OpStatus = Literal["open", "completed", "failed", "cancelled"]
 
@@ -90,6 +102,31 @@ class MessageQueued(Event, frozen=True, tag="message.queued"):
     sent_at: Millis
 
 
+class UpdateOpened(Event, frozen=True, tag="update.opened"):
+    """A caller's update was accepted: its handler runs at `at`, in its place among the deliveries."""
+
+    at: str
+    id: str
+    name: str
+    body: Raw
+
+
+class UpdateClosed(Event, frozen=True, tag="update.closed"):
+    at: str
+    id: str
+    output: Raw = ABSENT
+    error: ErrorInfo | None = None
+
+
+class Published(Event, frozen=True, tag="published"):
+    at: str
+    """The scope that published it; empty for the workflow itself."""
+    key: str
+    n: int
+    """How many values of that key the scope had published before."""
+    value: Raw
+
+
 class RunBlocked(Event, frozen=True, tag="run.blocked"):
     code: str
     at: str
@@ -114,6 +151,12 @@ class RunRewound(Event, frozen=True, tag="run.rewound"):
     state: Raw
 
 
+class RunContinued(Event, frozen=True, tag="run.continued"):
+    """The function begins anew: its operations are over, messages that wait stay."""
+
+    input: Raw
+
+
 class RunForked(Event, frozen=True, tag="run.forked"):
     source: str
     upto: int
@@ -128,9 +171,13 @@ CodeEvent = (
     | LoopCommitted
     | LoopTrimmed
     | MessageQueued
+    | UpdateOpened
+    | UpdateClosed
+    | Published
     | RunBlocked
     | RunUnblocked
     | RunRecovered
     | RunRewound
     | RunForked
+    | RunContinued
 )

@@ -5,6 +5,7 @@ Playing the workflow function against a history is `replay.py`'s part; this one 
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,7 +26,7 @@ from plait.kernel.events import (
     RunReopened,
     RunStarted,
 )
-from plait.kernel.ids import Millis, RunId
+from plait.kernel.ids import NEVER, Millis, RunId
 from plait.kernel.values import ABSENT, NULL
 from plait.kernel.view import RunStatus
 
@@ -37,43 +38,22 @@ from .events import (
     MessageQueued,
     OpClosed,
     OpOpened,
+    Published,
     RunBlocked,
+    RunContinued,
     RunForked,
     RunRecovered,
     RunRewound,
     RunUnblocked,
+    UpdateClosed,
+    UpdateOpened,
 )
-from .location import child_id, loops_of, parse, place_of, text
+from .history_image import HistoryImage
+from .location import child_id, earlier_place, loops_of, parse, place_of, text
 from .message_queue import Messages, QueuedMessage, in_order, matching, promised
 from .op_state import INLINE, Branch, OpState, Undoable
 
 MAX_SEEN = 10_000
-
-
-class _Image(msgspec.Struct, omit_defaults=True):
-    """The whole history, for a snapshot."""
-
-    seq: int
-    input: Raw
-    seed: int
-    started_at: Millis
-    ops: list[OpState]
-    undoables: list[Undoable]
-    queue: list[QueuedMessage]
-    seen: list[str]
-    orders: int
-    hash: str = ""
-    generation: int = 0
-    blocked: RunBlocked | None = None
-    causes: list[str] = []
-    ended: RunStatus | None = None
-    end_seq: int = 0
-    recoveries: int = 0
-    rolled_back: bool = False
-    rollback_error: ErrorInfo | None = None
-    arrivals: int = 0
-    ended_at: Millis | None = None
-    trimmed: bool = False
 
 
 class History:
@@ -82,7 +62,7 @@ class History:
         self.seq = 0
         self.input = NULL
         self.seed = 0
-        self.started_at = Millis(0)
+        self.started_at = NEVER
         self.hash = ""
         self.ops: dict[str, OpState] = {}
         self.undoables: dict[str, Undoable] = {}
@@ -102,6 +82,17 @@ class History:
         self.recoveries = 0
         self.rolled_back = False
         self.rollback_error: ErrorInfo | None = None
+        self.era = 0
+        """How often it has continued as new."""
+        self.begun_seq = 1
+        """The number of the event with which the function began: its start, or that it continued as new."""
+        self.created_at = Millis(0)
+        self.updates: dict[str, int] = {}
+        """How many were accepted, by name."""
+        self.published: dict[str, dict[str, int]] = {}
+        """How many values each scope has published, by key."""
+        self.latest: dict[str, Raw] = {}
+        """The last value of each key, whichever scope it came from."""
         self.trimmed = False
         """A loop has dropped iterations: its run may go on for years."""
         self.forked_seq = 0
@@ -119,7 +110,7 @@ class History:
             fold(self, event, at)
 
     def fold_started(self, event: RunStarted, at: Millis) -> None:
-        self.input, self.seed, self.started_at = event.input, event.seed, at
+        self.input, self.seed, self.started_at, self.created_at = event.input, event.seed, at, at
 
     def fold_loaded(self, event: CodeLoaded, at: Millis) -> None:
         self.hash = event.hash
@@ -159,7 +150,7 @@ class History:
             return
         op.order = self.orders = self.orders + 1
         if op.undo is not None and status == "completed":
-            self.undoables[op.at] = Undoable(op.at, op.undo, op.order, op.output, op.args, op.fn)
+            self.undoables[op.at] = Undoable(op.at, op.undo, op.order, op.output, op.args, op.fn, self.era)
         on_closed = self.on_closed
         if on_closed is not None:
             on_closed(op)
@@ -179,7 +170,7 @@ class History:
         op = self.ops[event.at]
         op.iteration, op.state = event.iteration, event.state
         if event.starts:
-            op.starts = op.starts | event.starts
+            op.starts = (op.starts or {}) | event.starts
 
     def fold_trimmed(self, event: LoopTrimmed, at: Millis) -> None:
         self.trimmed = True
@@ -188,6 +179,7 @@ class History:
         for number in [n for n in iterations if n < event.below and n not in kept]:
             for path in iterations.pop(number):
                 self._remove(path)
+            self._forget_published(f"{event.at}/~{number}")
 
     def fold_votes(self, event: ApprovalRequested | ApprovalVoted, at: Millis) -> None:
         op = self.ops.get(place_of(event.token)[0])
@@ -197,9 +189,36 @@ class History:
     def fold_queued(self, event: MessageQueued, at: Millis) -> None:
         self.arrivals += 1
         self.queue[event.id] = QueuedMessage(event.id, event.name, event.body, event.sent_at, self.arrivals)
-        self.seen[event.id] = None
+        self._note_seen(event.id)
+
+    def _note_seen(self, id: str) -> None:
+        self.seen[id] = None
         if len(self.seen) > MAX_SEEN:
             del self.seen[next(iter(self.seen))]
+
+    def fold_update_opened(self, event: UpdateOpened, at: Millis) -> None:
+        self._note_seen(event.id)
+        self.updates[event.name] = self.updates.get(event.name, 0) + 1
+        op = OpState(event.at, "update", self.seq, at, args=event.body, names=[event.name], key=event.id)
+        op.order = self.orders = self.orders + 1  # it is delivered when it comes
+        self.ops[op.at] = op
+        if self.on_closed is not None:
+            self.on_closed(op)
+
+    def fold_update_closed(self, event: UpdateClosed, at: Millis) -> None:
+        op = self.ops.get(event.at)
+        if op is not None and op.status == "open":
+            op.status, op.output, op.error = "completed" if event.error is None else "failed", event.output, event.error
+            op.closed_seq, op.closed_at = self.seq, at
+
+    def fold_published(self, event: Published, at: Millis) -> None:
+        self.published.setdefault(event.at, {})[event.key] = event.n + 1
+        self.latest[event.key] = event.value
+
+    def _forget_published(self, scope: str) -> None:
+        """Its code is not played any more."""
+        for path in [path for path in self.published if path == scope or path.startswith(f"{scope}/")]:
+            del self.published[path]
 
     def fold_blocked(self, event: RunBlocked, at: Millis) -> None:
         self.blocked = event
@@ -268,6 +287,15 @@ class History:
             op = self.ops[path]
             op.status, op.output, op.error = "completed", values.encode(value), None
 
+    def fold_continued(self, event: RunContinued, at: Millis) -> None:
+        self.input, self.started_at, self.begun_seq = event.input, at, self.seq
+        # What the steps before did can still be undone; names come again
+        self.undoables = {earlier_place(u.at, u.era): u for u in self.undoables.values()}
+        self.era, self.generation = self.era + 1, self.generation + 1
+        self.seed = zlib.crc32(f"{self.seed}/{self.era}".encode())  # it must not draw the same again
+        self.ops, self._iterations, self.updates, self.published = {}, {}, {}, {}
+        self.blocked, self.causes, self.trimmed = None, [], True
+
     def _drop_open_children(self) -> None:
         """They belong to another past; the code asks for them again, and they start anew under other ids."""
         for path in [op.at for op in self.open_ops() if op.kind == "child"]:
@@ -327,7 +355,10 @@ class History:
     # -- snapshots -----------------------------------------------------------------------------------------------
 
     def snapshot(self) -> Raw:
-        image = _Image(
+        return Raw(values.plain(self.image()))
+
+    def image(self) -> HistoryImage:
+        return HistoryImage(
             self.seq,
             self.input,
             self.seed,
@@ -349,8 +380,13 @@ class History:
             self.arrivals,
             self.ended_at,
             self.trimmed,
+            self.updates,
+            self.published,
+            self.latest,
+            self.era,
+            self.begun_seq,
+            self.created_at,
         )
-        return Raw(values.plain(image))
 
     def restore(self, snapshot: Raw) -> None:
         image = _image.decode(snapshot)
@@ -365,6 +401,9 @@ class History:
         self.ended, self.end_seq, self.recoveries = image.ended, image.end_seq, image.recoveries
         self.rolled_back, self.rollback_error = image.rolled_back, image.rollback_error
         self.arrivals, self.ended_at, self.trimmed = image.arrivals, image.ended_at, image.trimmed
+        self.updates = image.updates
+        self.published, self.latest = image.published, image.latest
+        self.era, self.begun_seq, self.created_at = image.era, image.begun_seq, image.created_at
 
     def _note_iterations(self, op: OpState) -> None:
         """Those of loops that an operation is in."""
@@ -376,7 +415,7 @@ class History:
         self._iterations.pop(path, None)
 
 
-_image = msgspec.json.Decoder(_Image)
+_image = msgspec.json.Decoder(HistoryImage)
 _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     RunStarted: History.fold_started,
     CodeLoaded: History.fold_loaded,
@@ -386,6 +425,9 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     LoopCommitted: History.fold_committed,
     LoopTrimmed: History.fold_trimmed,
     MessageQueued: History.fold_queued,
+    UpdateOpened: History.fold_update_opened,
+    UpdateClosed: History.fold_update_closed,
+    Published: History.fold_published,
     RunBlocked: History.fold_blocked,
     RunUnblocked: History.fold_unblocked,
     RunCompleted: History.fold_completed,
@@ -395,6 +437,7 @@ _FOLDS: dict[type[Event], Callable[[History, Any, Millis], None]] = {
     RunRecovered: History.fold_recovered,
     RunRewound: History.fold_rewound,
     RunForked: History.fold_forked,
+    RunContinued: History.fold_continued,
     RollbackStarted: History.fold_rollback_started,
     RollbackStep: History.fold_rollback_step,
     ApprovalRequested: History.fold_votes,

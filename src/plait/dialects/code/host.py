@@ -32,6 +32,8 @@ class Surroundings(msgspec.Struct, frozen=True, gc=False):
     info: RunInfo
     registry: Registry
     max_payload: int
+    embedded: bool = False
+    """There is one run and no engine: nothing that is done elsewhere, or by others, can be asked for."""
 
 
 class Settling(Protocol):
@@ -85,6 +87,8 @@ class Host(Protocol):
     evicted: bool
     handlers: dict[str, tuple[Callable[..., Any], Any]]
     unsettled: list[Settling]
+    answering: Any
+    """`Answering`, or None."""
 
     @property
     def loop(self) -> DeterministicLoop: ...

@@ -78,6 +78,11 @@ def token_of(at: str, generation: int) -> TaskToken:
     return TaskToken(f"~{generation}/{at}" if generation else at)
 
 
+def earlier_place(at: str, era: int) -> str:
+    """An operation of before the run continued as new, for the `era`th time."""
+    return f"~before.{era}/{at}"
+
+
 def child_id(run_id: RunId, at: str, generation: int, recoveries: int = 0) -> RunId:
     """The id of a child that was given none: the same whenever it is asked for, in the namespace of its parent."""
     again = f":{recoveries}" if recoveries else ""

@@ -141,7 +141,7 @@ class LoopOp(Op[T]):
         replay, stateful = self.scope.replay, self._initial is not MISSING
         base = Scope(replay, self.at)
         if replay.collecting:
-            for number, start in sorted(state.starts.items()):
+            for number, start in sorted((state.starts or {}).items()):
                 await self._iterate(base.child(number), start, stateful)
             if state.status == "completed":
                 return ABSENT

@@ -6,7 +6,7 @@ on a private event loop and can only wait for what the kernel delivers.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, assert_never
 
 import msgspec
@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.effects import Decision, Effect, WithdrawApproval
-from plait.kernel.errors import Conflict, ErrorInfo
+from plait.kernel.errors import Conflict, ErrorInfo, PlaitError
 from plait.kernel.events import Event, RunReopened, RunStarted
 from plait.kernel.ids import Millis, TaskToken, caller_id
 from plait.kernel.inputs import (
@@ -37,9 +37,11 @@ from plait.kernel.view import Edge, Node, Reason
 
 from . import view
 from .agents import AgentOp
+from .answering import no_such
 from .approvals import Verdict
 from .compensation import Undoing, returns_of
 from .context import entry
+from .coverage import Spares
 from .errors import exhausted
 from .events import (
     MessageQueued,
@@ -71,7 +73,7 @@ class CodeMachine(Replayer):
         if self._reopened and isinstance(event, RunReopened):
             self._reopened = False
             return
-        if isinstance(event, RunStarted):
+        if type(event) is RunStarted:
             self._started = True
         self.history.evolve(event, at)
 
@@ -100,18 +102,18 @@ class CodeMachine(Replayer):
         self._now = now
         if type(input) is TaskResult:  # by far the most common
             self._task_result(input)
+        elif type(input) is Start:
+            self._play()
         else:
             self._decide(input)
         return decision
 
     def _decide(self, input: Any) -> None:
         match input:
-            case Start():
-                self._play()
             case TimerFired():
                 self._timer(input.token)
             case Message():
-                self._message(input)
+                self._hear(input)
             case ChildFinished():
                 self._child(input)
             case ChildStarted():
@@ -138,7 +140,9 @@ class CodeMachine(Replayer):
         op = self._open_op(result.token)
         if op is None:
             return
-        if result.error is None:
+        if result.error is None and result.attempt == 1 and not result.queued:  # by far the most common
+            self._record(OpClosed(op.at, "completed", result.output))
+        elif result.error is None:
             self._record(OpClosed(op.at, "completed", result.output, attempts=result.attempt, queued=result.queued))
         else:
             error = _final_error(op, result.error, result)
@@ -157,6 +161,42 @@ class CodeMachine(Replayer):
             self._effects([WithdrawApproval(token, "expired")] if op.kind == "approval" else [])
             self._record(OpClosed(op.at, messages=[] if op.kind == "message" else None))
         self._pump()
+
+    def _hear(self, message: Message) -> None:
+        match message.purpose:
+            case "message":
+                self._message(message)
+            case "update":
+                self._update(message)
+            case "query":
+                try:
+                    self._decision.reply = self.query(message.name, message.body, self._now)
+                except PlaitError as refusal:
+                    self._decision.refusal = refusal
+            case _:
+                assert_never(message.purpose)
+
+    def query(self, name: str, argument: Raw, now: Millis) -> Raw:
+        """What the workflow answers as it stands; refuses with a `PlaitError`. A copy of it is asked, so that nothing
+        that a handler does stays."""
+        definition = self._definition()
+        if definition is None:
+            raise self._not_loaded()
+        scratch = CodeMachine(self._around)
+        scratch.restore(self.history.snapshot())
+        answers: list[Raw] = []
+
+        def ask(replay: Replay) -> None:
+            if replay.blocked is not None:
+                raise Conflict(
+                    replay.blocked.code, f"run {caller_id(self.info.run_id)} is blocked", why=replay.blocked.fix
+                )
+            if replay.answering is None:
+                raise no_such("query", self.info.run_id, name, {})
+            answers.append(replay.answering.query(self.info.run_id, name, argument, self._around.max_payload))
+
+        scratch.rehearse(definition, now, look=ask)
+        return answers[0]
 
     def _message(self, message: Message) -> None:
         if message.id in self.history.seen:
@@ -248,7 +288,9 @@ class CodeMachine(Replayer):
         scratch.restore(self.history.snapshot())
         scratch.history.evolve(RunReopened("retry"), self._now)
         scratch.history.evolve(RunRecovered(reset), self._now)
-        return scratch.rehearse(definition, self._now, spares=since).spared
+        spares = Spares(since)
+        scratch.rehearse(definition, self._now, spares=spares)
+        return spares.found
 
     def _settle(self, resume: Resume) -> None:
         op = self.history.ops.get(self._path(resume.token or TaskToken("")))
@@ -357,8 +399,15 @@ class CodeMachine(Replayer):
         scratch.restore(self.history.snapshot())
         return scratch.rehearse(definition, now).blocked
 
-    def rehearse(self, definition: AnyWorkflow, now: Millis, *, spares: int | None = None) -> Replay:
-        """Plays the function without effects. It can't be played after that."""
+    def rehearse(
+        self,
+        definition: AnyWorkflow,
+        now: Millis,
+        *,
+        spares: Spares | None = None,
+        look: Callable[[Replay], None] | None = None,
+    ) -> Replay:
+        """Plays the function without effects, and lets `look` see what it came to. It can't be played after that."""
         self._now = now
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
         replay.loop.quiet = True
@@ -366,7 +415,11 @@ class CodeMachine(Replayer):
             replay.start(entry(definition, self.history.input), now)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
             replay.blocked = input_misfit(definition, error)
-        replay.evict()
+        try:
+            if look is not None:
+                look(replay)
+        finally:
+            replay.evict()
         return replay
 
 

@@ -14,8 +14,8 @@ from types import CodeType, TracebackType
 from typing import Any, ClassVar, Generic, TypeVar
 
 from plait.kernel import values
-from plait.kernel.effects import CancelChild, CancelTask, ClearTimer, Effect, WithdrawApproval
-from plait.kernel.errors import ErrorInfo
+from plait.kernel.effects import Answer, CancelChild, CancelTask, ClearTimer, Effect, WithdrawApproval
+from plait.kernel.errors import Conflict, ErrorInfo
 from plait.kernel.ids import TaskToken
 
 from .errors import StepError, mark, to_exception
@@ -76,7 +76,7 @@ class Op(Coroutine[Any, Any, T_co], Generic[T_co]):
             future = self.future = OpFuture(loop=replay.loop)  # pyright: ignore[reportArgumentType]
             future.op = self
             replay.open(self)
-        return future.__await__()
+        return iter(future)  # as `__await__`, which takes a look-up by name
 
     def send(self, value: Any) -> Any:
         if self._iterator is None:
@@ -178,6 +178,9 @@ def revoking(state: OpState, token: TaskToken) -> list[Effect]:
             return [ClearTimer(token)] if state.deadline is not None else []
         case "approval":
             return [WithdrawApproval(token), ClearTimer(token)]
+        case "update":
+            [name] = state.names or [""]
+            return [Answer(state.key, refusal=Conflict("CODE_NO_UPDATE", f"update `{name}` was removed from the code"))]
         case "child" if state.run_id is not None:
             return [CancelChild(state.run_id)]
         case _:

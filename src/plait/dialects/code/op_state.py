@@ -43,7 +43,7 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     branches: dict[str, Branch] | None = None
     state: Raw = ABSENT
     iteration: int = 0
-    starts: dict[int, Raw] = {}
+    starts: dict[int, Raw] | None = None
     run_id: RunId | None = None
     given: bool = False
     keep: bool = False
@@ -59,6 +59,8 @@ class OpState(msgspec.Struct, omit_defaults=True, gc=False):
     winner: str | None = None
     queued: Millis = Millis(0)
     votes: int = 0
+    key: str = ""
+    """Of an update: the id that its caller gave it."""
     spare: bool = False
     """Its result is kept, but the code need not ask for it: a failure that was retried had led to it."""
 
@@ -76,3 +78,5 @@ class Undoable(msgspec.Struct, frozen=True, omit_defaults=True):
     output: Raw = ABSENT
     args: Raw = ABSENT
     fn: str | None = None
+    era: int = 0
+    """How often the run had continued as new when the step was done."""

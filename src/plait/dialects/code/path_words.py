@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+UPDATE = "~update."
+"""How the scope of an update's handler begins; no name of an operation is printed so."""
+
 
 def path_words(path: str) -> str:
-    """`items/~1/ship` is "items / loop 2 / ship"."""
-    parts = map(read_part, path.split("/"))
-    return " / ".join(f"loop {part + 1}" if isinstance(part, int) else part for part in parts)
+    """`items/~1/ship` is "items / loop 2 / ship", `~update.add/~1/check` is "update add / 2 / check"."""
+    words: list[str] = []
+    for piece in path.split("/"):
+        part = read_part(piece)
+        if isinstance(part, int):
+            words.append(str(part + 1) if words and words[-1].startswith("update ") else f"loop {part + 1}")
+        else:
+            words.append(f"update {part.removeprefix(UPDATE)}" if piece.startswith(UPDATE) else part)
+    return " / ".join(words)
 
 
 def read_part(piece: str) -> str | int:

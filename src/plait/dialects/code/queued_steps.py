@@ -13,6 +13,7 @@ from plait.kernel.task import Attempt, Task, TaskError
 from plait.kernel.task_inputs import STEP, PythonInput
 
 from .definition import Step
+from .isolation import call_isolated
 from .steps import check_result
 
 AnyStep = Step[..., Any]
@@ -39,6 +40,8 @@ class StepExecutor:
     async def execute(self, task: Task, attempt: Attempt) -> Any:
         wanted: PythonInput = task.input
         step = self._find(wanted.handler)
+        if step.given.get("isolate"):
+            return await call_isolated(step, wanted.arguments, attempt, values.MAX_BYTES)
         try:
             arguments = step.arguments(wanted.arguments)
         except (msgspec.DecodeError, TypeError, ValueError) as error:

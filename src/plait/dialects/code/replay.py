@@ -24,7 +24,9 @@ from plait.kernel.ids import Millis, RunId, TaskToken
 from plait.kernel.values import ABSENT
 
 from .agents import AgentOp
+from .answering import Answering, begin_update
 from .async_generators import watch
+from .coverage import Spares, is_covered
 from .definition import Workflow, bad_option
 from .deterministic_loop import TurnLoop, TurnTask
 from .divergence import diverged, end_of, spinning
@@ -32,7 +34,7 @@ from .errors import WorkflowCodeError
 from .events import OpClosed, RunBlocked
 from .history import History
 from .host import MAX_CALLBACKS, Settling, Surroundings
-from .location import child_id, parse, text, token_of
+from .location import child_id, token_of
 from .op import Op, revoking
 from .op_state import OpState
 from .scope import Scope, current
@@ -60,7 +62,7 @@ class Replay:
         *,
         collecting: bool = False,
         again: bool = False,
-        spares: int | None = None,
+        spares: Spares | None = None,
     ) -> None:
         self.definition = definition
         self.history = history
@@ -70,8 +72,8 @@ class Replay:
         self._again = again
         """It goes on from another place than where its log ended, perhaps from inside a decision."""
         self._spares = spares
-        self.spared: list[str] = []
-        """Operations after event number `spares` that the code has not asked for, and need not."""
+        self.answering: Answering | None = None
+        """What callers may ask, once the code has said so."""
         self.loop = TurnLoop(history.run_id, self._time, self._open_timer)
         self.loop.quiet = collecting
         self.now: Millis = history.started_at
@@ -89,7 +91,7 @@ class Replay:
         self.unsettled: list[Settling] = []
         self.main: TurnTask | None = None
         self._due: deque[OpState] = deque(history.closings() if history.ops else ())
-        self._overdue: deque[OpState] = deque()
+        self._overdue: list[OpState] = []  # next to always empty, and cheaper to make than a deque
         self._held: list[Op[Any]] = []
         self._dropped: list[OpState] = []
         """Recorded as open, but not wanted by the code any more."""
@@ -122,7 +124,7 @@ class Replay:
             self._turn()
         while (due or overdue or self.replaying) and self.blocked is None and not (self.main and self.main.done()):
             if overdue:
-                state = overdue.popleft()
+                state = overdue.pop(0)
             elif due:
                 state = due.popleft()
                 self._last_order = state.order
@@ -143,6 +145,8 @@ class Replay:
                 if self._opened >= ENOUGH and due and not self.replaying:
                     self.more = True
                     return
+            elif state.kind == "update":
+                self._begin_update(state)
         if self.replaying and self.blocked is None and not self.collecting:
             self._end_replay()  # the function ended: does history agree?
 
@@ -249,13 +253,13 @@ class Replay:
                 self.record(op.opened())
 
     def _remove(self, op: RemovedOp, state: OpState | None) -> None:
-        if state is not None:
-            if state.kind not in (op.original, "removed"):
-                self._diverge(op.at, f"{state.kind} `{state.at}`", f"removed {op.original} `{op.name}`", state)
-                return
+        if state is not None and state.kind not in (op.original, "removed"):
+            self._diverge(op.at, f"{state.kind} `{state.at}`", f"removed {op.original} `{op.name}`", state)
+            return
+        if state is not None or op.original == "update":
             self._visited.add(op.at)
             self._visited.update(path for path in self.history.ops if path.startswith(f"{op.at}/"))
-            if state.status == "open":
+            if state is not None and state.status == "open":
                 self._drop(state)
             for inner in list(self.history.open_ops()):
                 if inner.at.startswith(f"{op.at}/"):
@@ -322,6 +326,15 @@ class Replay:
         self.record(OpClosed(state.at, "cancelled", messages=[message.id for message in state.received or ()]))
         self.feed_all()
 
+    def _begin_update(self, state: OpState) -> None:
+        """An update that was accepted comes to its handler."""
+        if state.at in self._visited and self.replaying:  # its handler was removed
+            return
+        self._visited.add(state.at)
+        self.after, self.loop.calls = state.at, 0
+        self.blocked = begin_update(self, state) or self.blocked
+        self._turn()
+
     def undecodable(self, op: Op[Any], why: str) -> None:
         self.blocked = RunBlocked(
             "CODE_DECODE",
@@ -356,34 +369,19 @@ class Replay:
                 self.record(op.opened())
             else:
                 self._begin(op)
+        if self.answering is not None and self._live:
+            self.answering.publish_held(self.record)
         self.feed_all()
 
     def _unvisited(self) -> OpState | None:
         """The first recorded operation that the code has not asked for, and no finished body covers."""
         for path, op in self.history.ops.items():
-            if path in self._visited or op.spare or self._covered(path):
+            if path in self._visited or op.spare or is_covered(self.history, self._visited, path):
                 continue
-            if self._spares is None or op.opened_seq <= self._spares:
+            if self._spares is None or op.opened_seq <= self._spares.since:
                 return op
-            self.spared.append(path)
+            self._spares.found.append(path)
         return None
-
-    def _covered(self, path: str) -> bool:
-        location = parse(path)
-        for length in range(1, len(location)):
-            above = self.history.ops.get(text(location[:length]))
-            if above is None or above.kind not in ("join", "race", "loop"):
-                continue
-            if above.status != "open" or above.at not in self._visited:
-                if above.status != "open":
-                    return above.at in self._visited or self._covered(above.at)
-                continue
-            step = location[length]
-            if isinstance(step, int) and step < above.iteration:
-                return True
-            if above.branches is not None and above.branches[str(step)].status != "open":
-                return True
-        return False
 
     def _diverge(self, at: str, expected: str, found: str, state: OpState, asked: Op[Any] | None = None) -> None:
         self.blocked = diverged(self.run_id, at, expected, found, state.kind, None if asked is None else asked.name)

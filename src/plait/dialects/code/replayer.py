@@ -6,31 +6,38 @@ The machine says when to play; this says how it ends: the run is blocked, has en
 from __future__ import annotations
 
 import msgspec
+from msgspec import Raw
 
 from plait.kernel import values
-from plait.kernel.effects import Block, Decision, Effect, Finish, RequestApproval, SetTimer, StartChild
-from plait.kernel.errors import ErrorInfo, NotFound, PlaitError
+from plait.kernel.effects import Answer, Block, Decision, Effect, Finish, RequestApproval, SetTimer, StartChild
+from plait.kernel.errors import Conflict, ErrorInfo, NotFound, PlaitError
 from plait.kernel.events import Event
-from plait.kernel.ids import Millis, TaskToken
+from plait.kernel.ids import NEVER, TaskToken, caller_id
+from plait.kernel.inputs import Message
 from plait.kernel.machine import RunInfo
 from plait.kernel.task import Task
 
+from .answering import no_such, update_path
 from .context import entry
-from .errors import WorkflowCodeError, ops_of, to_info
+from .divergence import spinning
+from .errors import ContinueAsNew, WorkflowCodeError, ops_of, to_info
 from .events import (
     CodeLoaded,
     RunBlocked,
+    RunContinued,
     RunUnblocked,
+    UpdateOpened,
 )
 from .history import History
 from .host import Surroundings
 from .location import place_of, token_of
 from .op import revoking
-from .op_state import OpState
+from .op_state import INLINE, OpState
 from .registry import AnyWorkflow
 from .replay import Replay
+from .steps import rollback_left_behind
 
-_STARTS = Task | SetTimer | RequestApproval | StartChild
+_STARTS = (Task, SetTimer, RequestApproval, StartChild)
 
 
 class Replayer:
@@ -39,7 +46,7 @@ class Replayer:
         self._around = around
         self._replay: Replay | None = None
         self._decision = Decision()
-        self._now = Millis(0)
+        self._now = NEVER
         self._started = False
         self._unloaded = False
         self._reopened = False
@@ -103,10 +110,33 @@ class Replayer:
             self._fail(
                 WorkflowCodeError("FOREIGN_AWAIT", "the workflow cancelled itself", fix="raise an error instead")
             )
-        elif (error := main.exception()) is not None:
-            self._fail(error)
-        else:
+        elif (error := main.exception()) is None:
             self._complete(replay, main.result())
+        elif isinstance(error, ContinueAsNew):
+            self._begin_anew(replay, error.input)
+        else:
+            self._fail(error)
+
+    def _begin_anew(self, replay: Replay, input: Raw) -> None:
+        """The function is played from the top with another input, after this decision is committed. What is open is
+        settled as at the end of a run; messages that wait, and handlers that undo what was done, come along."""
+        inline = [record.at for record in self.history.undoables.values() if record.handler == INLINE]
+        try:
+            if inline:
+                raise rollback_left_behind(inline[0])
+            if not self.history.ops:
+                raise spinning("a workflow that continues as new")
+            replay.definition.arguments(input)
+        except WorkflowCodeError as error:
+            self._fail(error)
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            what = "the input that it continues with does not fit the workflow"
+            self._fail(WorkflowCodeError("INPUT_INVALID", what, why=str(error)))
+        else:
+            self._revoke_open()
+            self._record(RunContinued(input))
+            self.close()
+            self._decision.more = True
 
     def _complete(self, replay: Replay, result: object) -> None:
         try:
@@ -138,6 +168,8 @@ class Replayer:
         """The run ends: what is open is stopped, and what this decision was about to start is not."""
         if self._replay is not None:
             self._replay.give_back_undelivered()
+            if self._replay.answering is not None:
+                self._replay.answering.settle_all(self._replay)
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
         kept: list[Effect] = []
         unborn: set[TaskToken] = set()
@@ -156,6 +188,36 @@ class Replayer:
         if self._replay is not None:
             self._replay.evict()
             self._replay = None
+
+    # -- updates --------------------------------------------------------------------------------------------------
+
+    def _update(self, message: Message) -> None:
+        """A caller's update: refused before anything is recorded, or taken up and answered when its handler is done."""
+        if self._replay is None and self.history.blocked is None and not self._unloaded:
+            self._play()
+        try:
+            self._accept(message)
+        except PlaitError as refusal:
+            self._decision.refusal = refusal
+            return
+        at = update_path(message.name, self.history.updates.get(message.name, 0))
+        self._record_as_code(UpdateOpened(at, message.id, message.name, message.body))
+        self._pump()
+        answer = next((e for e in self._decision.effects if isinstance(e, Answer) and e.key == message.id), None)
+        if answer is None:
+            self._decision.replies_later = True
+        else:
+            self._decision.effects.remove(answer)
+            self._decision.reply, self._decision.refusal = answer.body, answer.refusal
+
+    def _accept(self, message: Message) -> None:
+        replay = self._replay
+        if replay is None or replay.over:
+            why = "its code does not fit its history, or is not loaded" if replay is None else "it ends"
+            raise Conflict("CODE_NO_UPDATE", f"run {caller_id(self.info.run_id)} takes no updates now", why=why)
+        if replay.answering is None:
+            raise no_such("update", self.info.run_id, message.name, {})
+        replay.answering.accept(self.info.run_id, message.name, message.body)
 
     # -- details -------------------------------------------------------------------------------------------------
 
@@ -193,7 +255,8 @@ class Replayer:
     def _open_op(self, token: TaskToken) -> OpState | None:
         """The open operation of a token; none for one of before a rewind."""
         history = self.history
-        op = history.ops.get(self._path(token) if history.generation or token.startswith("~") else token)
+        # Before the first rewind a token is a path; one of another generation, as a fork may get, is none
+        op = history.ops.get(self._path(token) if history.generation else token)
         return op if op is not None and op.status == "open" else None
 
     def _path(self, token: TaskToken) -> str:

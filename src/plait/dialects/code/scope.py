@@ -53,6 +53,11 @@ class Scope:
         self._names[name] = op
         return self.prefix + part
 
+    def check(self, kind: str, name: str) -> None:
+        """As `claim`, for what is no operation and has no place of its own."""
+        if current.get() is not self or self.dead or self.replay.evicted:
+            self.refuse(kind, name)
+
     def refuse(self, kind: str, name: str) -> str:
         """Only the code of this scope may use it, and only while it is wanted."""
         if self.replay.evicted:
@@ -125,8 +130,7 @@ class Scope:
                 )
 
     def random(self) -> Random:
-        if current.get() is not self or self.dead or self.replay.evicted:
-            self.refuse("random", str(self._draws))
+        self.check("random", str(self._draws))
         self._draws += 1
         return Random(f"{self.replay.history.seed}/{self.path}/{self._draws}")
 

@@ -11,16 +11,17 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo, PlaitError
-from plait.kernel.ids import TaskToken, caller_id
+from plait.kernel.ids import caller_id
 from plait.kernel.store import LineLevel
 from plait.kernel.task import CALL, Attempt, Task, current_attempt
 from plait.kernel.task_inputs import STEP, PythonInput
 from plait.kernel.values import ABSENT, NULL
 
-from .definition import Options, Step, is_async, is_step, must_be_found
+from .definition import Options, Step, bad_option, is_async, is_step, must_be_found
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
+from .isolation import call_isolated
 from .keyword_arguments import Arguments
 from .location import check_name
 from .op import Op
@@ -28,6 +29,8 @@ from .op_state import INLINE, OpState, Undoable
 from .scope import Scope
 
 T = TypeVar("T")
+
+_init: Callable[..., None] = Op.__init__  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +111,25 @@ class StepOp(Op[T]):
         options: Options,
         returns: Any,
     ) -> None:
-        if not callable(fn):
+        if named is None and not callable(fn):
             check_name("step", name)  # a forgotten name is what puts an argument in the function's place
             raise WorkflowCodeError(
                 "BAD_OPTION", f"step `{name}` got {type(fn).__name__}, not a function", fix="pass `fn`, not `fn()`"
             )
-        Op.__init__(self, scope, name, 3)  # pyright: ignore[reportUnknownMemberType]
+        if options.queue is not None:
+            must_be_found(fn, name, f"go to the queue `{options.queue}`", "a worker")
+        if options.isolate:
+            _must_be_isolable(fn, named, name, options)
+        _init(self, scope, name, 3)
         self._fn = fn
         self._named = named  # the same, if it is a @step
         self._args = args
         self._options = options
         self._raw = ABSENT
-        self.threaded = not is_async(fn) if named is None else named.threaded
+        self.threaded = not is_async(fn) if named is None else named.threaded and not options.isolate
         if returns is Any:
             returns = return_type(fn) if named is None else (named.known_codec or named.codec()).returns
         self.returns = returns
-        if options.queue is not None:
-            must_be_found(fn, name, options.queue)
         if options.rollback is not None:
             scope.replay.handlers[self.at] = (options.rollback, self.returns)
 
@@ -155,15 +160,15 @@ class StepOp(Op[T]):
         return codec.result.decode(state.output) if state.output else None
 
     def task(self) -> Task:
-        named, replay, at = self._named, self.scope.replay, self.at
-        if named is not None and self._options.queue is not None:
+        named, options, at, replay = self._named, self._options, self.at, self.scope.replay
+        if options.queue is not None and named is not None:
             return self._queued(named)
         history = replay.history
         if history.generation:
             token, key = replay.token(at), f"{history.run_id}:{at}:{history.generation}"
-        else:  # a run that was never rewound, as most
-            token, key = TaskToken(at), f"{history.run_id}:{at}:0"
-        return Task(token, f"step `{at}`", CALL, self, self._options.policy, key, at)
+        else:  # a run that was never rewound, as most: its tokens are its paths
+            token, key = at, f"{history.run_id}:{at}:0"
+        return Task(token, f"step `{at}`", CALL, self, options.policy, key, at)  # pyright: ignore[reportArgumentType]
 
     # -- as the input of its task --------------------------------------------------------------------------------
 
@@ -172,6 +177,8 @@ class StepOp(Op[T]):
         named = self._named
         if named is None or not self._raw:  # nothing is recorded of a function that was no @step when it was asked for
             return self._fn(*self._args)
+        if self._options.isolate:
+            return call_isolated(named, self._raw, _attempt("an isolated step"), self.scope.replay.around.max_payload)
         try:
             arguments = named.arguments(self._raw)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
@@ -200,6 +207,13 @@ class StepOp(Op[T]):
         )
 
 
+def _must_be_isolable(fn: Callable[..., Any], named: Step[..., Any] | None, name: str, options: Options) -> None:
+    must_be_found(fn, name, "have isolate=True", "a process of its own")
+    if options.queue is not None and not (named is not None and named.given.get("isolate")):
+        what = f"step `{name}` is isolated by its call, and goes to the queue `{options.queue}`"
+        raise bad_option(what, "mark the step itself: @step(isolate=True), for the worker to see")
+
+
 def handler_ref(handler: Callable[..., Any]) -> str:
     """Named handlers can be found without the workflow's code; others only by running it again."""
     return handler.ref if is_step(handler) and "<locals>" not in handler.ref else INLINE
@@ -211,6 +225,15 @@ def rollback_unbound(path: str) -> WorkflowCodeError:
         f"no handler for `{path}`",
         why="it was written inside the workflow, and the loaded code does not come to it any more",
         fix="make it a @step, or give it again with ctx.removed(name, 'step', rollback=...)",
+    )
+
+
+def rollback_left_behind(path: str) -> WorkflowCodeError:
+    return WorkflowCodeError(
+        "ROLLBACK_UNBOUND",
+        f"the workflow can't continue as new: nothing could undo `{path}` after that",
+        why="its rollback handler was written inside the workflow, and is known only until then",
+        fix="make the handler a @step",
     )
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .events import Kind, OpOpened
+from .location import segment
 from .op import Op
 from .op_state import OpState
+from .path_words import UPDATE
 from .scope import Scope
 from .waits import is_own_timer
 
@@ -51,6 +53,8 @@ class RemovedOp(Op[None]):
         self.original: Kind = original
         if original == "timer" and is_own_timer(name):
             self.at = scope.prefix + name
+        if original == "update":
+            self.at = f"{scope.prefix}{UPDATE}{segment(name)}"
         if rollback is not None:
             scope.replay.handlers[self.at] = (rollback, Any)
 

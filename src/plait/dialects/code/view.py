@@ -12,7 +12,6 @@ from plait.kernel.machine import TaskFacts
 from plait.kernel.view import Edge, Node, NodeStatus, Reason
 
 from .history import History
-from .location import parse, text
 from .op_state import OpState
 from .path_words import path_words
 
@@ -24,14 +23,31 @@ def nodes(history: History, tasks: Tasks, token: Token) -> tuple[list[Node], lis
     found = [_node(op, token(op.at), tasks.get(token(op.at)), history) for op in history.ops.values()]
     known = {op.at for op in history.ops.values()}
     edges = [Edge(op.after, op.at) for op in history.ops.values() if op.after is not None and op.after in known]
+    if history.era:
+        found.insert(0, _earlier(history))
     return found, edges
+
+
+def _earlier(history: History) -> Node:
+    """What the run was before it continued as new: its operations are not part of its history any more."""
+    times = "once" if history.era == 1 else f"{history.era:,} times"
+    return Node(
+        id="~before",
+        kind="continued",
+        label=f"continued as new, {times}",
+        status="completed",
+        started_at=history.created_at,
+        ended_at=history.started_at,
+        output=values.decode(history.input),
+        detail="what it continued with; the events before are in its log, as far as that is kept",
+    )
 
 
 def _node(op: OpState, token: TaskToken, task: TaskFacts | None, history: History) -> Node:
     return Node(
         id=op.at,
         kind=op.kind,
-        label=str(op.location[-1]),
+        label=str(op.location[-1]) if op.kind != "update" else "".join(op.names or ()),
         status=_status(op, task, history),
         parent=_parent(op.at, history),
         path=path_words(op.at) if len(op.location) > 1 else "",
@@ -53,16 +69,14 @@ def _status(op: OpState, task: TaskFacts | None, history: History) -> NodeStatus
         return op.status
     if op.kind == "step":
         return "retrying" if task is not None and task.error is not None else "running"
-    return "running" if op.kind in ("join", "race", "loop", "child") else "waiting"
+    return "running" if op.kind in ("join", "race", "loop", "child", "update") else "waiting"
 
 
 def _parent(path: str, history: History) -> str | None:
-    location = parse(path)
-    for length in range(len(location) - 1, 0, -1):
-        above = text(location[:length])
-        if above in history.ops:
-            return above
-    return None
+    above = path
+    while (above := above.rpartition("/")[0]) and above not in history.ops:
+        pass
+    return above or None
 
 
 def _output(op: OpState) -> Any:

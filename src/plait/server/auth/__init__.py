@@ -13,8 +13,7 @@ from .guard import KeyGuard, Login, secret_of
 from .keys import Keys
 from .links import Link, LinkMaker, Links, Minted
 from .loopback import refuse_open, refuse_open_mount
-from .options import AuthOptions
-from .tokens import Oidc
+from .options import AuthOptions, Oidc
 
 __all__ = [
     "Audit",

@@ -11,6 +11,7 @@ rate-limited: only invalid ones are, so nobody can lock others out by sending in
 from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.requests import Request
@@ -18,17 +19,20 @@ from starlette.requests import Request
 from plait.api.caller import Caller, Mode, RequiredRole, stranger
 from plait.api.key import Key
 from plait.engine import Engine
+from plait.kernel.clock import Clock
 
 from . import errors
 from .audit import Audit
 from .keys import Keys
 from .links import Links
-from .options import AuthOptions
+from .options import AuthOptions, Oidc
 from .origins import SAFE_METHODS, cross_origin, origin_of
 from .rate_limit import RateLimit, place_of
 from .secret import signing_secret
 from .sessions import CSRF_HEADER, SESSION_COOKIE, Sessions, delete_cookies, set_cookies
-from .tokens import Tokens
+
+if TYPE_CHECKING:
+    from .tokens import Tokens
 
 _TOKEN_START = "eyJ"
 """A JSON object in base64: every JWT begins like this, no key does."""
@@ -55,7 +59,7 @@ class KeyGuard:
         self.keys = Keys(records, clock)
         self.links = Links(records, clock, secret, self.audit)
         self._sessions = Sessions(records, clock, self.keys, secret, options.session_seconds)
-        self._tokens = Tokens(options.oidc, clock) if options.oidc is not None else None
+        self._tokens = _tokens(options.oidc, clock) if options.oidc is not None else None
         self._invalid = RateLimit(clock, burst=options.wrong_keys, per_second=1)
         self._tls = options.public_url.startswith("https:")
         self._ours = (origin_of(options.public_url),) if options.public_url else ()
@@ -146,3 +150,9 @@ def _caller(key: Key, mode: Mode, address: str) -> Caller:
 
 def _address(request: Request) -> str:
     return request.client.host if request.client is not None else ""
+
+
+def _tokens(oidc: Oidc, clock: Clock) -> Tokens:
+    from .tokens import Tokens  # its HTTP client and cryptography are a third of what a server imports
+
+    return Tokens(oidc, clock)

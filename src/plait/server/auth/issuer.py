@@ -23,11 +23,10 @@ from plait.kernel.errors import InvalidInput, PlaitError
 
 from . import errors
 from .loopback import is_loopback
+from .options import ALGORITHMS
 
 log = logging.getLogger("plait.server.auth")
 
-ALGORITHMS = ("RS256", "ES256", "EdDSA")
-"""Signatures only: with a shared secret (HS256) the public key would be enough to forge a token."""
 TIMEOUT = 5.0
 PAUSE = 10.0
 RENEW = 600.0

@@ -9,7 +9,16 @@ import msgspec
 from plait.kernel.errors import InvalidInput
 
 from .sessions import LIFETIME
-from .tokens import Oidc
+
+ALGORITHMS = ("RS256", "ES256", "EdDSA")
+"""Signatures only: with a shared secret (HS256) the public key would be enough to forge a token."""
+
+
+class Oidc(msgspec.Struct, frozen=True):
+    issuer: str
+    audience: str
+    """The audience that tokens must have: the name of this server at the issuer."""
+    algorithms: tuple[str, ...] = ALGORITHMS
 
 
 class AuthOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,8 @@ from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import run_key
 
 from . import errors
-from .issuer import ALGORITHMS, Issuer
+from .issuer import Issuer
+from .options import Oidc
 from .signing import exact_bytes
 
 ROLE_CLAIM = "plait_role"
@@ -28,13 +29,6 @@ FACETS_CLAIM = "plait_facets"
 _MAX_LENGTH = 16_384
 _LEEWAY = 30
 """Seconds that the issuer's clock and ours may differ."""
-
-
-class Oidc(msgspec.Struct, frozen=True):
-    issuer: str
-    audience: str
-    """The audience that tokens must have: the name of this server at the issuer."""
-    algorithms: tuple[str, ...] = ALGORITHMS
 
 
 class Tokens:

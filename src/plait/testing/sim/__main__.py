@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import sys
@@ -11,6 +10,7 @@ import time
 from collections.abc import Sequence
 from typing import TextIO
 
+from .event_loop import run
 from .search import SIMULATIONS, Dialect, Found, Tried, search
 
 _SHOWN = 3
@@ -41,7 +41,7 @@ def _options() -> argparse.Namespace:
 
 
 def _replay(seed: int, dialects: Sequence[Dialect]) -> int:
-    reports = [asyncio.run(SIMULATIONS[each](seed)) for each in dialects]
+    reports = [run(SIMULATIONS[each](seed)) for each in dialects]
     for report in reports:
         print(report if report.failure else f"{report.scenario}\n\n{report.logs}\n\n{report}")
     return 1 if any(report.failure for report in reports) else 0

@@ -16,7 +16,7 @@ from plait.registry.engine import Engine
 
 from .cluster import Cluster
 from .follow import PEOPLE, follow
-from .plan import Contest, Listen, walk
+from .plan import Contest, Listen, beside_fixed_children, walk
 from .scenario import Root
 from .stale_results import report_stale
 from .storm import Storm
@@ -110,7 +110,7 @@ class Client:
     async def _rewind(self, handle: Handle[Any]) -> None:
         """To a place that the run has come by since it was last rewound: another time it may not open the same."""
         known = {node.id for node in (await handle.view()).nodes}
-        place = self._any_of(_places(await handle.events()) & known)
+        place = self._any_of((_places(await handle.events()) & known) - beside_fixed_children(self.root.plan))
         await handle.rewind(place)
 
     async def _fork(self, handle: Handle[Any]) -> None:

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import cast
+from typing import Any, cast
 
 from plait.kernel import values
 from plait.kernel.approval import ApprovalFilter
 from plait.kernel.errors import Unavailable
-from plait.kernel.ids import DEFAULT_NAMESPACE, Epoch
+from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Epoch, Millis, RunId, Shard
 from plait.kernel.loader import Loader
 from plait.kernel.run import Run
-from plait.kernel.store import RunFilter, RunRow, Store
+from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
 from plait.registry.engine import Engine
+from plait.stores.memory import MemoryStore
 
 from .cluster import BrokenPromise, Cluster
-from .invariants import ALL_SHARDS, NEVER, WholeLog
+
+ALL_SHARDS = [Shard(number) for number in range(SHARDS)]
+NEVER = Millis(2**53)
+_UNOWNED = Epoch(0)
+
+
+class WholeLog:
+    """The store without its snapshots: what is folded from it is folded from the first event on."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    async def snapshot(self, run_id: RunId) -> Snapshot | None:
+        return None
 
 
 class Comparison:
@@ -24,32 +42,55 @@ class Comparison:
         self._store = cluster.store
         engine = Engine(store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
         cluster.furnish(engine)
-        self.loader = engine.kernel.loader
-        dialects = {name: self.loader.bundle(name) for name in engine.bundles}
+        self._loader = engine.kernel.loader
+        dialects = {name: self._loader.bundle(name) for name in engine.bundles}
         whole = cast("Store", WholeLog(cluster.store))
         self._from_start = Loader(whole, dialects, engine.kernel.ids, engine.kernel.limits)
 
     async def at_rest(self) -> None:
+        async for _ in self.rows_at_rest():
+            pass
+
+    async def rows_at_rest(self) -> AsyncIterator[RunRow]:
+        """Compares the runs of each engine; gives those that it looked at."""
         for engine in self._cluster.alive:
             if not engine.kernel.loop.idle:
                 continue  # it waits for its store to come back
             for row in await self._store.runs(RunFilter(status="running", limit=1000)):
                 if engine.kernel.owns(row.id):
                     with suppress(Unavailable):  # a parked run is read from the store
-                        live = await engine.kernel.peek(row)
-                        if not live.queued:  # else what it has decided waits for a child to be found
-                            await self.compare(row, live)
+                        await self._compare_live(row, await engine.kernel.peek(row))
+                    yield row
 
-    async def compare(self, row: RunRow, live: Run) -> None:
-        folded = await self.loader.load(row, Epoch(0))
-        if not live.state.started:
-            return
+    async def _compare_live(self, row: RunRow, live: Run) -> None:
+        if live.queued or not live.state.started:
+            return  # what it has decided waits for a child to be found
+        folded, whole = await self._folds(row)
         if live.state.seq < folded.state.seq and len(self._cluster.places) > 1:
             return  # another engine owns it now, and this one does not know yet
-        whole = await self._from_start.load(row, Epoch(0))
-        for other, what in ((folded, "the snapshot and the log after it"), (whole, "the whole log")):
-            if _state(live) != _state(other):
-                raise BrokenPromise(f"{row.id} in memory is not what {what} says:\n{_state(live)}\n{_state(other)}")
+        self._check(row, live, "memory", folded, "the snapshot and the log after it")
+        self._check(row, live, "memory", whole, "the whole log")
+
+    async def ended(self, row: RunRow) -> Run:
+        """A run that nobody has in memory any more, as its log says, from wherever it is read."""
+        folded, whole = await self._folds(row)
+        self._check(row, folded, "the snapshot and the log after it", whole, "the whole log")
+        return folded
+
+    async def _folds(self, row: RunRow) -> tuple[Run, Run]:
+        """The run as its snapshot and the events after it say, and as all events do: one if there is no snapshot."""
+        whole = await self._from_start.load(row, _UNOWNED)
+        if await self._store.snapshot(row.id) is None:
+            return whole, whole
+        return await self._loader.load(row, _UNOWNED), whole
+
+    def _check(self, row: RunRow, one: Run, here: str, other: Run, there: str) -> None:
+        if one is other:
+            return
+        for found, expected in zip(_states(one), _states(other), strict=True):
+            if found != expected:
+                different = _difference(found, expected)
+                raise BrokenPromise(f"{row.id} in {here} is not what {there} says:\n{different}")
 
     async def check_leftovers(self) -> None:
         """All runs have ended."""
@@ -63,6 +104,17 @@ class Comparison:
             raise BrokenPromise(f"all runs have ended, but there are still {found}")
 
 
-def _state(run: Run) -> tuple[str, str]:
-    kernel = values.plain([run.state.seq, run.state.status, run.state.final, run.state.rollback])
-    return kernel.decode(), bytes(run.machine.snapshot()).decode()
+def _states(run: Run) -> tuple[bytes, bytes]:
+    """What the kernel knows, and what the machine does."""
+    state = run.state
+    kernel = {"seq": state.seq, "status": state.status, "final": state.final, "rollback": state.rollback}
+    return values.plain(kernel), bytes(run.machine.snapshot())
+
+
+def _difference(found: bytes, expected: bytes) -> str:
+    """The parts that differ."""
+    here: dict[str, Any] = values.decode(found)
+    there: dict[str, Any] = values.decode(expected)
+    return "\n".join(
+        f"{key}:\n  {here.get(key)}\n  {there.get(key)}" for key in {**here, **there} if here.get(key) != there.get(key)
+    )

@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from contextlib import suppress
-from typing import Any
 
-from plait.kernel import values
-from plait.kernel.approval import ApprovalFilter
-from plait.kernel.errors import Unavailable
 from plait.kernel.events import Recorded
-from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Epoch, Millis, RunId, Shard, TaskToken
-from plait.kernel.loader import Loader, recorded
-from plait.kernel.run import Run
-from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
-from plait.registry.engine import Engine
-from plait.stores.memory import MemoryStore
+from plait.kernel.ids import TaskToken
+from plait.kernel.loader import recorded
+from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 
 from .cluster import BrokenPromise, Cluster
-from .follow import DEFINITIONS
-
-ALL_SHARDS = [Shard(number) for number in range(SHARDS)]
-NEVER = Millis(2**53)
-
-
-class WholeLog:
-    """The store without its snapshots: what is folded from it is folded from the first event on."""
-
-    def __init__(self, store: MemoryStore) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-    async def snapshot(self, run_id: RunId) -> Snapshot | None:
-        return None
+from .comparison import ALL_SHARDS, NEVER, Comparison
 
 
 class Inspector:
@@ -44,30 +19,12 @@ class Inspector:
         self._cluster = cluster
         self._clock_is_set = clock_is_set
         self._store = cluster.store
-        reader = Engine(store=cluster.store, definitions=DEFINITIONS, clock=cluster.clock).kernel
-        self._loader = reader.loader
-        self._dialects = {"code": reader.loader.bundle("code")}
-        self._from_start = Loader(_as_store(WholeLog(cluster.store)), self._dialects, reader.ids, reader.limits)
+        self._comparison = Comparison(cluster)
 
     async def at_rest(self) -> None:
         """At a moment in which nothing moves: what is in memory is what is on disk."""
-        for engine in self._cluster.alive:
-            if not engine.kernel.loop.idle:
-                continue  # it waits for its store to come back
-            for row in await self._store.runs(RunFilter(status="running", limit=1000)):
-                if engine.kernel.owns(row.id):
-                    with suppress(Unavailable):  # a parked run is read from the store
-                        await self._compare(row, await engine.kernel.peek(row))
-                    await self._check_awake(row)
-
-    async def _compare(self, row: RunRow, live: Run) -> None:
-        folded = await self._loader.load(row, Epoch(0))
-        if live.state.seq < folded.state.seq and len(self._cluster.places) > 1:
-            return  # another engine owns it now, and this one does not know yet
-        whole = await self._from_start.load(row, Epoch(0))
-        for other, what in ((folded, "the snapshot and the log after it"), (whole, "the whole log")):
-            if _state(live) != _state(other):
-                raise BrokenPromise(f"{row.id} in memory is not what {what} says: {_difference(live, other)}")
+        async for row in self._comparison.rows_at_rest():
+            await self._check_awake(row)
 
     async def _check_awake(self, row: RunRow) -> None:
         """Awake is who has a task under way: a new owner loads those, and leaves the others on disk."""
@@ -89,8 +46,8 @@ class Inspector:
             events = History(await recorded(self._store, row.id))
             self._check_log(row, events)
             self._check_effects(row, events)
-            await self._compare(row, await self._loader.load(row, Epoch(0)))
-        await self._check_leftovers()
+            await self._comparison.ended(row)
+        await self._comparison.check_leftovers()
 
     def _check_log(self, row: RunRow, events: History) -> None:
         if not events.ended or row.status == "running" or row.awake or row.blocked is not None:
@@ -121,17 +78,6 @@ class Inspector:
             completed = data["at"] in steps and data.get("status", "completed") == "completed"
             if completed and (data["at"], data.get("attempts", 1)) not in ran:
                 raise BrokenPromise(f"{row.id}: `{data['at']}` has a result, but that attempt never ran\n{events}")
-
-    async def _check_leftovers(self) -> None:
-        store = self._store
-        left = {
-            "timers": await store.due(ALL_SHARDS, NEVER, 100),
-            "open approvals": await store.approvals(ApprovalFilter(namespace=DEFAULT_NAMESPACE)),
-            "inputs nobody took": await store.inbox(ALL_SHARDS, 100),
-        }
-        found = {name: rows for name, rows in left.items() if rows}
-        if found:
-            raise BrokenPromise(f"all runs have ended, but there are still {found}")
 
 
 def _check_messages(run_id: str, events: History) -> None:
@@ -217,25 +163,3 @@ class _Done:
                 self.places = [*(place for place in self.places if place != child), child]
             case _:
                 pass
-
-
-def _state(run: Run) -> tuple[bytes, bytes]:
-    state = run.state
-    kernel = values.plain([state.seq, state.status, state.final, state.rollback])
-    return kernel, re.sub(rb'"(opened|closed)_seq":\d+', b"", bytes(run.machine.snapshot()))
-
-
-def _difference(live: Run, other: Run) -> str:
-    """The parts that differ, as JSON."""
-    (kernel, machine), (kernel_too, machine_too) = _state(live), _state(other)
-    if kernel != kernel_too:
-        return f"{kernel.decode()}\n{kernel_too.decode()}"
-    here: dict[str, Any] = values.decode(machine)
-    there: dict[str, Any] = values.decode(machine_too)
-    return "\n".join(
-        f"{key}:\n  {here.get(key)}\n  {there.get(key)}" for key in {**here, **there} if here.get(key) != there.get(key)
-    )
-
-
-def _as_store(store: Any) -> Store:
-    return store

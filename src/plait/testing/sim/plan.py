@@ -177,6 +177,19 @@ def walk(node: AnyNode, times: int = 1, in_child: bool = False) -> Iterator[tupl
         yield from walk(part, more, in_child or isinstance(node, Child))
 
 
+def beside_fixed_children(plan: AnyNode) -> set[str]:
+    """Names of nodes that may come before or after a child with an id of its own, as luck has it. A run that is rewound
+    to one of them may find the child's id taken, or have its result."""
+    at_once = [node for node, _, _ in walk(plan) if isinstance(node, Gather | First)]
+    luck = [[part for part, _, _ in walk(node)] for node in at_once]
+    return {
+        part.name
+        for parts in luck
+        if any(isinstance(part, Child) and part.id == "fixed" for part in parts)
+        for part in parts
+    }
+
+
 def longest(node: AnyNode) -> float:
     """Seconds that a node takes at most when it is left alone, generously."""
     match node:

@@ -6,7 +6,6 @@ not tried when a search was stopped is a range that the next one begins with.
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import hashlib
 from collections.abc import Callable, Coroutine, Generator, Iterator, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any, Literal
 
+from .event_loop import run
 from .flows.seeds import simulate_flows
 from .graphs.seeds import simulate_graphs
 from .refs.seeds import simulate_refs
@@ -118,7 +118,7 @@ def _collecting_rarely() -> Generator[None]:
 
 
 def _try_seed(dialect: Dialect, seed: int) -> Tried:
-    report = asyncio.run(SIMULATIONS[dialect](seed))
+    report = run(SIMULATIONS[dialect](seed))
     return Tried(
         dialect,
         seed,

@@ -22,6 +22,8 @@ from .invariants import Inspector
 from .scenario import Scenario, Weather, draw
 from .storm import Storm
 
+Logs = dict[str, list[Recorded]]
+
 
 @dataclass(frozen=True, slots=True)
 class SeedReport:
@@ -34,8 +36,12 @@ class SeedReport:
     events: int = 0
     digest: str = ""
     """Of every log: two simulations of one seed have the same."""
-    logs: str = ""
+    recorded: Logs = field(default_factory=dict[str, list[Recorded]])
     dialect: str = "code"
+
+    @property
+    def logs(self) -> str:
+        return "\n\n".join(f"log of {id}:\n{History(events)}" for id, events in sorted(self.recorded.items()))
 
     def __str__(self) -> str:
         if self.failure is None:
@@ -45,7 +51,6 @@ class SeedReport:
         return f"{self.scenario}\n\ntrouble:\n{trouble}\n\n{self.logs}\n\nFAILED: {self.failure}\nreplay: {replay}\n"
 
 
-Logs = dict[str, list[Recorded]]
 Endings = dict[str, tuple[Any, ...]]
 
 
@@ -94,7 +99,7 @@ async def trial(scenario: D, perform: Perform[D], dialect: str) -> SeedReport:
         len(logs),
         sum(map(len, logs.values())),
         digest_of(logs),
-        "\n\n".join(f"log of {id}:\n{History(events)}" for id, events in sorted(logs.items())),
+        logs,
         dialect,
     )
 

@@ -11,15 +11,17 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 from plait.agents.model import Model
 from plait.dialects.code.definition import Workflow
-from plait.dialects.goals.definition import Goals
 from plait.engine import Handle
+from plait.engine.ask import ask
+from plait.kernel.bundle import Startable
 from plait.kernel.errors import Unavailable
 from plait.kernel.events import Recorded
-from plait.kernel.ids import Ids
+from plait.kernel.ids import Ids, run_key
+from plait.kernel.inputs import AnyInput, Cancel, Resume
 from plait.kernel.limits import Limits
 from plait.kernel.store import RunRow
 from plait.kernel.view import Reason, RunStatus, RunView
@@ -30,8 +32,8 @@ from plait.testing.history import History
 
 T = TypeVar("T")
 
-Definition = Workflow[..., Any] | Goals | str
-"""What can be started: a workflow or its name, or goals; the steps are among the definitions of the simulation."""
+Definition = Startable | str
+"""What can be started: a definition of any dialect, or a name; what it needs is among those of the simulation."""
 
 LEASE = 1000 * 366 * 86_400.0
 """Seconds: so long that renewals are no reason to stop on the way through years of sleep."""
@@ -143,7 +145,7 @@ class Sim:
         labels: dict[str, str] | None = None,
     ) -> SimRun:
         """Starts a run; what it gives may be used across crashes."""
-        if isinstance(definition, Workflow) and definition not in self._definitions:
+        if is_workflow(definition) and definition not in self._definitions:
             self._definitions.append(definition)  # the engine after a crash must know it too
         key = id if id is not None else self._ids.run_id(self.clock.now())
 
@@ -177,7 +179,7 @@ class Sim:
                 continue
             await asyncio.sleep(0)
             rounds += 1
-            if engine.kernel.running > self.clock.asleep:
+            if engine.kernel.running > self.clock.asleep or engine.kernel.resolving:
                 if rounds > _ROUNDS:  # a thread, or a step that waits for the real world
                     await asyncio.sleep(_REAL_WAIT)
             elif engine.kernel.idle or _loop_is_idle(rounds):
@@ -246,17 +248,27 @@ class SimRun:
         key = id or self._sim.engine.kernel.ids.key()  # one id for all tries
         return await self.on_handle(lambda handle: handle.message(name, body, key))
 
+    async def update(self, name: str, body: Any = None, id: str | None = None) -> Any:
+        key = id or self._sim.engine.kernel.ids.key()
+        return await self.on_handle(lambda handle: handle.update(name, body, key))
+
+    async def query(self, name: str, argument: Any = None) -> Any:
+        return await self.on_handle(lambda handle: handle.query(name, argument))
+
+    async def published(self, key: str) -> Any:
+        return await self.on_handle(lambda handle: handle.published(key))
+
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
-        await self.on_handle(lambda handle: handle.cancel(reason, compensate))
+        await self._ask(Cancel(reason, compensate))
 
     async def retry(self, at: str | None = None) -> None:
-        await self.on_handle(lambda handle: handle.retry(at))
+        await (self._ask(Resume("retry")) if at is None else self.rewind(at))
 
     async def rewind(self, at: str | None = None) -> None:
         await self.on_handle(lambda handle: handle.rewind(at))
 
     async def compensate(self) -> None:
-        await self.on_handle(lambda handle: handle.compensate())
+        await self._ask(Resume("compensate"))
 
     async def fork(self, at: int | str | None = None, edits: Mapping[str, Any] | None = None) -> SimRun:
         forked = await self.on_handle(lambda handle: handle.fork(at, edits))
@@ -276,6 +288,10 @@ class SimRun:
 
     async def events(self, after: int = 0, limit: int | None = None) -> list[Recorded]:
         return await self.on_handle(lambda handle: handle.events(after, limit))
+
+    async def _ask(self, input: AnyInput) -> None:
+        key = self._sim.engine.kernel.ids.key()  # one for all tries: it is one request
+        await self._sim.durably(lambda engine: ask(engine.kernel, run_key(self.namespace, self.id), input, key))
 
     async def on_handle(self, call: Callable[[Handle[Any]], Awaitable[T]]) -> T:
         async def on(engine: Engine) -> T:
@@ -302,6 +318,11 @@ async def sim(
         yield found
     finally:
         await found.close()
+
+
+def is_workflow(definition: object) -> TypeGuard[Workflow[..., Any]]:
+    """Whether it is code, which an engine must have before it can take up a run of it."""
+    return isinstance(definition, Workflow)
 
 
 def _raise_unless_simulated(engine: Engine) -> None:

@@ -30,7 +30,6 @@ def formatted(text: str) -> str:
 
 
 @pytest.mark.costly
-@pytest.mark.timeout(180)
 @settings(max_examples=tries(60))
 @given(programs())
 def test_parse_format_parse_gives_the_same_tree(text: str) -> None:

@@ -37,6 +37,19 @@ def test_a_failed_event_fails_its_run_with_the_words_of_the_agent_and_the_path()
     assert player.error.attrs["path"] == "s/q"
 
 
+def test_yields_come_when_the_last_that_was_done_is_a_log_or_an_assertion():
+    player = body("s = Ask(x = 1) sys.log(n = s.n) sys.assert(s.n > 1) yield W(n = s.n)").start()
+    player.finish("s", {"n": 2})
+    assert (player.status, player.output) == ("completed", {"n": 2})
+    said = [each["values"] for each in player.events if each["type"] == "afl.sys"]
+    assert said == [{"n": 2}, {}]
+
+
+def test_a_block_of_nothing_but_logs_completes():
+    assert body("sys.log(a = 1)").start().status == "completed"
+    assert body("s = Value(v = 1) sys.log(a = s.v)").start().status == "completed"
+
+
 def test_a_block_waits_for_what_runs_and_creates_nothing_more():
     player = body("a = Ask(x = 1) b = Ask(x = 2) c = Ask(x = b.n)").start()
     player.fail("a")
@@ -67,7 +80,7 @@ def test_a_block_that_could_only_wait_for_failed_steps_ends():
         (
             "s = Value(v = 1) andThen foreach i in $.a { x = Value(v = i) }",
             "AFL_EVALUATION",
-            "foreach needs a list, not int",
+            "foreach needs a list, got Long",
         ),
     ],
 )
@@ -228,6 +241,21 @@ def test_a_cancel_with_compensation_undoes_completed_events_last_first():
 def test_a_child_run_as_compensator_is_refused():
     with pytest.raises(InvalidInput, match="can't undo"):
         body("a = Ask(x = 1)", handlers={"Ask": Registration("Ask", print, compensate="t.Undo"), "Undo": child("kid")})
+
+
+@pytest.mark.parametrize("letter", [False, True], ids=["run", "dead letter"])
+def test_a_run_that_was_compensated_does_not_go_on(letter: bool):
+    undone = {"Ask": Registration("Ask", print, compensate="t.Undo")}
+    player = body("a = Ask(x = 1) b = Ask(x = a.n)", handlers=undone).start()
+    player.finish("a", {"n": 2})
+    failed = player.token("b")
+    player.fail("b")
+    player.give(Resume("compensate"), "compensate")
+    player.finish("compensate:a")
+    assert player.status == "failed"
+    player.ask(Resume("settle", token=failed, verdict="retry") if letter else Resume("retry"))
+    assert player.refusals[-1][0] == "AFL_COMPENSATED"
+    assert player.open == {}
 
 
 # -- reopen ------------------------------------------------------------------------------------------------------------

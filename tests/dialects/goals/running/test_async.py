@@ -250,3 +250,18 @@ async def test_a_callback_timeout_after_the_outcome_ends_the_item_and_the_run_is
             "flow_deactivated",
         ]
         assert len(b.wire.sent) == 1
+
+
+async def test_items_that_wait_for_a_slot_leave_a_parked_run_alone():
+    """A run that is on disk only is woken by a timer, not by each of those whose time has come in turn, for ever."""
+    step = catalog_step("render").required("scene", for_each=True).output("image")
+    step = step.webhook("https://render.test/render").retries(3, first=60)
+    async with bench(step, cache=0) as b:
+        b.wire.plays("/render", (503, None), (503, None), (202, None))
+        run = await b.start("render", {"scene": [1, 2, 3]})
+        await b.wait(61)
+        await b.wait(61)
+        assert len(b.wire.sent) == 3, "the third has the only slot"
+        for number in (2, 3, 4):
+            await run.webhook(b.wire.sent[number].token, {"image": "i"})
+        assert await run.status() == "completed"

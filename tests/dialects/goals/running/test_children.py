@@ -5,6 +5,7 @@ from typing import Any
 from plait import Context, goals, workflow
 from plait.dialects.goals.steps.builder import catalog_step
 from tests.dialects.goals.running.bench import BenchRun, bench, boom, work
+from tests.dialects.goals.running.test_undoing import undoable
 
 INNER = [work("load", "order", "lines"), work("sum", "lines", "total")]
 
@@ -196,3 +197,18 @@ async def test_the_failure_of_goals_is_the_failure_of_the_workflow_that_asked():
         assert row.status == "failed"
         assert row.error is not None
         assert "goal step 'double' failed: overflow" in row.error.message
+
+
+async def test_a_child_whose_work_was_undone_runs_again_when_its_parent_is_retried():
+    inner = undoable("load", "order", "total")
+    flow = catalog_step("pay").required("id", inner="order").output("price", inner="total").flow("load")
+    async with bench(inner, flow, work("bill", "price", "billed").no_retries()) as b:
+        b.plays("load", {"total": 5}, {"total": 6})
+        b.plays("undo-load", None)
+        b.plays("bill", boom("no ink"), lambda inputs: {"billed": inputs["price"]})
+        run = await b.start("bill", {"id": 7})
+        assert await run.status() == "failed"
+        assert b.ran() == ["load", "bill", "undo-load"]
+        await (await run.handle()).retry()
+        await b.settle()
+        assert await run.output() == {"billed": 6}

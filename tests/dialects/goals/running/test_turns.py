@@ -52,6 +52,19 @@ async def test_values_of_one_name_are_not_looked_up_provider_by_provider(monkeyp
     assert len(asked) < 20 * MANY, "it grows with the providers, not with their square"
 
 
+async def test_steps_that_have_no_room_in_a_decision_are_not_judged_in_each(monkeypatch: pytest.MonkeyPatch):
+    ready, asked = advance._ready, list[str]()  # pyright: ignore[reportPrivateUsage]
+
+    def counted(*args: Any) -> Any:
+        asked.append("")
+        return ready(*args)
+
+    monkeypatch.setattr(advance, "_ready", counted)
+    async with bench(*PROVIDERS, USE) as b:
+        await collected(b)
+    assert len(asked) < 3 * MANY, "once as a candidate, once when there is room"
+
+
 async def test_steps_that_had_no_room_in_a_decision_start_after_a_crash(monkeypatch: pytest.MonkeyPatch):
     async with bench(*(work(f"w{number}", "", f"n{number}") for number in range(100))) as b:
         run = await b.start(tuple(f"w{number}" for number in range(64)))

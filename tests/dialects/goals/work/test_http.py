@@ -1,6 +1,5 @@
 """Steps that a web service does: what it is asked, and what its answers mean."""
 
-import socket
 from typing import Any
 
 import msgspec
@@ -9,6 +8,7 @@ import pytest
 from plait.dialects.goals.steps.builder import StepBuilder, catalog_step
 from plait.egress import EgressSettings
 from plait.kernel.ids import RunId
+from tests.support.ports import free_port
 
 from .rig import RUN, TOKEN, Done, rig
 from .service import Answer, Asked, Said, Service, said, service
@@ -156,9 +156,7 @@ async def test_an_answer_that_does_not_come_in_time_may_come_on_another_attempt(
 
 
 async def test_nobody_there_may_pass() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    url = f"http://127.0.0.1:{free_port()}"
     async with rig() as here:
         done = await here.work(catalog_step("x").sync(url))
     assert done.error.startswith("step call failed: ")

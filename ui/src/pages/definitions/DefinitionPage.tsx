@@ -43,7 +43,7 @@ export function DefinitionPage({ name }: { name: string }) {
               View runs
             </LinkButton>
             {editorOf(definition.dialect) && (
-              <LinkButton to={`${definitionPath(name)}/edit`} icon="edit">
+              <LinkButton to={`${definitionPath(definition.owner ?? name)}/edit`} icon="edit">
                 Edit
               </LinkButton>
             )}
@@ -75,12 +75,35 @@ function Body({ definition, onChange }: { definition: Definition; onChange: (nex
       ) : (
         <p className="faint">No description. Add a docstring to show one here.</p>
       )}
+      <Parts definition={definition} />
       <div className="definitions-schemas">
         <SchemaTable value={definition.input_schema} title="Input" none="No input schema: any JSON is accepted." />
         <SchemaTable value={definition.output_schema} title="Output" none="No output schema." />
       </div>
-      <Tags definition={definition} onChange={onChange} />
+      {definition.owner === undefined && <Tags definition={definition} onChange={onChange} />}
       <Versions definition={definition} />
     </>
+  );
+}
+
+/** What it is a part of, and what is in it that can be started by itself. */
+function Parts({ definition: { owner, offers = [] } }: { definition: Definition }) {
+  if (owner !== undefined) {
+    return (
+      <p>
+        Part of <Link to={definitionPath(owner)}>{owner}</Link>, and has its versions and tags.
+      </p>
+    );
+  }
+  if (offers.length === 0) return null;
+  return (
+    <p className="row wrap">
+      Can be started by name:
+      {offers.map((name) => (
+        <Link key={name} className="chip" to={definitionPath(name)}>
+          {name}
+        </Link>
+      ))}
+    </p>
   );
 }

@@ -1,13 +1,16 @@
 /** The versions of a definition, the source of one, and the difference of two. The URL says which. */
 
-import type { Definition, DefinitionVersion, Version } from "../../api/types";
+import type { Definition, DefinitionVersion, Json as JsonValue, Version } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { Button } from "../../components/Button";
 import { copyText } from "../../components/clipboard";
+import { Code } from "../../components/code/Code";
+import { textsOf } from "../../components/code/texts";
 import { Empty } from "../../components/Empty";
 import { ErrorBox } from "../../components/ErrorBox";
 import { Json } from "../../components/Json";
 import { JsonDiff } from "../../components/JsonDiff";
+import { equal } from "../../components/JsonDiffModel";
 import { TextDiff } from "../../components/TextDiff";
 import { Ago } from "../../components/Time";
 import { Loading } from "../../shell/fallbacks";
@@ -167,9 +170,26 @@ function Source({ name, version }: { name: string; version: string }) {
         )}
       </div>
       {!source && <Empty title="Source not available">Only versions that this server has loaded have a source.</Empty>}
-      {json !== undefined && <Json value={json} label="definition" />}
-      {source && json === undefined && <pre className="definitions-source">{source}</pre>}
+      {json !== undefined && <Content value={json} language={data.dialect} />}
+      {source && json === undefined && <Code text={source} language={data.dialect} label="Text" />}
     </section>
+  );
+}
+
+/** A definition as JSON; the text that it holds reads as text. */
+function Content({ value, language }: { value: JsonValue; language: string }) {
+  const texts = textsOf(value);
+  if (!texts) return <Json value={value} label="definition" />;
+  return (
+    <>
+      {texts.files.map(({ name, text }) => (
+        <section key={name} className="stack tight" aria-label={name}>
+          {texts.files.length > 1 && <h3 className="mono">{name}</h3>}
+          <Code text={text} language={language} label={`Text of ${name}`} />
+        </section>
+      ))}
+      {Object.keys(texts.rest).length > 0 && <Json value={texts.rest} label="definition" />}
+    </>
   );
 }
 
@@ -241,9 +261,16 @@ function SourceDiff({ a, b }: { a: DefinitionVersion; b: DefinitionVersion }) {
     return (
       <>
         {editor && <editor.Difference before={left} after={right} />}
-        <JsonDiff a={left} b={right} />
+        <RestDiff a={left} b={right} />
       </>
     );
   }
-  return <TextDiff a={a.source} b={b.source} nameA={a.version} nameB={b.version} />;
+  return <TextDiff a={a.source} b={b.source} nameA={a.version} nameB={b.version} language={b.dialect} />;
+}
+
+/** Texts are compared by line, above; what is left is compared as JSON, unless that is nothing. */
+function RestDiff({ a, b }: { a: JsonValue; b: JsonValue }) {
+  const [old, now] = [textsOf(a), textsOf(b)];
+  if (!old || !now) return <JsonDiff a={a} b={b} />;
+  return equal(old.rest, now.rest) ? null : <JsonDiff a={old.rest} b={now.rest} />;
 }

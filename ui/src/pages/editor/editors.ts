@@ -54,6 +54,13 @@ const editors: { [dialect: string]: DialectEditor } = {
     noun: "workflow of steps",
     view: "Steps",
   },
+  afl: {
+    Canvas: lazy(() => import("./source/SourceCanvas")),
+    Difference: lazy(() => import("./source/SourceDifference")),
+    first: { source: "namespace my {\n    workflow Hello(name: String) => (text: String) andThen {\n    }\n}\n" },
+    noun: "AFL program",
+    view: "Source",
+  },
 };
 
 export function editorOf(dialect: string | undefined): DialectEditor | undefined {

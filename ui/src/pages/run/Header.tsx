@@ -149,10 +149,16 @@ function Family({ run }: { run: Run }) {
         </Link>
       )}
       {found.slice(0, FEW).map((child) => (
-        <Link key={child.id} className="chip" to={`/runs/${encodeURIComponent(child.id)}`}>
+        <Link
+          key={child.id}
+          className="chip"
+          to={`/runs/${encodeURIComponent(child.id)}`}
+          title={`Child run ${child.id}`}
+        >
           <Icon name="child" size={12} />
           <StatusIcon status={shownStatus(child)} size={12} />
-          {shortId(child.id)}
+          <span className="faint">{child.dialect}</span>
+          {child.definition}
         </Link>
       ))}
       {found.length > FEW && (

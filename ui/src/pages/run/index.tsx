@@ -1,6 +1,6 @@
 /** One run, of any dialect: what it is, why it is waiting, what can be done, and its tabs. */
 
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Node, RunDetail } from "../../api/types";
 import { Empty } from "../../components/Empty";
 import { ErrorBox } from "../../components/ErrorBox";
@@ -13,7 +13,7 @@ import { type PageProps, useTitle } from "../../shell/page";
 import { Link, location, useQuery } from "../../shell/router";
 import { ActionDialog } from "./actions/ActionDialog";
 import type { Asked } from "./actions/requests";
-import { detailsOf } from "./details/details";
+import { type Details, detailsOf } from "./details/details";
 import { Header } from "./Header";
 import { InputOutput } from "./InputOutput";
 import { Inspector } from "./Inspector";
@@ -33,6 +33,8 @@ const Attributes = lazy(() => import("./details/Attributes"));
 const PlanDiff = lazy(() => import("./details/PlanDiff"));
 const Path = lazy(() => import("./details/Path"));
 const Steps = lazy(() => import("./details/Steps"));
+const Tree = lazy(() => import("./details/Tree"));
+const SourcePane = lazy(() => import("./source/SourcePane"));
 const Changes = lazy(() => import("./details/Changes"));
 // The tab that nearly everyone sees first: fetched along with the page, not after it.
 if (tabOf(new URLSearchParams(location().search).get("tab")) === "graph") void Graph.preload();
@@ -83,7 +85,15 @@ interface ShownProps {
 }
 
 /** What can be shown as it was at an earlier event. */
-const WITH_SLIDER: ReadonlySet<Tab> = new Set<Tab>(["graph", "events", "path", "attributes", "plan", "details"]);
+const WITH_SLIDER: ReadonlySet<Tab> = new Set<Tab>([
+  "graph",
+  "events",
+  "tree",
+  "path",
+  "attributes",
+  "plan",
+  "details",
+]);
 
 function Shown({ id, tab, at, run, now, shown }: ShownProps) {
   const [query, setQuery] = useQuery();
@@ -119,7 +129,17 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
       <FrozenTime value={past ? run.point?.at : undefined}>
         <div className={node && tab !== "io" ? "run-body with-side" : "run-body"}>
           <div className="run-main">
-            {tab === "graph" && <Graph view={view} selected={nodeId} onSelect={select} />}
+            {tab === "graph" && (
+              <BesideSource
+                id={id}
+                source={details.source}
+                nodes={shown.view.nodes}
+                selected={nodeId}
+                onSelect={select}
+              >
+                <Graph view={view} selected={nodeId} onSelect={select} />
+              </BesideSource>
+            )}
             {tab === "timeline" && (
               <Timeline
                 id={id}
@@ -136,6 +156,15 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
             {tab === "steps" && details.steps && (
               <Steps steps={details.steps} nodes={shown.view.nodes} onNode={select} />
             )}
+            {tab === "tree" && details.tree && (
+              <Tree
+                tree={details.tree}
+                iteration={details.iteration ?? 0}
+                nodes={shown.view.nodes}
+                selected={nodeId}
+                onNode={select}
+              />
+            )}
             {tab === "path" && details.flow && <Path flow={details.flow} onNode={select} />}
             {tab === "changes" && hasTab(tab, details) && <Changes detail={now} onPatched={run.told} />}
             {tab === "attributes" && details.attributes && <Attributes details={details} onNode={select} />}
@@ -149,6 +178,26 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
         </div>
       </FrozenTime>
       {asked && <ActionDialog asked={asked} detail={now} onClose={() => setAsked(undefined)} onDone={run.told} />}
+    </div>
+  );
+}
+
+interface BesideSourceProps {
+  id: string;
+  source: Details["source"];
+  nodes: readonly Node[];
+  selected: string | undefined;
+  onSelect: (id: string) => void;
+  children: ReactNode;
+}
+
+/** The graph, and beside it the text that it comes from, where there is one. */
+function BesideSource({ source, children, ...rest }: BesideSourceProps) {
+  if (!source) return children;
+  return (
+    <div className="with-source">
+      <SourcePane source={source} {...rest} />
+      {children}
     </div>
   );
 }

@@ -31,3 +31,12 @@ test("steps that are wired by references have a tab, and a partial success is se
   expect(details.partial).toBe(true);
   expect(details.other).toBeUndefined();
 });
+
+test("a run of a program has the tree of its steps, and its text beside the graph", () => {
+  const source = { language: "afl", files: ["a.afl"], places: [], nodes: {} };
+  const details = detailsOf({ details: { tree: { s: { state: "state.EventTransmit" } }, source, iteration: 3 } });
+  expect(hasTab("tree", details)).toBe(true);
+  expect(details.source).toEqual(source);
+  expect(details.iteration).toBe(3);
+  expect(hasTab("tree", detailsOf({}))).toBe(false);
+});

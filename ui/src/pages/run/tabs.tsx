@@ -9,6 +9,7 @@ const TABS = [
   ["events", "Events"],
   ["logs", "Logs"],
   ["steps", "Steps"],
+  ["tree", "Step tree"],
   ["path", "Path"],
   ["changes", "Changes"],
   ["attributes", "Attributes"],
@@ -23,10 +24,13 @@ export function tabOf(text: string | null): Tab {
   return TABS.find(([tab]) => tab === text)?.[0] ?? "graph";
 }
 
-export function hasTab(tab: Tab, { attributes, plan, plan_diff, other, flow, revision, steps }: Details): boolean {
+export function hasTab(tab: Tab, details: Details): boolean {
+  const { attributes, plan, plan_diff, other, flow, revision, steps, tree } = details;
   switch (tab) {
     case "steps":
       return steps !== undefined;
+    case "tree":
+      return tree !== undefined;
     case "path":
       return flow !== undefined;
     case "changes":

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal
 
 Expr = Mapping[str, Any]
 Path = tuple[str, ...]
 Refs = tuple[Path, ...]
 """The step references of some expressions, each as its path."""
+
+Place = Mapping[str, Any]
+"""Where a part stands in its source, as the compiled form says it: `line`, `column`, `endLine`, `endColumn`, and
+`sourceId` where there are several files. Empty if it was compiled without."""
+NOWHERE: Place = MappingProxyType({})
 
 DeclKind = Literal["facet", "event", "workflow", "schema"]
 BlockKind = Literal["steps", "foreach", "when", "script"]
@@ -54,6 +60,7 @@ class Call:
     """What implicits give, the strongest only."""
     refs: Refs
     """Of its arguments and those of its mixins."""
+    place: Place = field(default_factory=lambda: NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,7 @@ class Statement:
     call: Call
     bodies: tuple[Block, ...]
     catch: Catch | None
+    place: Place = field(default_factory=lambda: NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ class Yield:
     mixin: str
     alias: str
     """Of that owner, where it is for one of its mixins."""
+    place: Place = field(default_factory=lambda: NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,7 @@ class Block:
     """Of the iterable, or of all conditions."""
     cases: tuple[Case, ...] = ()
     script: Script | None = None
+    place: Place = field(default_factory=lambda: NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +156,8 @@ class Declaration:
     bodies: tuple[Block, ...]
     catch: Catch | None
     prompt: Prompt | None
+    place: Place = field(default_factory=lambda: NOWHERE)
+    doc: str = ""
 
     @property
     def runs(self) -> bool:

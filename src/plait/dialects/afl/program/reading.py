@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from .parts import (
+    NOWHERE,
     Arg,
     Block,
     Call,
@@ -16,6 +17,7 @@ from .parts import (
     Expr,
     Mixin,
     Param,
+    Place,
     Prompt,
     Refs,
     Script,
@@ -51,6 +53,8 @@ def declaration(node: Json, namespace: str) -> Declaration:
         bodies=tuple(block(each) for each in bodies if each is not prompt),
         catch=_catch(node.get("catch")),
         prompt=_prompt(prompt),
+        place=_place(node),
+        doc=_doc(node.get("doc")),
     )
 
 
@@ -59,7 +63,7 @@ def call(node: Json) -> Call:
     mixins = tuple(mixin(each) for each in node.get("mixins") or ())
     refs = (*refs_of([arg.value for arg in args]), *(ref for each in mixins for ref in each.refs))
     target = str(node.get("resolved") or node["target"])
-    return Call(target, args, mixins, _args(node.get("implicits")), tuple(dict.fromkeys(refs)))
+    return Call(target, args, mixins, _args(node.get("implicits")), tuple(dict.fromkeys(refs)), _place(node))
 
 
 def mixin(node: Json) -> Mixin:
@@ -72,9 +76,9 @@ def mixin(node: Json) -> Mixin:
 def block(node: Json) -> Block:
     """An `AndThenBlock`, or the block of a case or a catch."""
     if node.get("script") is not None:
-        return Block("script", script=_script(node["script"]))
+        return Block("script", script=_script(node["script"]), place=_place(node))
     if node.get("when") is not None:
-        return _when(node["when"])
+        return _when(node["when"], _place(node))
     steps = tuple(_statement(each) for each in node.get("steps") or () if each["type"] == "StepStmt")
     sys = tuple(_sys(each) for each in node.get("steps") or () if each["type"] != "StepStmt")
     yields = tuple(_yield(each) for each in _yields(node))
@@ -82,9 +86,9 @@ def block(node: Json) -> Block:
     named = {each.name: each for each in steps}
     entries = {each.id: (place, each) for place, each in enumerate((*steps, *sys, *yields))}
     if found is None:
-        return Block("steps", steps, sys, yields, named, entries)
-    iterable, variable = found["iterable"], str(found["variable"])
-    return Block("foreach", steps, sys, yields, named, entries, variable, iterable, refs_of([iterable]))
+        return Block("steps", steps, sys, yields, named, entries, place=_place(node))
+    iterable, variable, refs = found["iterable"], str(found["variable"]), refs_of([found["iterable"]])
+    return Block("foreach", steps, sys, yields, named, entries, variable, iterable, refs, place=_place(node))
 
 
 def refs_of(exprs: Sequence[Expr]) -> Refs:
@@ -109,10 +113,18 @@ def _walk(node: Any) -> Iterator[tuple[str, ...]]:
             yield from _walk(each)
 
 
-def _when(node: Json) -> Block:
+def _doc(node: Json | None) -> str:
+    return "" if node is None else str(node.get("description") or "")
+
+
+def _place(node: Json) -> Place:
+    return node.get("location") or NOWHERE
+
+
+def _when(node: Json, place: Place) -> Block:
     cases = tuple(_case(each) for each in node["cases"])
     refs = tuple(dict.fromkeys(ref for case in cases for ref in case.refs))
-    return Block("when", cases=cases, refs=refs)
+    return Block("when", cases=cases, refs=refs, place=place)
 
 
 def _case(node: Json) -> Case:
@@ -135,6 +147,7 @@ def _statement(node: Json) -> Statement:
         call=call(node["call"]),
         bodies=tuple(block(each) for each in bodies),
         catch=_catch(node.get("catch")),
+        place=_place(node),
     )
 
 
@@ -147,7 +160,7 @@ def _yields(node: Json) -> Sequence[Json]:
 def _yield(node: Json) -> Yield:
     capture: Json = node.get("capture") or {}
     level, mixin, alias = int(capture.get("level", 0)), capture.get("mixin"), capture.get("alias")
-    return Yield(str(node["id"]), call(node["call"]), level, str(mixin or ""), str(alias or ""))
+    return Yield(str(node["id"]), call(node["call"]), level, str(mixin or ""), str(alias or ""), _place(node))
 
 
 def _sys(node: Json) -> Sys:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from msgspec import Raw
 
-from plait.dialects.afl.program.parts import Refs, Statement, Sys, Yield
+from plait.dialects.afl.program.parts import Block, Refs, Statement, Sys, Yield
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 
@@ -25,6 +25,7 @@ from .nodes import SELF, StepNode
 from .scope import BlockScope, dependencies
 from .state import Element, Judged
 from .states import ERROR
+from .types import kind_of
 from .work import ask_script
 
 
@@ -148,24 +149,26 @@ def _wait(it: Iteration, node: StepNode, key: str, missing: set[str]) -> None:
 def _create_ready(it: Iteration, node: StepNode) -> None:
     plan = node.plan
     assert plan is not None
-    if node.left == 0:  # yields come last
-        node.ready += [each.id for each in plan.yields if each.id in node.pending and not node.pending[each.id]]
     ready, node.ready = node.ready, []
     entries = plan.entries
     for key in sorted(set(ready), key=lambda each: entries[each][0]):
         found = entries[key][1]
-        if key not in node.pending or node.failed:
-            continue
-        if isinstance(found, Yield):
-            if node.left == 0:
-                del node.pending[key]
-                _create_yield(it, node, found)
+        if isinstance(found, Yield) or key not in node.pending or node.failed:
             continue
         del node.pending[key]
         if isinstance(found, Sys):
             _do_sys(it, node, found)
         else:
             _create_step(it, node, found)
+    _create_yields(it, node, plan)
+
+
+def _create_yields(it: Iteration, node: StepNode, plan: Block) -> None:
+    """They come last: also after what was done just now, which nothing else will tell of."""
+    for found in plan.yields if node.left == 0 and not node.failed else ():
+        if found.id in node.pending and not node.pending[found.id]:
+            del node.pending[found.id]
+            _create_yield(it, node, found)
 
 
 def _create_step(it: Iteration, node: StepNode, statement: Statement) -> None:
@@ -219,7 +222,7 @@ def _foreach(it: Iteration, node: StepNode) -> None:
     if found is None:
         return
     if not isinstance(found, list):
-        raise StepError(EVALUATION, f"foreach needs a list, not {type(found).__name__}")
+        raise StepError(EVALUATION, f"foreach needs a list, got {kind_of(found)}")
     items = cast("list[Any]", found)
     if len(items) > MAX_ELEMENTS:
         raise LimitReached("elements of a foreach", len(items), MAX_ELEMENTS, "foreach elements")

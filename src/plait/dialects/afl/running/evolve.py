@@ -71,12 +71,13 @@ def _moved(state: AflState, event: e.StepMoved, at: Millis) -> None:
         step.returns.update(_decode(event.returns))
     step.dependencies.extend(event.dependencies)
     if event.to in TERMINAL:
-        step.ended_at = at
+        step.ended_at, step.ended_in = at, state.iteration + 1
 
 
 def _failed(state: AflState, event: e.StepFailed, at: Millis) -> None:
     step = state.steps[event.step_id]
-    step.state, step.error, step.failed_in, step.ended_at = ERROR, event.error, event.state, at
+    step.state, step.error, step.failed_in = ERROR, event.error, event.state
+    step.ended_at, step.ended_in = at, state.iteration + 1
 
 
 def _caught(state: AflState, event: e.StepCaught, at: Millis) -> None:
@@ -91,7 +92,7 @@ def _reopened(state: AflState, event: e.StepReopened, at: Millis) -> None:
 
 def reopen_step(step: StepRecord, to: str) -> None:
     step.generation += to == EVENT_TRANSMIT
-    step.state, step.error, step.failed_in, step.ended_at = to, None, "", None
+    step.state, step.error, step.failed_in, step.ended_at, step.ended_in = to, None, "", None, 0
 
 
 def _updated(state: AflState, event: e.StepUpdated, at: Millis) -> None:
@@ -164,7 +165,7 @@ def _rolling_back(state: AflState, event: RollbackStarted, at: Millis) -> None:
 
 
 def _rolled_back(state: AflState, event: RollbackStep, at: Millis) -> None:
-    found = compensated(event.at) if event.status == "completed" else None
+    found = (event.child or compensated(event.at)) if event.status == "completed" else None
     if found is not None and found not in state.undone:
         state.undone.append(found)
 

@@ -115,6 +115,7 @@ class Iteration:
             element=element,
             dependencies=dependencies or [],
             created_at=self.now,
+            created_in=run.state.iteration + 1,
             workflow_version=run.state.start.workflow_version,
         )
         run.state.steps[id] = record
@@ -140,7 +141,7 @@ class Iteration:
         self._moved(node)
         record.state = to
         if node.terminal:
-            record.ended_at = self.now
+            record.ended_at, record.ended_in = self.now, self.run.state.iteration + 1
             self.run.settle(node)
 
     def set_params(self, node: StepNode, found: dict[str, Any]) -> None:

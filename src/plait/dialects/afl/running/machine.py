@@ -35,6 +35,7 @@ from plait.kernel.view import Edge, Node, Reason
 from . import view, waiting
 from .afl_run import AflRun
 from .compensation import compensations
+from .details import run_details
 from .ending import end_live
 from .events import AflForked, AflLogEvent, AflStarted
 from .evolve import begun, fold
@@ -207,7 +208,7 @@ class AflMachine:
         return [] if self._run is None else waiting.reasons(self.run, self.context.info, tasks)
 
     def details(self) -> dict[str, Any] | None:
-        return None if self._run is None else view.details(self.run)
+        return None if self._run is None else run_details(self.run)
 
     def close(self) -> None:
         """Holds nothing of the world."""

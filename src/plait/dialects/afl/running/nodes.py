@@ -151,6 +151,11 @@ def event_id(step: str, generation: int) -> str:
     return f"{step}:{generation}" if generation else step
 
 
+def _unnamed(record: StepRecord) -> str:
+    short = record.facet_name.rpartition(".")[2]
+    return f"yield {short}" if record.object_type == "YieldAssignment" else record.facet_name
+
+
 def path_of(node: StepNode) -> str:
     """The names of the steps around it, and its own. Blocks and cases after the first are numbered: `a#2` is the step
     `a` of the second; elements are in brackets: `[0]/a`."""
@@ -160,8 +165,28 @@ def path_of(node: StepNode) -> str:
         if at.record.element is not None:
             names.append(f"[{at.record.element.index}]")
         elif not at.is_block:
-            names.append(at.record.statement_name or at.record.facet_name)
+            names.append(at.record.statement_name or _unnamed(at.record))
         elif at.place and at is not node and names:
             names[-1] += f"#{at.place + 1}"
         at = at.block if at.block is not None else at.container
     return "/".join(reversed(names)) or node.record.facet_name
+
+
+def label_of(node: StepNode) -> str:
+    """Blocks have no name: they are called by their kind and place."""
+    record = node.record
+    if not node.is_block:
+        return record.statement_name or f"yield {record.facet_name.rpartition('.')[2]}"
+    if record.element is not None:
+        return f"foreach[{record.element.index}]"
+    if node.block is not None:
+        return f"case {node.place + 1}"
+    return "catch" if record.object_type == "AndCatch" else f"andThen {node.place + 1}"
+
+
+def shown_path(node: StepNode) -> str:
+    """Blocks stand behind the step that has them."""
+    path = path_of(node)
+    if not node.is_block or node.record.element is not None:
+        return path
+    return f"{path}/{label_of(node)}" if path else label_of(node)

@@ -48,6 +48,13 @@ def _failed_event(node: StepNode) -> bool:
 
 def _reopen(it: Iteration, leaves: list[StepNode]) -> None:
     run = it.run
+    if run.state.undone:
+        raise Conflict(
+            "AFL_COMPENSATED",
+            "the run was compensated",
+            why="what its events did is undone, and complete steps are never done again",
+            fix="start a new run, or fork this one",
+        )
     if run.state.status != "running":
         it.decision.reopen = "retry"
         it.decision.retried = tuple(TaskToken(event.event_id) for leaf in leaves if (event := run.event_of(leaf)))

@@ -130,7 +130,12 @@ def of_task(found: ErrorInfo) -> ErrorInfo:
     inner = found.cause if found.kind == "exhausted" and found.cause is not None else found
     if inner.code in _TIMEOUTS:
         return error(EVENT_TIMEOUT, inner.message, cause=found)
-    return error(EVENT_FAILED, inner.message, inner.type or "RuntimeError", found)
+    return error(EVENT_FAILED, inner.message, _type(inner) or "RuntimeError", found)
+
+
+def _type(found: ErrorInfo) -> str:
+    """As the agent says it; of a Python exception, which has a trace, the name of its class without the module."""
+    return found.type.rpartition(":")[2] if found.trace else found.type
 
 
 def of_child(child: ChildFinished) -> ErrorInfo:

@@ -13,7 +13,7 @@ from .events import IterationEnded
 from .failures import STALLED, LimitReached, error
 from .iteration import Iteration
 from .limits import MAX_ITERATIONS
-from .nodes import StepNode, path_of
+from .nodes import StepNode, shown_path
 from .states import COMPLETE
 from .steps import drive
 
@@ -39,7 +39,7 @@ def iterate(it: Iteration) -> None:
         if root.terminal:
             _finish(it, root)
     else:
-        stuck = ", ".join(f"`{path_of(each)}`" for each in run.nodes.values() if not each.terminal)
+        stuck = ", ".join(f"`{shown_path(each)}`" for each in run.nodes.values() if not each.terminal)
         fail_run(it, error(STALLED, f"no step can go on: {stuck[:500]}"))
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
+from plait.dialects.afl.language.source_file import SourceFile
 from plait.dialects.afl.names import RUNTIME_VERSION, STEP_SCHEMA_VERSION, WORKFLOW_VERSION
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
@@ -52,6 +53,8 @@ class AflStart(msgspec.Struct, frozen=True, omit_defaults=True):
     workflow_version: str = WORKFLOW_VERSION
     step_schema_version: str = STEP_SCHEMA_VERSION
     runtime_version: str = RUNTIME_VERSION
+    sources: tuple[SourceFile, ...] = ()
+    """As it was written, for people to read; none if it came compiled."""
 
 
 class Element(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -101,6 +104,9 @@ class StepRecord(msgspec.Struct, omit_defaults=True, gc=False):
     dependencies: list[str] = []
     created_at: Millis = Millis(0)
     ended_at: Millis | None = None
+    created_in: int = 0
+    ended_in: int = 0
+    """The iterations that created and ended it."""
     workflow_version: str = WORKFLOW_VERSION
     step_schema_version: str = STEP_SCHEMA_VERSION
     runtime_version: str = RUNTIME_VERSION

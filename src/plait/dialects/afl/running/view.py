@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-
-from plait.dialects.afl.program.parts import Block
+from plait.dialects.afl.program.parts import Block, Statement
 from plait.kernel.ids import TaskToken, caller_id
 from plait.kernel.machine import RunInfo, TaskFacts
 from plait.kernel.view import Edge, Node, NodeStatus
 
 from .afl_run import AflRun
-from .nodes import StepNode, path_of
-from .state import Binding
+from .nodes import StepNode, label_of, shown_path
 from .states import COMPLETE, ERROR, EVENT_TRANSMIT
 from .work import child_run_id, script_token
 
@@ -26,7 +23,7 @@ Facts = Mapping[TaskToken, TaskFacts]
 
 
 def nodes(run: AflRun, info: RunInfo, tasks: Facts) -> tuple[list[Node], list[Edge]]:
-    shown = _shown(run)
+    shown = shown_steps(run)
     found = [_node(run, info, each, tasks) for each in shown]
     for each in shown:
         found += _absent(run, each)
@@ -34,7 +31,7 @@ def nodes(run: AflRun, info: RunInfo, tasks: Facts) -> tuple[list[Node], list[Ed
     return found, [edge for edge in _edges(shown) if edge.source in known]
 
 
-def _shown(run: AflRun) -> list[StepNode]:
+def shown_steps(run: AflRun) -> list[StepNode]:
     every = list(run.nodes.values())
     if len(every) <= _SHOWN:
         return every
@@ -57,7 +54,7 @@ def _node(run: AflRun, info: RunInfo, node: StepNode, tasks: Facts) -> Node:
         label=label_of(node),
         status=_status(run, node, facts),
         parent=record.block_id or record.container_id or None,
-        path=path_of(node),
+        path=shown_path(node),
         attempts=facts.attempt if facts is not None else 0 if event is None else event.attempt,
         started_at=record.created_at,
         ended_at=record.ended_at,
@@ -85,18 +82,6 @@ def _child(run: AflRun, info: RunInfo, node: StepNode) -> str | None:
     return caller_id(child_run_id(info.run_id, event.event_id))
 
 
-def label_of(node: StepNode) -> str:
-    """Blocks have no name: they are called by their kind and place."""
-    record = node.record
-    if not node.is_block:
-        return record.statement_name or f"yield {record.facet_name.rpartition('.')[2]}"
-    if record.element is not None:
-        return f"foreach[{record.element.index}]"
-    if node.block is not None:
-        return f"case {node.place + 1}"
-    return "catch" if record.object_type == "AndCatch" else f"andThen {node.place + 1}"
-
-
 def _status(run: AflRun, node: StepNode, facts: TaskFacts | None) -> NodeStatus:
     if node.record.state == COMPLETE:
         return "completed"
@@ -120,7 +105,7 @@ def _absent(run: AflRun, node: StepNode) -> Iterator[Node]:
         for statement in plan.steps:
             if statement.id not in node.members:
                 yield Node(
-                    id=run.id_of(node.record.container_id, node.id, statement.id),
+                    id=absent_id(run, node, statement),
                     kind="VariableAssignment",
                     label=statement.name,
                     status="skipped" if over else "pending",
@@ -140,6 +125,11 @@ def _absent(run: AflRun, node: StepNode) -> Iterator[Node]:
             )
 
 
+def absent_id(run: AflRun, block: StepNode, statement: Statement) -> str:
+    """Of a step that its block has not created: the one that it will have."""
+    return run.id_of(block.record.container_id, block.id, statement.id)
+
+
 def _condition(plan: Block, index: int) -> str:
     case = plan.cases[index]
     if case.condition is None:
@@ -154,39 +144,3 @@ def _edges(shown: list[StepNode]) -> Iterator[Edge]:
             yield Edge(around, node.id, "contains")
         for id in node.record.dependencies:
             yield Edge(id, node.id, "depends")
-
-
-# -- beside the nodes --------------------------------------------------------------------------------------------------
-
-
-def details(run: AflRun) -> dict[str, Any]:
-    state = run.state
-    return {
-        "workflow": state.start.workflow,
-        "hash": state.start.hash,
-        "iteration": state.iteration,
-        "pauses": state.pauses,
-        "paused": state.paused,
-        "strict": state.start.strict,
-        "warnings": state.warnings,
-        "versions": {
-            "workflow_version": state.start.workflow_version,
-            "step_schema_version": state.start.step_schema_version,
-            "runtime_version": state.start.runtime_version,
-        },
-        "bindings": {name: _binding(each) for name, each in state.start.bindings.items()},
-        "steps": {
-            each.id: {
-                "state": each.record.state,
-                "facet": each.record.facet_name,
-                "statement_id": each.record.statement_id,
-                "container_id": each.record.container_id,
-                "block_id": each.record.block_id,
-            }
-            for each in _shown(run)
-        },
-    }
-
-
-def _binding(found: Binding) -> dict[str, Any]:
-    return msgspec.to_builtins(found)

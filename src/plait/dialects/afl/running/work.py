@@ -111,7 +111,7 @@ def event_effect(run_id: RunId, bindings: Mapping[str, Binding], node: StepNode,
     kind, input, queue = _task_input(run_id, binding, node, event)
     policy = policy_of(node, binding)
     key = f"{run_id}/{event.event_id}"
-    label = event.event_type
+    label = f"`{event.event_type}` of `{path_of(node)}`"
     return Task(TaskToken(event.event_id), label, kind, input, policy, key, node=node.id, queue=queue)
 
 

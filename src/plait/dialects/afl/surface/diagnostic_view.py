@@ -11,6 +11,8 @@ from plait.cli.output import note, say
 from plait.dialects.afl.language.diagnostic import Diagnostic
 from plait.dialects.afl.language.source_file import SourceFile, SourceText
 
+_WIDTH = 120
+"""Of a line that is shown whole."""
 _STYLES = {"error": "red", "warning": "yellow"}
 
 
@@ -33,14 +35,26 @@ def _lines(each: Diagnostic, texts: Mapping[str, SourceText]) -> list[Text]:
     text = texts.get(each.file)
     line = _shown(text.line(each.line)) if text is not None else ""
     if line.strip():
-        ends_here = each.end_line == each.line
-        marked = line[each.column - 1 : each.end_column - 1] if ends_here else line[each.column - 1 :].rstrip()
-        before = " " * cell_len(line[: each.column - 1])
-        caret = "^" + "~" * max(cell_len(marked) - 1, 0)
+        start = each.column - 1
+        end = each.end_column - 1 if each.end_line == each.line else len(line.rstrip())
+        line, start, end = _window(line, start, end)
+        before = " " * cell_len(line[:start])
+        caret = "^" + "~" * max(cell_len(line[start:end]) - 1, 0)
         lines += [Text(f"    {line}"), Text.assemble("    ", before, (caret, _STYLES[each.severity]))]
     if each.hint:
         lines.append(Text(f"    hint: {each.hint}"))
     return lines
+
+
+def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
+    """The part of a long line that the marked one stands in, and where it stands there."""
+    if len(line) <= _WIDTH:
+        return line, start, end
+    first = max(0, min(start - _WIDTH // 3, len(line) - _WIDTH))
+    last = min(len(line), first + _WIDTH)
+    left, right = "… " if first else "", " …" if last < len(line) else ""
+    shift = len(left) - first
+    return f"{left}{line[first:last]}{right}", start + shift, min(end, last) + shift
 
 
 def _shown(line: str) -> str:

@@ -9,6 +9,7 @@ import typer
 
 from plait.dialects.afl.language.loading import read_paths, with_libraries
 from plait.dialects.afl.language.source_file import SourceFile
+from plait.dialects.afl.libraries import configured_libraries
 
 Paths = Annotated[
     list[Path], typer.Argument(metavar="PATH...", help="Files, or directories of them.", show_default=False)
@@ -21,4 +22,4 @@ Strict = Annotated[bool, typer.Option("--strict", help="Warnings are errors.")]
 
 
 def read_program_files(paths: list[Path], libraries: list[Path] | None) -> list[SourceFile]:
-    return with_libraries(read_paths(paths), libraries or [])
+    return with_libraries(read_paths(paths), [*(libraries or ()), *configured_libraries()])

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import msgspec
@@ -20,10 +18,13 @@ from plait.cli.session import do
 from plait.dialects.afl.definition import Afl, afl
 from plait.dialects.afl.handlers import Registration
 from plait.dialects.afl.telemetry import Telemetry
-from plait.kernel.errors import InvalidInput, RunFailed
+from plait.kernel.errors import RunFailed
 from plait.registry.engine import Engine
 
+from .check_programs import CheckedProgram, check_files
+from .diagnostic_view import say_diagnostics, summary
 from .program_options import Library, Strict
+from .registrations import registrations
 
 WAITING = 3
 _LOOKS = 0.05
@@ -57,17 +58,21 @@ def run(
     """Run a workflow. Exits with 0 when it completed, 1 when it failed, 2 when it could not be started, and 3 when it
     still waits: for an agent, or because of --timeout or --no-wait."""
     given = read_inputs([*(input or ()), *(set_ or ())])
+    checked = check_files([path], library, strict=strict)
+    if checked.exit != exits.OK:
+        _say_errors(checked, json=json)
+        raise typer.Exit(exits.REFUSED)
     definition = afl(path, workflow, library or (), strict=strict)
     found = [each for name in handlers or () for each in registrations(load_module(name))]
     raise typer.Exit(do(_run(db, definition, given, found, no_wait, timeout, telemetry, json=json)))
 
 
-def registrations(module: ModuleType) -> list[Registration]:
-    named: Any = getattr(module, "HANDLERS", {})
-    if not isinstance(named, Mapping):
-        raise InvalidInput("AFL_HANDLER", f"HANDLERS of {module.__name__} is no mapping", fix="map facets to functions")
-    own = [each for each in vars(module).values() if isinstance(each, Registration)]
-    return [*own, *(Registration(str(name), target) for name, target in named.items())]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+def _say_errors(checked: CheckedProgram, *, json: bool) -> None:
+    if json:
+        emit(checked.document())
+        return
+    say_diagnostics(checked.diagnostics, checked.sources, stderr=True)
+    note(summary(checked.diagnostics, len(checked.sources)))
 
 
 async def _run(

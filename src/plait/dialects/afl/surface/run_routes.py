@@ -9,7 +9,10 @@ from msgspec import Meta
 from plait.api import route
 from plait.api.noun import RUN
 from plait.api.route import Answer, Fault, Reply, Route
-from plait.api.shape import Scoped
+from plait.api.shape import Scoped, Shape
+from plait.dialects.afl.language.source_file import SourceFile
+from plait.dialects.afl.names import NAME
+from plait.dialects.afl.running.details import AflDetails
 
 from .records import EventList, ShownEvent, ShownStep, StepList, shown_event, shown_step
 
@@ -21,6 +24,12 @@ class StepFilter(Scoped, frozen=True, kw_only=True):
     block_id: _Text | None = None
     container_id: _Text | None = None
     state: _Text | None = None
+
+
+class RunSource(Shape, frozen=True, kw_only=True):
+    language: str
+    files: list[SourceFile]
+    """As they were when the run started; none if the program came compiled."""
 
 
 class EventFilter(Scoped, frozen=True, kw_only=True):
@@ -48,6 +57,11 @@ async def event(call: Call) -> Answer:
     return Answer(shown_event(await call.host.afl.of(call.namespace).event(call.params["id"], call.params["event"])))
 
 
+async def source(call: Call) -> Answer:
+    state = await call.host.afl.of(call.namespace).state(call.params["id"])
+    return Answer(RunSource(language=NAME, files=[*state.start.sources]))
+
+
 _NO_RUN = Fault(404, "AFL_NO_RUN", "The run is of another dialect.")
 
 
@@ -67,6 +81,19 @@ def _route(path: str, name: str, summary: str, handler: Any, shape: Any, query: 
 
 
 ROUTES = (
+    Route(
+        method="GET",
+        path="/runs/{id}/source",
+        name="runs.source",
+        role="viewer",
+        summary="The source that a run was started with",
+        handler=source,
+        query=Scoped,
+        replies=(Reply(200, RunSource, "The files of its program."),),
+        faults=(_NO_RUN,),
+        also=(AflDetails,),
+        noun=RUN,
+    ),
     _route("steps", "steps", "The steps of a run", steps, StepList, StepFilter),
     _route(
         "steps/{step}",

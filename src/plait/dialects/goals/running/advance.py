@@ -16,7 +16,7 @@ from plait.kernel.ids import Millis, TaskToken
 
 from .compensation import compensate_next, owes_compensation
 from .compiled_plan import StepPlan
-from .decision_builder import DecisionBuilder
+from .decision_builder import EFFECTS_AT_ONCE, DecisionBuilder
 from .events import InputWaited, StepFailed, StepSkipped
 from .failure import NOT_MATCHED, failure
 from .flow import Flow
@@ -156,13 +156,20 @@ def start_left(builder: DecisionBuilder) -> None:
 
 
 def _start_ready(builder: DecisionBuilder, candidates: list[str]) -> None:
-    """All judged on the same state, as far as there is room for them in one decision."""
-    ready = [plan for step_id in candidates if (plan := _ready(builder, step_id)) is not None]
+    """All judged on the same state, as far as there is room for them in one decision. Those that have none are judged
+    when their turn comes: of a thousand, all but a few would be judged time and again."""
+    ready: list[StepPlan] = []
+    judged = 0
+    while judged < len(candidates) and len(ready) < EFFECTS_AT_ONCE:
+        plan = _ready(builder, candidates[judged])
+        ready += [] if plan is None else [plan]
+        judged += 1
     for number, plan in enumerate(ready):
         if builder.is_full():
-            builder.left.update((each.id, None) for each in ready[number:])
-            return
+            builder.leave(each.id for each in ready[number:])
+            break
         _start(builder, plan)
+    builder.leave(candidates[judged:])
 
 
 def _ready(builder: DecisionBuilder, step_id: str) -> StepPlan | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ from .evolve import fold
 from .flow import Flow
 from .state import item_token
 
-_EFFECTS_AT_ONCE = 64
+EFFECTS_AT_ONCE = 64
 """What they start runs in one turn of the event loop, too."""
 
 
@@ -46,7 +46,8 @@ class DecisionBuilder:
     """Steps whose scripts are at work on their inputs: known to this process alone, since it follows from the
     state which these are."""
     left: dict[str, None] = field(default_factory=dict[str, None])
-    """Ready steps that the decision before had no room for: also known to this process alone."""
+    """Steps that were ready or looked at, and that the decision before had no room for: also known to this process
+    alone."""
     decision: Decision = field(default_factory=Decision)
     touched: set[str] = field(default_factory=set[str])
     """Steps that may have to start, fail or be skipped now."""
@@ -54,10 +55,16 @@ class DecisionBuilder:
     def is_full(self) -> bool:
         """Whether it is enough for one decision: then the machine is asked for the rest right after the commit, and
         others get their turn on the event loop before."""
-        if len(self.decision.effects) < _EFFECTS_AT_ONCE:
+        if len(self.decision.effects) < EFFECTS_AT_ONCE:
             return False
         self.decision.more = True
         return True
+
+    def leave(self, steps: Iterable[str]) -> None:
+        """To the next decision: this one has no room for them."""
+        for step_id in steps:
+            self.left[step_id] = None
+            self.decision.more = True
 
     def record(self, event: Event) -> None:
         self.decision.events.append(event)

@@ -235,9 +235,10 @@ def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
 
 
 def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
-    found = flow.done_work(compensated_item(event.at))
-    if found is not None:
-        found[1].status, found[1].rolled_back = _UNDONE[event.status], True
+    found = flow.done_work(event.child or compensated_item(event.at))
+    if found is None or (event.child and found[1].status != "succeeded"):
+        return  # a child that had failed is made again in any case
+    found[1].status, found[1].rolled_back = _UNDONE[event.status], True
 
 
 def _run_completed(flow: Flow, event: RunCompleted, at: Millis) -> None:

@@ -50,10 +50,13 @@ class StepBuilder:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._data = data
+        self._built: Step | None = None
 
     def build(self) -> Step:
         """The step, checked as one from outside would be."""
-        return read_step(dict(self._data))
+        if self._built is None:  # every engine that is given it asks
+            self._built = read_step(dict(self._data))
+        return self._built
 
     def required(
         self,

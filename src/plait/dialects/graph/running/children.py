@@ -49,6 +49,8 @@ def child_task(builder: DecisionBuilder, execution: Execution) -> Task:
 def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
     """A child that failed is a failed attempt. One that people cancelled, or that can't be started, would not fare
     better the next time."""
+    if builder.run.state.status != "running":
+        return  # it was cancelled with the run, which does not go on: nobody is to retry or discard anything
     execution = builder.run.by_task(child.token)
     if execution is None or execution.dead or child.run_id != child_id(builder.context.info.run_id, execution):
         return

@@ -98,16 +98,18 @@ class Folding:
     def complete(self, execution: Execution, output: Raw, attempt: int) -> None:
         """It is the node's last success from now on."""
         state, node = self.run.state, execution.node
-        record = state.context.get(node)
-        if record is None:
-            record = state.context[node] = NodeRecord()
-        record.output, record.payload, record.attempt = output, execution.payload, attempt
-        record.completed_at, record.started_at = self.at, execution.started_at
-        record.duration_ms = self.at - execution.started_at
-        record.iteration = execution.iteration()
-        record.executions += 1
-        record.decision = ABSENT
-        record.ends_path = True  # until it emits
+        before, started_at = state.context.get(node), execution.started_at
+        state.context[node] = NodeRecord(
+            output,
+            self.at,
+            self.at - started_at,
+            attempt,
+            execution.iteration() if execution.loops else 1,
+            1 if before is None else before.executions + 1,
+            True,  # it ends a path until it emits
+            execution.payload,
+            started_at,
+        )
         if self.run.plan.nodes[node].compensates:
             state.done.append(Done(execution.id, node, execution.payload, output))
 

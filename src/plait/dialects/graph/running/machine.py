@@ -122,9 +122,17 @@ class GraphMachine:
         if self._folding is None:
             return Decision()
         builder = self._builder(now)
+        if type(input) is TaskResult:  # by far the most common, and a class takes long to match
+            task_result(builder, input, self._topologies)
+        elif not self._heed(builder, input):
+            return builder.decision
+        if builder.run.state.status == "running":
+            advance(builder)
+        return builder.decision
+
+    def _heed(self, builder: DecisionBuilder, input: Any) -> bool:
+        """Whether the run may go on."""
         match input:
-            case TaskResult():
-                task_result(builder, input, self._topologies)
             case Start():
                 limit_wall_time(builder)
                 begin_all(builder)
@@ -149,16 +157,14 @@ class GraphMachine:
                 patch(builder, input, self._topologies)
             case Cancel():
                 stop(builder)
-                return builder.decision
+                return False
             case RetryDue():
                 retry_due(builder, input.token)
             case ChildStarted() | AttemptFailed():
-                return builder.decision
+                return False
             case _:
                 assert_never(input)
-        if builder.run.state.status == "running":
-            advance(builder)
-        return builder.decision
+        return True
 
     def _builder(self, now: Millis) -> DecisionBuilder:
         assert self._folding is not None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 from msgspec import Raw
 
 from plait.kernel.errors import ErrorInfo
@@ -25,11 +26,10 @@ class Chosen:
     reasoning: str = ""
 
 
-@dataclass(slots=True)
-class Route:
+class Route(msgspec.Struct, gc=False):
     targets: tuple[str, ...]
     via: Via
-    events: list[Event] = field(default_factory=list[Event])
+    events: list[Event] = []
     loops: dict[str, int] | None = None
     """Of the new tokens, where they are not the sender's."""
     failure: ErrorInfo | None = None

@@ -85,7 +85,9 @@ class Execution(msgspec.Struct, omit_defaults=True, gc=False):
 
     @property
     def task(self) -> TaskToken:
-        return TaskToken(f"{self.id}~{self.generation}" if self.generation else self.id)
+        if self.generation:
+            return TaskToken(f"{self.id}~{self.generation}")
+        return self.id  # pyright: ignore[reportReturnType] # without the call that would say so: most are as this
 
     @property
     def retrying(self) -> bool:

@@ -271,7 +271,9 @@ class Folding:
             self.run.state.error = event.error
 
     def rolled_back(self, event: RollbackStep) -> None:
-        found = compensated(event.at) if event.status == "completed" else None
+        if event.status != "completed":
+            return
+        found = split_id(event.child) if event.child else compensated(event.at)
         work = None if found is None else self.run.find(*found)
         if work is not None:
             work.compensated = True

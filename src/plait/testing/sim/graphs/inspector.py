@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from plait.kernel.ids import Epoch
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
@@ -33,7 +32,7 @@ class GraphInspector:
             if (root := self._roots.get(row.id.removesuffix(FORK))) is not None:
                 _check_counter(row, events)
                 self._check_work(row, events, root)
-            await self._comparison.compare(row, await self._comparison.loader.load(row, Epoch(0)))
+            await self._comparison.ended(row)
         await self._comparison.check_leftovers()
 
     def _check_work(self, row: RunRow, events: History, root: GraphRoot) -> None:

@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from plait.dialects.refs.running.compensation_tokens import COMPENSATE
 from plait.dialects.refs.running.state import work_id
-from plait.kernel.ids import Epoch
 from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
@@ -38,7 +37,7 @@ class RefsInspector:
             if (root := self._roots.get(row.id.removesuffix(FORK))) is not None:
                 _check_log(row, events, root)
                 self._check_work(row, events, root)
-            await self._comparison.compare(row, await self._comparison.loader.load(row, Epoch(0)))
+            await self._comparison.ended(row)
         await self._comparison.check_leftovers()
 
     def _check_keys(self) -> None:

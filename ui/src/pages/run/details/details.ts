@@ -3,7 +3,7 @@
  * of their own, the others are shown as JSON.
  */
 
-import type { GoalsDetails, GraphDetails } from "../../../api/schema";
+import type { AflDetails, GoalsDetails, GraphDetails, SourceView } from "../../../api/schema";
 import type { Json, View } from "../../../api/types";
 import { isObject } from "../../../components/SchemaFormModel";
 
@@ -27,6 +27,12 @@ export interface StepFacts {
 export interface Details {
   flow?: TokenFlow;
   steps?: { [name: string]: StepFacts };
+  /** The state and the iterations of each node. */
+  tree?: AflDetails["tree"];
+  /** How many iterations there were. */
+  iteration?: number;
+  /** Where the nodes stand in the text of the run's definition. */
+  source?: SourceView;
   /** It completed, but not all of its steps did. */
   partial?: boolean;
   /** Of a definition that can be changed while it runs. */
@@ -39,12 +45,15 @@ export interface Details {
 }
 
 export function detailsOf({ details }: Pick<View, "details">): Details {
-  const { attributes, plan_diff, plan, ...rest } = details ?? {};
+  const { attributes, plan_diff, plan, tree, source, ...rest } = details ?? {};
   const { steps, rest: unstepped } = stepsOf(rest);
   const { flow, other } = flowOf(unstepped);
   return {
     flow,
     steps,
+    tree: part<AflDetails["tree"]>(tree),
+    iteration: typeof rest.iteration === "number" ? rest.iteration : undefined,
+    source: part<SourceView>(source),
     partial: rest.partial === true,
     revision: typeof rest.revision === "number" ? rest.revision : undefined,
     attributes: part<AttributeValues>(attributes),

@@ -1,0 +1,81 @@
+"""The part of `ctx` that is for callers: queries, updates, published values; and the end of a history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from plait.kernel.errors import PlaitError
+from plait.kernel.values import encode
+
+from .answering import Answering
+from .definition import checked_text
+from .errors import ContinueAsNew, WorkflowCodeError
+from .location import check_name
+from .scope import Scope
+
+
+class CallerContext:
+    """What a workflow answers, and how it begins anew."""
+
+    __slots__ = ("_replay", "_scope")
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._replay = scope.replay
+
+    def publish(self, key: str, value: Any) -> None:
+        """Publishes a value for anyone to read: `handle.published(key)` is the last, `handle.stream(key)` gives all.
+        Recorded once, however often the run is replayed."""
+        checked_text("the key of publish", key)
+        try:
+            raw = encode(value, max_bytes=self._replay.around.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", f"the value of publish `{key}`", why=str(error)) from None
+        self._scope.check("publish", key)
+        self._answering().publish(self._scope, key, raw)
+
+    def on_query(self, name: str, fn: Callable[..., Any]) -> None:
+        """Answers `handle.query(name, argument)` with what `fn(argument)` returns. It may only look: what it changes is
+        gone, and it has no ctx. A run that has ended answers too."""
+        self._at_root("on_query", name).add_query(name, fn)
+
+    def on_update(self, name: str, handler: Callable[..., Any], validator: Callable[..., Any] | None = None) -> None:
+        """Lets `handle.update(name, body)` run `handler(ctx, body)` inside the workflow; what it returns is the answer.
+        What `validator(body)` raises refuses the update before anything is recorded."""
+        self._at_root("on_update", name).add_update(name, handler, validator)
+
+    def _at_root(self, what: str, name: str) -> Answering:
+        self._scope.check(what, check_name(what, name))
+        if self._scope.path:
+            fix = "call it in the workflow function itself, before the first thing that it waits for"
+            raise WorkflowCodeError("WRONG_CTX", f"{what} `{name}` is called in {self._scope.label}", fix=fix)
+        return self._answering()
+
+    def _answering(self) -> Answering:
+        if self._replay.answering is None:
+            self._replay.answering = Answering(type(self))
+        return self._replay.answering
+
+    def continue_as_new(self, input: Any = None) -> NoReturn:
+        """Begins the run anew with another input, and an empty history: for a run that would grow without end. It keeps
+        its id, its labels, its deadline and its parent, messages that wait, and rollback handlers that are steps. What
+        is open is settled as at the end of a run; names can be used again."""
+        self._scope.check("continue_as_new", "")
+        if self._scope.path:
+            what, fix = f"continue_as_new is called in {self._scope.label}", "call it in the workflow function itself"
+            raise WorkflowCodeError("WRONG_CTX", what, fix=fix)
+        try:
+            raw = encode(input, max_bytes=self._replay.around.max_payload)
+        except PlaitError as error:
+            raise WorkflowCodeError("NOT_ENCODABLE", "the input to continue with", why=str(error)) from None
+        raise ContinueAsNew(raw)
+
+    def _needs_engine(self, what: str) -> None:
+        if self._replay.around.embedded:
+            raise WorkflowCodeError(
+                "NEEDS_ENGINE",
+                f"ctx.{what} needs an Engine",
+                why="this run is embedded: run_workflow has no other runs, no people and no workers",
+                fix="start it with Engine.start",
+            )

@@ -1,0 +1,80 @@
+"""What callers get from the code of a run: answers to queries, and the last of the values that it publishes.
+
+A query is answered here, from what the log says, wherever the run's code is loaded; else its owner is asked. Answers of
+owners are kept like those to messages, so that a query that is asked again while nothing has happened shares one.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import Raw
+
+from plait.kernel import values
+from plait.kernel.bundle import AnswersCallers
+from plait.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+from plait.kernel.ids import Epoch, caller_id
+from plait.kernel.inputs import Message
+from plait.kernel.kernel import Kernel
+from plait.kernel.machine import Machine
+from plait.kernel.store import RunRow
+
+from .ask import ask
+
+_SHARED = 60_000
+"""Milliseconds for which an owner's answer is shared: it may have other code after that."""
+
+
+def answering(kernel: Kernel, row: RunRow, what: str) -> AnswersCallers:
+    """The dialect of a run, if its runs answer."""
+    bundle = kernel.loader.bundle(row.dialect)
+    if isinstance(bundle, AnswersCallers):
+        return bundle
+    raise InvalidInput(
+        "kernel.no_answers",
+        f"run {caller_id(row.id)} has no {what}",
+        why=f"runs of the {row.dialect} dialect have none",
+        fix="look at its view and its events",
+    )
+
+
+async def query(kernel: Kernel, row: RunRow, name: str, argument: Any) -> Any:
+    bundle = answering(kernel, row, "queries")
+    sent = values.encode(argument, max_bytes=kernel.limits.max_payload)
+    values.text("the query's name", name)
+    try:
+        return values.decode(bundle.query(await _committed(kernel, row), name, sent, kernel.clock.now()))
+    except (NotFound, Conflict):
+        if kernel.owns(row.id):
+            raise
+    return await _ask_owner(kernel, row, name, sent)  # the code here is missing, or another
+
+
+async def published(kernel: Kernel, row: RunRow, key: str) -> Raw | None:
+    bundle = answering(kernel, row, "published values")
+    return bundle.published(await _committed(kernel, row), key)
+
+
+async def _committed(kernel: Kernel, row: RunRow) -> Machine:
+    """The run's machine, with nothing in it that is only being decided."""
+    live = kernel.run_cache.get(row.id)
+    if live is not None and not live.queued and not live.mailbox:
+        return live.machine
+    return (await kernel.loader.load(row, Epoch(0))).machine
+
+
+async def _ask_owner(kernel: Kernel, row: RunRow, name: str, argument: Raw) -> Any:
+    now = kernel.clock.now()
+    head = (await kernel.store.heads([row.id])).get(row.id, 0)
+    asked = blake2b(f"{name}\0".encode() + bytes(argument), digest_size=12).hexdigest()
+    key = f"~query:{asked}:{head}:{now // _SHARED}"
+    answer = await ask(kernel, row.id, Message(key, name, argument, now, True, "query"), key)
+    if answer is None:
+        raise Unavailable(
+            "kernel.no_answer",
+            f"nobody answers for run {caller_id(row.id)}",
+            why="its code is not loaded here, and no engine that has it runs",
+            fix="start an engine with its code, or load the code here",
+        )
+    return values.decode(answer)
