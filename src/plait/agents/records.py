@@ -18,12 +18,12 @@ from plait.api.agent import (
 )
 from plait.kernel import values
 from plait.kernel.events import Recorded
-from plait.kernel.ids import RunId, TaskToken, caller_id
+from plait.kernel.ids import NEVER, RunId, TaskToken, caller_id
 from plait.kernel.journal import SUSPENDED, child_of
 from plait.kernel.run import letter_id
 
 from .conversation import Conversation
-from .entries import Ended, FedBack, Replied, ToolDone, Waiting, is_begun
+from .entries import Begun, Ended, FedBack, Replied, ToolDone, Waiting, is_begun
 from .model import Usage
 from .preview import reference
 from .prices import total
@@ -61,6 +61,7 @@ class _Attempt:
         self._waits: dict[tuple[int, int], tuple[Waiting, TaskToken]] = {}
         self._answers: dict[tuple[int, int], Any] = {}
         self._feedback: dict[int, str] = {}
+        self._began = NEVER
         self.says = ""
 
     def journaled(self, event: Recorded) -> None:
@@ -73,6 +74,8 @@ class _Attempt:
                 self._answers[waiting.turn, waiting.index] = values.decode(raw)
             return
         match entry:
+            case Begun():
+                self._began = self._began if self._began != NEVER else entry.at
             case Replied():
                 self._turns.append((entry, event.seq))
             case ToolDone():
@@ -90,7 +93,7 @@ class _Attempt:
         assert begun is not None
         usage = talk.usage
         data = None if ended is None else values.decode(ended.output)
-        last = max((reply.at for reply, _ in self._turns), default=begun.at)
+        last = max((reply.at for reply, _ in self._turns), default=self._began)
         return AgentRecord(
             result_id=f"{begun.job_id}:result",
             job_id=begun.job_id,
@@ -119,8 +122,8 @@ class _Attempt:
             usage=_tokens(usage),
             cost_usd=talk.cost_usd,
             cache_hit=usage.cached > 0,
-            execution_time_ms=(last if ended is None else ended.at) - begun.at,
-            created_at=begun.at,
+            execution_time_ms=(last if ended is None else ended.at) - self._began,
+            created_at=self._began,
             completed_at=None if ended is None else ended.at,
         )
 
