@@ -14,6 +14,7 @@ from plait.api.agent import (
     AgentToolCall,
     AgentTurn,
     AgentUse,
+    DeniedRoute,
     ToolStatus,
 )
 from plait.kernel import values
@@ -40,12 +41,23 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
                 found.journaled(event)
         elif event.type == "task.suspended" and (found := attempts.get(place)) is not None:
             found.says = event.data.get("says", "")
+        elif event.type == "agent.route_denied":
+            _deny(attempts.values(), event.data)
     records = [each.record() for each in attempts.values()]
     return AgentRecords(
         agents=records,
         tokens_used=sum(each.tokens_used for each in records),
         cost_usd=total(each.cost_usd for each in records) if records else None,
     )
+
+
+def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
+    """The event names a node: it is of the last of its attempts."""
+    of_node = [each for each in attempts if each.node_id == data["node_id"]]
+    if of_node:
+        of_node[-1].denied_route = DeniedRoute(
+            requested=data["requested"], denied=data["denied"], allowed=data["allowed"]
+        )
 
 
 class _Attempt:
@@ -62,7 +74,12 @@ class _Attempt:
         self._answers: dict[tuple[int, int], Any] = {}
         self._feedback: dict[int, str] = {}
         self._began = NEVER
+        self.denied_route: DeniedRoute | None = None
         self.says = ""
+
+    @property
+    def node_id(self) -> str:
+        return "" if self._talk.begun is None else self._talk.begun.node_id
 
     def journaled(self, event: Recorded) -> None:
         raw, talk = values.encode(event.data.get("entry")), self._talk
@@ -113,6 +130,7 @@ class _Attempt:
             result_data=data,
             cas_id=None if ended is None or ended.status != "completed" else reference(ended.output),
             decision=_decision(ended),
+            denied_route=self.denied_route,
             error=None if ended is None else ended.error,
             warnings=[] if ended is None else list(ended.warnings),
             tool_calls=[
