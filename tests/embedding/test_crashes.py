@@ -102,6 +102,7 @@ async def played(definition: Any, driver: MemoryDriver, messages: Sequence[Any])
             await handle.message("go", body, f"m-{body}")  # sent again by someone who missed the answer
             continue
         assert result.sleep_until == driver.alarms["w"]
+        assert result.sleep_until is not None
         await clock.advance((result.sleep_until - clock.now()) / 1000)
 
 

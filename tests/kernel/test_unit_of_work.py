@@ -12,7 +12,7 @@ from plait.kernel import blob_parts, values
 from plait.kernel.approval import ApprovalChange
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Event, RunCompleted, RunStarted, TaskLate
-from plait.kernel.ids import Epoch, Millis, RunId, Shard, TaskToken, shard_of
+from plait.kernel.ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, shard_of
 from plait.kernel.inputs import Cancel
 from plait.kernel.store import DeadLetter, Settled, Taken, Write
 from plait.kernel.unit_of_work import UnitOfWork, raw_fields
@@ -34,7 +34,7 @@ class Mixed(Event, frozen=True, tag="mixed"):
 
 
 def draft(*events: Event, first: int = 1) -> UnitOfWork:
-    found = UnitOfWork(Write(RUN, shard_of(RUN), Epoch(1), plain=True), first, NOW)
+    found = UnitOfWork(Write(RUN, shard_of(RUN), Epoch(1), plain=True), Seq(first), NOW)
     found.events += events
     return found
 

@@ -16,7 +16,7 @@ from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.ids import RunId, TaskToken
-from plait.kernel.inputs import TaskResult
+from plait.kernel.inputs import Suspend, TaskResult
 from plait.kernel.retry import Retry
 from plait.kernel.task import CALL, Attempt, Policy, Task, current_attempt
 from plait.testing import VirtualClock
@@ -54,8 +54,9 @@ class Bench:
         task = Task(TaskToken(token), f"step `{token}`", CALL, bound, Policy(**options), token)
         self.worker.start(Attempt(RUN, task, attempt, values.encode("last time"), self._report, lambda *_: None))
 
-    def _report(self, run_id: RunId, result: TaskResult) -> None:
+    def _report(self, run_id: RunId, result: TaskResult | Suspend) -> None:
         assert run_id == RUN
+        assert isinstance(result, TaskResult)
         self.results.append(result)
         self.came.set()
 

@@ -61,6 +61,10 @@ class QueueTask(Shape, frozen=True, kw_only=True):
     """What its kind takes. Of `python`: `handler` and `arguments`, an object or a list."""
     progress: Any = None
     """What the attempt before this one last reported."""
+    journal: list[Any] = []
+    """What the attempt has kept so far, of a kind that keeps something: it goes on behind that."""
+    last_error: TaskFailure | None = None
+    """Why the attempt before this one failed."""
     lease_ms: int
     timeout_ms: int | None = None
     """Of the attempt; later, its result is refused."""
@@ -134,6 +138,28 @@ class TaskFailure(Body, frozen=True, kw_only=True):
         )
 
 
+class KeepTaskEntry(Body, frozen=True, kw_only=True):
+    """One more entry of the attempt's journal."""
+
+    id: TaskId
+    index: Annotated[int, Meta(ge=0)]
+    """How many entries it had before."""
+    entry: Any = None
+    says: Annotated[str, Meta(max_length=1_000)] = ""
+    """How far the attempt is by now, for people."""
+    events: Annotated[list[Any], Meta(max_length=10)] = []
+    """Of its kind, with `type`: `agent.finished`, `agent.tool_denied`."""
+
+
+class SuspendTask(Body, frozen=True, kw_only=True):
+    """The attempt waits; whoever claims it when that has come finds the answer in its journal."""
+
+    id: TaskId
+    wait: Any
+    """`{"for": "approval", "title", …}`, `{"for": "child", "definition", …}` or `{"for": "time", "due"}`."""
+    says: Annotated[str, Meta(max_length=1_000)] = ""
+
+
 class FailTask(Body, frozen=True, kw_only=True):
     id: TaskId
     error: TaskFailure
@@ -180,4 +206,4 @@ class TaskState(Shape, frozen=True, kw_only=True):
     """The report is durable."""
 
     id: str
-    status: Literal["completed", "failed", "released"]
+    status: Literal["completed", "failed", "released", "kept", "suspended"]

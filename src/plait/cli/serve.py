@@ -7,13 +7,14 @@ import os
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import typer
 import uvloop
 
+from plait.agents.model import Model
 from plait.egress import EgressSettings
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
@@ -41,7 +42,8 @@ from .session import refuse_server
 DEMO_DB = "sqlite:///plait-dev.db"
 HOST, PORT = "127.0.0.1", 8080
 
-_DEMO = ("plait.demo.shop", "plait.demo.steps", "plait.demo.returns", "plait.demo.newsletter")
+_DEMO = ("plait.demo.shop", "plait.demo.steps", "plait.demo.returns", "plait.demo.newsletter", "plait.demo.leads")
+_DEMO_MODELS = "plait.demo.leads:models"
 _SEED = "plait.demo.seed:seed"
 
 Level = Literal["debug", "info", "warning", "error"]
@@ -79,6 +81,7 @@ class Plan:
     mcp_servers: Mapping[str, Any]
     work: bool = True
     seed: Seed | None = None
+    models: Mapping[str, Model] = field(default_factory=dict[str, Model])
     log_level: Level
     json: bool
 
@@ -189,6 +192,7 @@ def dev(
             egress=egress_of(os.environ, private=True),
             mcp_servers=servers_in(mcp),
             seed=seed,
+            models=load(_DEMO_MODELS)() if seed else {},
             log_level=log_level,
             json=json,
         )
@@ -244,6 +248,7 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
         egress=plan.egress,
         redis=plan.redis,
         mcp_servers=plan.mcp_servers,
+        models=plan.models,
     )
     address = plan.settings.public_url or local_url(sock)
     engine.executors.callbacks = WebhookUrls(secret, address)

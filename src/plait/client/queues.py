@@ -72,6 +72,24 @@ class RemoteQueues:
         found = await self._post("heartbeat", TaskBeat, body, namespace)
         return not found.cancelled
 
+    async def keep(
+        self,
+        id: str,
+        index: int,
+        entry: Any,
+        *,
+        says: str = "",
+        events: Sequence[Any] = (),
+        namespace: str = DEFAULT_NAMESPACE,
+    ) -> None:
+        """Adds to the journal of an attempt; in the run's log when this returns."""
+        body = {"id": id, "index": index, "entry": entry, "says": says, "events": list(events)}
+        await self._post("keep", TaskState, body, namespace)
+
+    async def suspend(self, id: str, wait: Any, *, says: str = "", namespace: str = DEFAULT_NAMESPACE) -> None:
+        """The attempt waits for something; durable when this returns."""
+        await self._post("suspend", TaskState, {"id": id, "wait": wait, "says": says}, namespace)
+
     async def complete(
         self, id: str, output: object, *, memo: bool = False, namespace: str = DEFAULT_NAMESPACE
     ) -> None:

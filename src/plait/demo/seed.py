@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plait import Engine, goals
 
-from . import newsletter, returns, shop
+from . import leads, newsletter, returns, shop
 
 
 async def seed(engine: Engine) -> None:
@@ -13,6 +13,7 @@ async def seed(engine: Engine) -> None:
     await _seed_goals(engine)
     await _seed_graph(engine)
     await _seed_refs(engine)
+    await _seed_agent(engine)
 
 
 async def _seed_code(engine: Engine) -> None:
@@ -58,3 +59,9 @@ async def _seed_refs(engine: Engine) -> None:
     """One of the readers can't be reached."""
     readers = ["ada@example.org", "grace@example.org", "nobody"]
     await engine.start(newsletter.newsletter, {"season": "winter", "readers": readers}, id="newsletter-winter")
+
+
+async def _seed_agent(engine: Engine) -> None:
+    """It asks a person before it grants a discount."""
+    if leads.MODEL in engine.models:
+        await engine.start(leads.qualify_customer, leads.CUSTOMER, id="qualify-ada", labels={"team": "shop"})

@@ -87,6 +87,7 @@ class Agents:
         policy: Callable[[str], Awaitable[AgentPolicy]],
     ) -> None:
         self._settings = settings
+        self.models = settings.models
         self._kernel = kernel
         self._executors = executors
         self._definitions = definitions

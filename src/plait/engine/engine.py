@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from types import ModuleType, TracebackType
@@ -56,6 +56,7 @@ from .retention import Retention
 from .run_list import listed
 from .span import span
 from .start_rates import StartRates
+from .startable import asked, flat, not_startable
 from .urls import store_of
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ class Engine:
             tell=self.tell,
         )
         declared = list(definitions)
-        for dialect in [*self.make_bundles(services), *filter(is_bundle, _flat(declared))]:
+        for dialect in [*self.make_bundles(services), *filter(is_bundle, flat(declared))]:
             self._bundles.add(dialect)
         self._bundles.load_imported()
         self._watchdog = Watchdog(worker.name_of) if watches else None
@@ -200,6 +201,11 @@ class Engine:
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the language models that agents may use here."""
+        return self._agents.models.names
 
     def watch_agents(self, watch: AgentWatch) -> None:
         """From the first agent on, who looks on while they work."""
@@ -342,7 +348,7 @@ class Engine:
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
-                start = msgspec.structs.replace(start, by=by, reference=_asked(definition, resolved))
+                start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
             while not (created := await kernel.create(row, start) == "ok"):
                 if await self._exists(row, resolved.taken):
                     break
@@ -450,37 +456,14 @@ class Engine:
         for bundle in self._bundles.load_imported():
             if bundle.accepts(definition):
                 return bundle
-        raise _not_startable(definition)
+        raise not_startable(definition)
 
     async def _hosts(self) -> set[str]:
         """Those that engines are alive on."""
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
 
-def _asked(definition: object, resolved: Resolved) -> str:
-    """What a run was asked for by, where that says more than its name."""
-    name = definition.definition if isinstance(definition, Reference) else definition
-    return name if isinstance(name, str) and name != resolved.definition else ""
-
-
 def _redis_path(url: str) -> RedisPath:
     from .redis_path import RedisPath  # loaded where it is needed: most engines do without
 
     return RedisPath(url)
-
-
-def _flat(definitions: Iterable[object]) -> Iterator[object]:
-    """With what modules hold in place of the modules."""
-    for definition in definitions:
-        if isinstance(definition, ModuleType):
-            yield from vars(definition).values()
-        else:
-            yield definition
-
-
-def _not_startable(definition: object) -> InvalidInput:
-    return InvalidInput(
-        "CODE_NOT_LOADED",
-        f"{definition!r} is not something that can be started",
-        fix="mark the function with @workflow, or ask for goals(...)",
-    )

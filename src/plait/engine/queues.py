@@ -15,18 +15,22 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from plait.api.claim_id import ClaimId, read, unknown_task
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskFailure, TaskLine, TaskReport
 from plait.kernel import task_payload, values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
+from plait.kernel.events import AttemptEvent
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, caller_id, shard_of
-from plait.kernel.inputs import Rejected, TaskResult
+from plait.kernel.inputs import KeepEntry, Rejected, Suspend, TaskResult
+from plait.kernel.journal import AnyWait
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.queued import ClaimRequest, HeldTask, QueuedTask
 from plait.kernel.store import InboxRow, LineLevel, Write
+from plait.kernel.task_inputs import AGENT
 from plait.workers.callbacks import fill_in
 from plait.workers.common import CommonExecutors
 
+from .ask import ask
 from .emptied_queues import EmptiedQueues
 from .seen_workers import NOTE_EVERY, SeenWorkers
 
@@ -137,6 +141,7 @@ class Queues:
         task = held.task
         if held.claim is None or held.lease is None:
             raise AssertionError(f"task {task.token} is not claimed")
+        journal, error = await self._past(task) if task.kind == AGENT else ([], None)
         return QueueTask(
             id=ClaimId.of(task, held.claim).text(),
             run_id=caller_id(task.run_id),
@@ -150,12 +155,24 @@ class Queues:
             key=task.key,
             input=await self._input(task),
             progress=values.decode(task.progress),
+            journal=journal,
+            last_error=error,
             lease_ms=held.lease,
             timeout_ms=task.timeout,
             heartbeat_ms=task.heartbeat,
             retry_on_timeout=task.terms.retry_on_timeout,
             never=task.terms.never,
         )
+
+    async def _past(self, task: QueuedTask) -> tuple[list[Any], TaskFailure | None]:
+        """What the attempt has kept so far, and why the one before it failed."""
+        row = await self._kernel.store.run(task.run_id)
+        if row is None:
+            return [], None
+        tasks = (await self._kernel.peek(row)).state.tasks
+        journal, error = tasks.journal(task.token), tasks.last_error(task.token)
+        entries = [] if journal is None else [values.decode(each) for each in journal.entries]
+        return entries, None if error is None else TaskFailure.of(error)
 
     async def _input(self, task: QueuedTask) -> Any:
         """Addresses for results are filled in here: a worker need not know where the server is, nor its secret."""
@@ -221,6 +238,45 @@ class Queues:
             opening=claim.opening,
         )
         await self._report(claim, result, queues)
+
+    async def keep(
+        self,
+        id: str,
+        index: int,
+        entry: Any,
+        *,
+        says: str = "",
+        events: Sequence[Any] = (),
+        namespace: str = DEFAULT_NAMESPACE,
+        queues: Collection[str] | None = None,
+    ) -> None:
+        """Adds to the journal of an attempt; in the run's log when this returns. Refused if the claim does not hold."""
+        self._kernel.must_live()
+        claim = read(id, namespace)
+        await self._must_have_been(claim, queues)
+        raw = values.encode(entry, max_bytes=self._kernel.limits.max_payload)
+        told = _convert(list(events), tuple[AttemptEvent, ...], "events")
+        wanted = KeepEntry(claim.token, claim.attempt, index, raw, says, told, claim.opening)
+        key = f"~journal:{claim.opening}:{claim.claim}:{index}"  # the same entry again is one
+        await ask(self._kernel, claim.run_id, wanted, key)
+
+    async def suspend(
+        self,
+        id: str,
+        wait: Any,
+        *,
+        says: str = "",
+        namespace: str = DEFAULT_NAMESPACE,
+        queues: Collection[str] | None = None,
+    ) -> None:
+        """The attempt waits for something, and its row goes; durable when this returns."""
+        claim = read(id, namespace)
+        found = Suspend(claim.token, claim.attempt, _convert(wait, AnyWait, "wait"), says, claim.opening)
+        write = self._write(claim, found, f"~task:{claim.opening}:{claim.claim}:suspended")
+        write.finished = claim.held
+        if await self._kernel.append(write) == "conflict":
+            await self._must_have_been(claim, queues)
+            raise _lost(await self._other(claim))
 
     async def report(
         self,
@@ -303,7 +359,7 @@ class Queues:
         await self._kernel.append(self._write(claim, late, f"~late:{claim.opening}:{claim.claim}"))
         raise _lost(await self._other(claim))
 
-    def _write(self, claim: ClaimId, result: TaskResult, key: str) -> Write:
+    def _write(self, claim: ClaimId, result: TaskResult | Suspend, key: str) -> Write:
         shard = shard_of(claim.run_id)
         row = InboxRow(claim.run_id, shard, key, values.plain(result), self._kernel.clock.now())
         return Write(claim.run_id, shard, None, inbox=[row])
@@ -321,6 +377,13 @@ class Queues:
         """The row that is there in place of the one that was claimed."""
         found = await self._kernel.store.queues.held(claim.run_id, claim.token)
         return found[0] if found else None
+
+
+def _convert(given: Any, kind: Any, field: str) -> Any:
+    try:
+        return msgspec.json.decode(values.encode(given), type=kind)
+    except msgspec.ValidationError as error:
+        raise InvalidInput("task.bad_entry", f"`{field}` can't be read", why=str(error)) from None
 
 
 def _refusal(found: BaseException | None) -> PlaitError | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 
-from .decide import LATER, check_limits, route, start, take_result
+from .apply_effects import drop_children
+from .breach import breach_of
+from .decide import LATER, cancel, route, start, take_result
 from .errors import PlaitError
 from .ids import Millis
 from .inputs import AnyInput, Cancel, Start, TaskResult
@@ -48,9 +50,20 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
     if state.tasks.abandoned:
         forget_abandoned(run, unit)
     if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
-        check_limits(run, unit)
+        _check_limits(run, unit)
     run.close(unit)
     return unit
+
+
+def _check_limits(run: Run, unit: UnitOfWork) -> None:
+    found = breach_of(run, unit)
+    if found is None:
+        return
+    if found.children:
+        unit.unborn = drop_children(unit)
+    cancel(Cancel(cause="limit", error=found.error), run, unit)
+    if unit.unborn:  # nor are they told that their parent ended
+        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unit.unborn]
 
 
 def _handle(input: AnyInput, key: str | None, run: Run, unit: UnitOfWork) -> None:

@@ -12,8 +12,7 @@ from typing import Any, assert_never
 from msgspec import Raw
 
 from . import approvals, child_compensation, lifecycle, notices, suspensions, values
-from .apply_effects import apply, cancel_child, drop_children
-from .breach import breach_of
+from .apply_effects import apply, cancel_child
 from .effects import CancelChild, Compensate, FailTask, Finish
 from .errors import Conflict, ErrorInfo, PlaitError
 from .events import RunPatched, RunStarted, TaskLate
@@ -78,7 +77,7 @@ def route(input: AnyInput, run: Run, unit: UnitOfWork) -> Raw | None:
         case Start():
             start(input, run, unit)
         case Cancel():
-            _cancel(input, run, unit)
+            cancel(input, run, unit)
         case Resume():
             return _resume(input, run, unit)
         case Loaded():
@@ -190,7 +189,7 @@ def _patch(patch: Patch, run: Run, unit: UnitOfWork) -> Raw:
 
 def _compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:
     if run.info.parent == request.parent and run.state.status == "running":
-        _cancel(Cancel("its parent is compensated", compensate=True, parent=request.parent), run, unit)
+        cancel(Cancel("its parent is compensated", compensate=True, parent=request.parent), run, unit)
     else:
         lifecycle.compensate_for_parent(request, run, unit)
 
@@ -226,7 +225,7 @@ def start(start: Start, run: Run, unit: UnitOfWork) -> None:
         lifecycle.finish(Finish("failed", error=describe(refusal)), run, unit)
 
 
-def _cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
+def cancel(request: Cancel, run: Run, unit: UnitOfWork) -> None:
     if not lifecycle.can_be_cancelled(request, run):
         return
     try:
@@ -426,7 +425,7 @@ def _timer(fired: TimerFired, run: Run, unit: UnitOfWork) -> None:
             _hear(fired, run, unit)
     elif token == DEADLINE:
         error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
-        _cancel(Cancel(cause="deadline", error=error), run, unit)
+        cancel(Cancel(cause="deadline", error=error), run, unit)
     elif token.startswith(RETRY):
         _retry(TaskToken(token[len(RETRY) :]), run, unit)
     elif token.startswith(approvals.ESCALATE):
@@ -444,17 +443,3 @@ def _retry(token: TaskToken, run: Run, unit: UnitOfWork) -> None:
         _ask(RetryDue(token), run, unit)
     else:
         try_again(token, run, unit)
-
-
-# -- limits ------------------------------------------------------------------------------------------------------------
-
-
-def check_limits(run: Run, unit: UnitOfWork) -> None:
-    found = breach_of(run, unit)
-    if found is None:
-        return
-    if found.children:
-        unit.unborn = drop_children(unit)
-    _cancel(Cancel(cause="limit", error=found.error), run, unit)
-    if unit.unborn:  # nor are they told that their parent ended
-        unit.write.inbox = [row for row in unit.write.inbox if row.run_id not in unit.unborn]

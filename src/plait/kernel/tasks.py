@@ -287,7 +287,7 @@ class TaskBook:
             self._openings[event.token] = msgspec.structs.replace(row, opening=0)
         if journal is None:
             journal = self._journal(event.token, event.attempt, 0)
-        journal.wait, journal.says = event.wait, event.says
+        journal.attempt, journal.wait, journal.says = event.attempt, event.wait, event.says
 
     def journal(self, token: TaskToken) -> Journal | None:
         found = self._open.get(token)
@@ -311,6 +311,12 @@ class TaskBook:
         return [
             msgspec.structs.replace(each, entries=list(each.entries)) for each in (*self._journals.values(), *found)
         ]
+
+    def last_error(self, token: TaskToken) -> ErrorInfo | None:
+        """Why the attempt before the one under way failed."""
+        found = self._open.get(token)
+        past = self._history.get(token) if found is None else found
+        return None if past is None else past.error
 
     def told(self) -> dict[str, Journal]:
         """Journals of open tasks, by the nodes of the view that they belong to."""

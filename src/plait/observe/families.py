@@ -39,8 +39,8 @@ def families(facts: Snapshot) -> Iterator[Metric]:
     yield from _engine(facts.engine, facts.counted, facts.lag)
     yield from _store(facts.store)
     yield from _http(facts.counted)
-    yield from agent_use.families(facts.counted.agents)
     yield from _dialects(facts.engine)
+    yield from agent_use.families(facts.counted.agents)
     store = facts.store
     dead_letters, stalled = (None, None) if store is None else (store.census.dead_letters, store.stalled)
     yield from token_flow.families(facts.counted.flow, facts.engine, dead_letters, stalled)

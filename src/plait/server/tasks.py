@@ -21,11 +21,13 @@ from plait.api.task import (
     ClaimTasks,
     CompleteTask,
     FailTask,
+    KeepTaskEntry,
     QueueTask,
     ReleaseTask,
     ReportedTask,
     ReportedTasks,
     ReportTasks,
+    SuspendTask,
     TaskBeat,
     TaskReport,
     TaskState,
@@ -84,6 +86,26 @@ async def fail(call: Call[Scoped, FailTask]) -> Answer:
         queues=call.caller.queues,
     )
     return Answer(TaskState(id=body.id, status="failed"))
+
+
+async def keep(call: Call[Scoped, KeepTaskEntry]) -> Answer:
+    body = call.body
+    await call.host.engine.queues.keep(
+        body.id,
+        body.index,
+        body.entry,
+        says=body.says,
+        events=body.events,
+        namespace=call.namespace,
+        queues=call.caller.queues,
+    )
+    return Answer(TaskState(id=body.id, status="kept"))
+
+
+async def suspend(call: Call[Scoped, SuspendTask]) -> Answer:
+    body, queues = call.body, call.host.engine.queues
+    await queues.suspend(body.id, body.wait, says=body.says, namespace=call.namespace, queues=call.caller.queues)
+    return Answer(TaskState(id=body.id, status="suspended"))
 
 
 async def report(call: Call[Scoped, ReportTasks]) -> Answer:
@@ -156,6 +178,9 @@ _LOST = Fault(
 _SETTLED = Fault(409, "task.settled", "The task was cancelled or has timed out. A result is kept as late.")
 
 
+_BAD_ENTRY = Fault(422, "task.bad_entry", "The events or what is waited for can't be read.")
+
+
 def _report(verb: str, summary: str, handler: Any, body: Any, example: Any, *more: Fault) -> AnyRoute:
     shape = TaskBeat if body is BeatTask else TaskState
     return Route(
@@ -208,6 +233,25 @@ ROUTES = (
         replies=(Reply(200, ReportedTasks, "What became of each."),),
         audited=False,
         example={"results": [{"id": _ID, "output": "page 7"}]},
+    ),
+    _report(
+        "keep",
+        "Add an entry to the journal of an attempt",
+        keep,
+        KeepTaskEntry,
+        {"index": 0, "entry": {"page": 1}},
+        _SETTLED,
+        Fault(409, "task.stale_entry", "The journal has another number of entries by now."),
+        _BAD_ENTRY,
+    ),
+    _report(
+        "suspend",
+        "Let an attempt wait for people, another run or a time",
+        suspend,
+        SuspendTask,
+        {"wait": {"for": "time", "due": 1_800_000_000_000}},
+        _SETTLED,
+        _BAD_ENTRY,
     ),
     _report("release", "Give a task back, unfinished", release, ReleaseTask, {}, _SETTLED),
 )

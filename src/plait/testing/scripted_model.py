@@ -26,11 +26,13 @@ _ANSWER: Final = ("output", "next_nodes", "reasoning")
 
 
 class ScriptedModel:
+    """A language model that answers as it was told: by a function of the request, or by a script for each node, whose
+    turns are taken in order across the attempts and iterations of a run, and anew for each run. A turn that is asked
+    again after a crash has the same reply."""
+
     def __init__(
         self, script: Mapping[str, Sequence[Turn]] | Callable[[ModelRequest], Turn], repeat_last: bool = False
     ) -> None:
-        """A script is keyed by node; its turns are taken in order across the attempts and iterations of a run, and anew
-        for each run. A turn that is asked again after a crash has the same reply."""
         self._script = script
         self._repeat_last = repeat_last
         self.requests: list[ModelRequest] = []

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
+import msgspec
 from msgspec import UNSET, Raw
 
 from plait.api.task import QueueTask, TaskFailure, TaskReport
@@ -22,10 +23,10 @@ from plait.kernel.clock import Clock, sleep
 from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
 from plait.kernel.failures import describe
 from plait.kernel.ids import RunId, TaskToken, run_key
-from plait.kernel.inputs import TaskResult
+from plait.kernel.inputs import KeepEntry, Suspend, TaskResult
 from plait.kernel.retry import Retry
 from plait.kernel.task import Attempt, Executor, Policy, Task
-from plait.kernel.task_inputs import PythonInput
+from plait.kernel.task_inputs import AGENT, AgentInput, PythonInput
 
 from .local import LocalWorker
 from .task_source import TaskSource
@@ -39,6 +40,7 @@ _WAIT_MS = 20_000
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 _BATCH, _BATCH_BYTES = 500, 1024 * 1024
 """Results in one report."""
+_agent_input = msgspec.json.Decoder(AgentInput)
 _BEATS = 3
 """In the time of one lease: two may get lost."""
 
@@ -77,6 +79,7 @@ class QueueWorker:
         self._lines = WorkerLines(source, clock, settings.namespace)
         self._memo = WorkerMemo()
         self._results: list[TaskReport] = []
+        self._suspending: list[Suspend] = []
         self._ready = asyncio.Event()
         self._freed = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -141,7 +144,7 @@ class QueueWorker:
 
     def _begin(self, claimed: QueueTask) -> None:
         self._held[claimed.id] = claimed
-        call = _input(claimed.input)
+        call = _input(claimed)
         if (known := self._memo.known(claimed.id, call)) is not None:
             self._note(TaskReport(id=claimed.id, output=known, memo=True))
             return
@@ -156,11 +159,37 @@ class QueueWorker:
             claimed.node,
         )
         progress = Raw(values.plain(claimed.progress))
-        self._local.start(Attempt(run_id, task, claimed.attempt, progress, self._ended, self._lines.note))
+        attempt = Attempt(run_id, task, claimed.attempt, progress, self._ended, self._lines.note, self._keep)
+        attempt.journal = tuple(Raw(values.plain(each)) for each in claimed.journal)
+        attempt.error = None if claimed.last_error is None else claimed.last_error.info()
+        self._local.start(attempt)
+
+    async def _keep(self, attempt: Attempt, entry: KeepEntry) -> None:
+        """Tried again while the source is away: the same entry twice is one."""
+        pause = _FIRST_PAUSE
+        while True:
+            try:
+                await self._source.keep(
+                    attempt.task.token,
+                    entry.index,
+                    values.decode(entry.entry),
+                    says=entry.says,
+                    events=values.decode(Raw(values.plain(entry.events))),
+                    namespace=self._settings.namespace,
+                )
+                return
+            except (Unavailable, Busy) as error:
+                log.warning("an entry of %s can't be kept for now: %s", attempt.task.label, error)
+                await sleep(self._clock, pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
 
     # -- reporting -----------------------------------------------------------------------------------------------
 
-    def _ended(self, run_id: RunId, result: TaskResult) -> None:
+    def _ended(self, run_id: RunId, result: TaskResult | Suspend) -> None:
+        if isinstance(result, Suspend):
+            self._suspending.append(result)
+            self._ready.set()
+            return
         if result.error is None:
             self._memo.keep(result.token, result.output)
         self._note(_report(result))
@@ -173,13 +202,30 @@ class QueueWorker:
         """Those that ended while the last report was on its way go together, as often as it takes."""
         while True:
             await self._ready.wait()
+            await self._suspend_all()
             batch, self._results = _batch(self._results)
             if not self._results:
                 self._ready.clear()
             await self._lines.send([report.id for report in batch])  # while their claims hold
-            await self._insist(batch)
+            if batch:
+                await self._insist(batch)
             for report in batch:
                 self._forget(report.id)
+
+    async def _suspend_all(self) -> None:
+        while self._suspending:
+            wanted = self._suspending[0]
+            try:
+                wait = values.decode(Raw(values.plain(wanted.wait)))
+                await self._source.suspend(wanted.token, wait, says=wanted.says, namespace=self._settings.namespace)
+            except (Unavailable, Busy) as error:
+                log.warning("an attempt can't be suspended for now: %s", error)
+                await sleep(self._clock, _FIRST_PAUSE)
+                continue
+            except PlaitError as error:
+                log.warning("an attempt could not be suspended: %s", error)
+            self._suspending.pop(0)
+            self._forget(wanted.token)
 
     async def _insist(self, batch: list[TaskReport]) -> None:
         pause = _FIRST_PAUSE
@@ -283,7 +329,10 @@ def _is_named(executor: Executor) -> TypeGuard[NamedExecutor]:
     return hasattr(executor, "handlers")
 
 
-def _input(given: dict[str, Any]) -> PythonInput:
+def _input(claimed: QueueTask) -> PythonInput | AgentInput:
+    given = claimed.input
+    if claimed.kind == AGENT:
+        return _agent_input.decode(values.plain(given))
     arguments = Raw(values.plain(given.get("arguments", {})))
     discard, memo = given.get("discard", False), given.get("memo", "")
     return PythonInput(given["handler"], arguments, discard=discard, memo=memo)

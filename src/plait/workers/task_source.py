@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Raw
 
@@ -30,4 +30,8 @@ class TaskSource(Protocol):
         self, id: str, progress: Raw | None = None, *, lines: Sequence[TaskLine] = (), namespace: str
     ) -> bool: ...
     async def report(self, reports: Sequence[TaskReport], *, namespace: str) -> list[PlaitError | None]: ...
+    async def keep(
+        self, id: str, index: int, entry: Any, *, says: str, events: Sequence[Any], namespace: str
+    ) -> None: ...
+    async def suspend(self, id: str, wait: Any, *, says: str, namespace: str) -> None: ...
     async def release(self, id: str, *, namespace: str) -> None: ...

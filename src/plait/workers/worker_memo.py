@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Raw
 
 from plait.kernel.memo import Key, Memo, canonical
-from plait.kernel.task_inputs import PythonInput
+from plait.kernel.task_inputs import AgentInput, PythonInput
 
 
 class WorkerMemo:
@@ -14,9 +14,9 @@ class WorkerMemo:
         self._asked: dict[str, Key] = {}
         """By the claim that is under way."""
 
-    def known(self, claim: str, call: PythonInput) -> Raw | None:
-        """The result, if an equal call had one."""
-        if not call.memo:
+    def known(self, claim: str, call: PythonInput | AgentInput) -> Raw | None:
+        """The result, if an equal call had one. Agents are asked anew."""
+        if isinstance(call, AgentInput) or not call.memo:
             return None
         key = self._asked[claim] = call.memo, call.handler, canonical(call.arguments)
         return self._memo.get(key)

@@ -108,6 +108,8 @@ ASKS: dict[str, Ask] = {
     "tasks.complete": Ask(404, {"id": "x"}),
     "tasks.fail": Ask(404, {"id": "x", "error": {"message": "no paper"}}),
     "tasks.report": Ask(body={"results": [{"id": "x"}]}),
+    "tasks.keep": Ask(404, {"id": "x", "index": 0}),
+    "tasks.suspend": Ask(404, {"id": "x", "wait": {"for": "time", "due": 1}}),
     "tasks.release": Ask(404, {"id": "x"}),
     "hooks.create": Ask(201, {"message": "go"}),
     "hooks.call": Ask(body={"paid": True}),

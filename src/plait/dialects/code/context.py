@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
-from random import Random
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, TypeVarTuple, Unpack, cast, get_args, overload
-from uuid import UUID
 
 from msgspec import Raw
 
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import PlaitError
-from plait.kernel.ids import Millis, RunId, caller_id, run_key
+from plait.kernel.ids import Millis, RunId, run_key
 
 from .agents import AgentOp, AgentOptions
 from .approvals import ApproveOp, Verdict, request, voting
+from .base_context import BaseContext
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
-from .caller_context import CallerContext
 from .children import ChildOp, SendOp, StartChildOp, reference_of
 from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
 from .events import Kind
@@ -26,7 +24,6 @@ from .keyword_arguments import take_keywords
 from .loops import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
-from .run_logger import RunLogger
 from .scope import Scope
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
@@ -55,53 +52,12 @@ class ChildOptions(TypedDict, total=False):
     on_parent_close: Literal["cancel", "abandon"]
 
 
-class Context(CallerContext):
+class Context(BaseContext):
     """The durable operations of a run. Results are recorded under the names you give; a name is used once
     in its scope. Nothing else may be awaited in a workflow function, but asyncio's own tasks, groups,
     locks, `gather`, `wait`, `timeout` and `sleep` work."""
 
     __slots__ = ()
-
-    # -- who and when --------------------------------------------------------------------------------------------
-
-    @property
-    def run_id(self) -> str:
-        return caller_id(self._replay.run_id)
-
-    @property
-    def namespace(self) -> str:
-        return self._replay.around.info.namespace
-
-    @property
-    def path(self) -> str:
-        """The scope this ctx belongs to; empty at the root."""
-        return self._scope.path
-
-    @property
-    def labels(self) -> dict[str, str]:
-        return dict(self._replay.around.info.labels)
-
-    @property
-    def deadline(self) -> datetime | None:
-        found = self._replay.around.info.deadline
-        return None if found is None else _datetime(found)
-
-    def now(self) -> datetime:
-        """The run's own time: when its last result came. The same on every replay."""
-        return _datetime(self._replay.now)
-
-    def random(self) -> Random:
-        """A generator that gives the same numbers on every replay."""
-        return self._scope.random()
-
-    def uuid(self) -> UUID:
-        """The same on every replay."""
-        return self._scope.uuid()
-
-    @property
-    def log(self) -> RunLogger:
-        """For what people should read: as a logger of Python's, but silent while recorded results are replayed."""
-        return RunLogger(self._scope)
 
     # -- steps ---------------------------------------------------------------------------------------------------
 
@@ -156,6 +112,7 @@ class Context(CallerContext):
     ) -> Op[Any]:
         """Lets a language model of the engine work on the payload, with `tools`; each of its turns is recorded, and
         none is paid for twice. The result is its output, of the type `returns` if that is given."""
+        self._needs_engine("agent")
         return AgentOp(self._scope, name, prompt, payload, model, returns, cast("AgentOptions", options))
 
     # -- time ----------------------------------------------------------------------------------------------------
@@ -458,10 +415,6 @@ class Context(CallerContext):
             return run_key(self.namespace, run_id, new=True)
         except PlaitError as error:
             raise bad_option(f"{error.what} (of `{name}`)", error.fix) from None
-
-
-def _datetime(at: Millis) -> datetime:
-    return datetime.fromtimestamp(at / 1000, UTC)
 
 
 def entry(definition: Workflow[..., Any], input: Raw) -> Callable[[Scope], Awaitable[Any]]:

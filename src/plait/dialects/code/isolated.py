@@ -21,7 +21,6 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.failures import describe
 from plait.kernel.ids import RunId, TaskToken
-from plait.kernel.inputs import TaskResult
 from plait.kernel.store import LineLevel
 from plait.kernel.task import CALL, Attempt, Policy, Task, TaskError, current_attempt
 
@@ -136,5 +135,5 @@ def _attempt(request: Request, engine: _Engine) -> Attempt:
     return attempt
 
 
-def _no_report(run_id: RunId, result: TaskResult) -> None:
+def _no_report(run_id: RunId, result: object) -> None:
     raise AssertionError("an isolated step reports by its socket")

@@ -15,6 +15,8 @@ from .search import SIMULATIONS, Dialect, Found, Tried, search
 
 _SHOWN = 3
 """Failures that are shown whole; of further ones, the seed and how to replay it."""
+_TOLD = 1000
+"""Seeds after which a log is told how far it is: who starts again after a kill reads there what is left."""
 
 
 def main() -> int:
@@ -49,11 +51,17 @@ def _replay(seed: int, dialects: Sequence[Dialect]) -> int:
 
 def _search(seeds: range, dialects: Sequence[Dialect], jobs: int, *, as_json: bool) -> int:
     found, started, out = Found(), time.perf_counter(), sys.stderr if as_json else sys.stdout
+    total = len(seeds) * len(dialects)
     stopped = False
     try:
         for tried in search(seeds, dialects, jobs):
+            before = len(found.tried)
             found.tried += tried
-            _tell(found, tried, len(seeds) * len(dialects), out)
+            _tell_failures(found, tried, out)
+            if sys.stderr.isatty():
+                print(f"\r{len(found.tried)} of {total} seeds", end="", file=sys.stderr, flush=True)
+            elif before // _TOLD < len(found.tried) // _TOLD:
+                _tell_progress(found, seeds, dialects, out)
     except KeyboardInterrupt:
         stopped = True
     seconds = time.perf_counter() - started
@@ -64,7 +72,7 @@ def _search(seeds: range, dialects: Sequence[Dialect], jobs: int, *, as_json: bo
     return 130 if stopped else 1 if found.broken else 0
 
 
-def _tell(found: Found, tried: Sequence[Tried], total: int, out: TextIO) -> None:
+def _tell_failures(found: Found, tried: Sequence[Tried], out: TextIO) -> None:
     for each in tried:
         if each.failure is not None:
             shown = (
@@ -73,8 +81,16 @@ def _tell(found: Found, tried: Sequence[Tried], total: int, out: TextIO) -> None
                 else f"FAILED: {each.failure.splitlines()[0]}\n{_replayed(each)}"
             )
             print(shown, file=out, flush=True)
-    if sys.stderr.isatty():
-        print(f"\r{len(found.tried)} of {total} seeds", end="", file=sys.stderr, flush=True)
+
+
+def _tell_progress(found: Found, seeds: range, dialects: Sequence[Dialect], out: TextIO) -> None:
+    done = f"{len(found.tried)} of {len(seeds) * len(dialects)} seeds, {len(found.broken)} broken"
+    print(f"{done}; the rest: {_rest(found, seeds, dialects)}", file=out, flush=True)
+
+
+def _rest(found: Found, seeds: range, dialects: Sequence[Dialect]) -> str:
+    at = found.resume_at(seeds, dialects)
+    return f"make sim FIRST={at} SEEDS={seeds.stop - at}"
 
 
 def _replayed(tried: Tried) -> str:
@@ -88,8 +104,7 @@ def _print_result(found: Found, seeds: range, dialects: Sequence[Dialect], secon
     for each in found.broken:
         print(_replayed(each))
     if stopped:
-        at = found.resume_at(seeds, dialects)
-        print(f"stopped; resume: make sim FIRST={at} SEEDS={seeds.stop - at}")
+        print(f"stopped; the rest: {_rest(found, seeds, dialects)}")
     counts = ", ".join(f"{sum(each.dialect == name for each in found.tried)} seeds of {name}" for name in dialects)
     rate = len(found.tried) / seconds if seconds else 0.0
     broken = len(found.broken)

@@ -94,6 +94,8 @@ class Cluster:
         self._ids = SimIds(scenario.seed)
         self._doors: list[Door] = []
         self._rings_in_vain = 0
+        self.commits = 0
+        """That were tried."""
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._ttl = TTL if len(self.places) > 1 else LEASE
 
@@ -299,6 +301,7 @@ class Cluster:
     def _notice(self, writes: Sequence[Write]) -> None:
         """Someone has tried to commit."""
         self._rings_in_vain = 0
+        self.commits += 1
         if any(isinstance(each, Approval) for write in writes for each in write.approvals):
             self.approvals.set()
 

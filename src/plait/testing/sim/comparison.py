@@ -36,6 +36,9 @@ class WholeLog:
         return None
 
 
+_States = tuple[bytes, bytes]
+
+
 class Comparison:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -46,21 +49,38 @@ class Comparison:
         dialects = {name: self._loader.bundle(name) for name in engine.bundles}
         whole = cast("Store", WholeLog(cluster.store))
         self._from_start = Loader(whole, dialects, engine.kernel.ids, engine.kernel.limits)
+        self._running: tuple[int, list[RunRow]] = (-1, [])
+        """As of so many commits."""
+        self._compared: dict[tuple[str, RunId], tuple[int, _States | None]] = {}
+        """What an engine had in memory when a run was last looked at, and how many commits there were."""
 
     async def at_rest(self) -> None:
         async for _ in self.rows_at_rest():
             pass
 
     async def rows_at_rest(self) -> AsyncIterator[RunRow]:
-        """Compares the runs of each engine; gives those that it looked at."""
+        """Compares the runs of each engine that may differ from what they were; gives those that it looked at."""
         for engine in self._cluster.alive:
             if not engine.kernel.loop.idle:
                 continue  # it waits for its store to come back
-            for row in await self._store.runs(RunFilter(status="running", limit=1000)):
-                if engine.kernel.owns(row.id):
+            for row in await self._running_rows():
+                if engine.kernel.owns(row.id) and not self._is_known(engine, row):
                     with suppress(Unavailable):  # a parked run is read from the store
                         await self._compare_live(row, await engine.kernel.peek(row))
                     yield row
+
+    async def _running_rows(self) -> list[RunRow]:
+        if self._running[0] != self._cluster.commits:
+            rows = await self._store.runs(RunFilter(status="running", limit=1000))
+            self._running = self._cluster.commits, rows
+        return self._running[1]
+
+    def _is_known(self, engine: Engine, row: RunRow) -> bool:
+        """Whether it was looked at since the last commit, and is the same in memory. Remembers it as it is."""
+        key, live = (engine.kernel.owner, row.id), engine.kernel.run_cache.get(row.id)
+        now = self._cluster.commits, None if live is None else _states(live)
+        before, self._compared[key] = self._compared.get(key), now
+        return before == now
 
     async def _compare_live(self, row: RunRow, live: Run) -> None:
         if live.queued or not live.state.started:
@@ -104,7 +124,7 @@ class Comparison:
             raise BrokenPromise(f"all runs have ended, but there are still {found}")
 
 
-def _states(run: Run) -> tuple[bytes, bytes]:
+def _states(run: Run) -> _States:
     """What the kernel knows, and what the machine does."""
     state = run.state
     kernel = {"seq": state.seq, "status": state.status, "final": state.final, "rollback": state.rollback}

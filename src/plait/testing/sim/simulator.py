@@ -17,6 +17,7 @@ from plait.agents.model import Model
 from plait.dialects.code.definition import Workflow
 from plait.engine import Handle
 from plait.engine.ask import ask
+from plait.kernel import values
 from plait.kernel.bundle import Startable
 from plait.kernel.errors import Unavailable
 from plait.kernel.events import Recorded
@@ -259,7 +260,7 @@ class SimRun:
         return await self.on_handle(lambda handle: handle.published(key))
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
-        await self._ask(Cancel(reason, compensate))
+        await self._ask(Cancel(values.text("the reason", reason, max_length=10_000), compensate))
 
     async def retry(self, at: str | None = None) -> None:
         await (self._ask(Resume("retry")) if at is None else self.rewind(at))

@@ -1,28 +1,76 @@
-"""The part of `ctx` that is for callers: queries, updates, published values; and the end of a history."""
+"""The part of `ctx` that is no operation: who and when; queries, updates and published values; the end of a history."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
+from random import Random
 from typing import Any, NoReturn
+from uuid import UUID
 
 from plait.kernel.errors import PlaitError
+from plait.kernel.ids import Millis, caller_id
 from plait.kernel.values import encode
 
 from .answering import Answering
 from .definition import checked_text
 from .errors import ContinueAsNew, WorkflowCodeError
 from .location import check_name
+from .run_logger import RunLogger
 from .scope import Scope
 
 
-class CallerContext:
-    """What a workflow answers, and how it begins anew."""
+class BaseContext:
+    """Whose code it is, what it answers, and how it begins anew."""
 
     __slots__ = ("_replay", "_scope")
 
     def __init__(self, scope: Scope) -> None:
         self._scope = scope
         self._replay = scope.replay
+
+    # -- who and when --------------------------------------------------------------------------------------------
+
+    @property
+    def run_id(self) -> str:
+        return caller_id(self._replay.run_id)
+
+    @property
+    def namespace(self) -> str:
+        return self._replay.around.info.namespace
+
+    @property
+    def path(self) -> str:
+        """The scope this ctx belongs to; empty at the root."""
+        return self._scope.path
+
+    @property
+    def labels(self) -> dict[str, str]:
+        return dict(self._replay.around.info.labels)
+
+    @property
+    def deadline(self) -> datetime | None:
+        found = self._replay.around.info.deadline
+        return None if found is None else _datetime(found)
+
+    def now(self) -> datetime:
+        """The run's own time: when its last result came. The same on every replay."""
+        return _datetime(self._replay.now)
+
+    def random(self) -> Random:
+        """A generator that gives the same numbers on every replay."""
+        return self._scope.random()
+
+    def uuid(self) -> UUID:
+        """The same on every replay."""
+        return self._scope.uuid()
+
+    @property
+    def log(self) -> RunLogger:
+        """For what people should read: as a logger of Python's, but silent while recorded results are replayed."""
+        return RunLogger(self._scope)
+
+    # -- callers -------------------------------------------------------------------------------------------------
 
     def publish(self, key: str, value: Any) -> None:
         """Publishes a value for anyone to read: `handle.published(key)` is the last, `handle.stream(key)` gives all.
@@ -79,3 +127,7 @@ class CallerContext:
                 why="this run is embedded: run_workflow has no other runs, no people and no workers",
                 fix="start it with Engine.start",
             )
+
+
+def _datetime(at: Millis) -> datetime:
+    return datetime.fromtimestamp(at / 1000, UTC)

@@ -1,0 +1,1 @@
+"""What the loop of agents costs: `python -m bench.agents`."""
