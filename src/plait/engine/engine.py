@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +13,6 @@ import msgspec
 
 from plait.agents.auth_profiles import Given
 from plait.agents.model import Model
-from plait.agents.models import Models
 from plait.api.erasure import Receipt
 from plait.api.picture import RunDiff
 from plait.definitions.definitions import Definitions
@@ -31,7 +29,6 @@ from plait.kernel.limits import Limits
 from plait.kernel.observer import Observer, Observers
 from plait.kernel.records import Records
 from plait.kernel.store import SUBJECT, RunFilter, RunRow, Store, own_subject
-from plait.kernel.subscriptions import Subscriptions
 from plait.kernel.watchdog import Watchdog
 from plait.stores.archive.archive import configured_archive
 from plait.workers.common import CommonExecutors
@@ -54,6 +51,7 @@ from .pii import PiiFields
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
+from .services import Services
 from .span import span
 from .start_rates import StartRates
 from .startable import asked, flat, not_startable
@@ -69,25 +67,6 @@ if TYPE_CHECKING:
 
 _NAMES = (str, Reference)
 """Definitions that are asked for by name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
-    """What an engine offers its bundles."""
-
-    records: Records
-    clock: Clock
-    limits: Limits
-    subscriptions: Subscriptions
-    observers: Observers
-    executors: CommonExecutors
-    models: Models
-    alive: Callable[[], Any]
-    """The hosts that engines are alive on; awaited."""
-    watches: bool
-    """Time is real: what others do is worth looking at."""
-    tell: Callable[[RunId, str, object], Awaitable[None]]
-    """Sends a message of some name to a run; durable when that is done."""
 
 
 class Engine:

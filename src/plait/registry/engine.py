@@ -11,8 +11,8 @@ from plait import engine
 from plait.dialects.code.bundle import CodeBundle
 from plait.dialects.code.definition import Workflow
 from plait.engine.bundles import LazyBundle
-from plait.engine.engine import Services
 from plait.engine.handle import Handle
+from plait.engine.services import Services
 from plait.kernel.bundle import Bundle, Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.task_inputs import AgentBudget
