@@ -53,6 +53,8 @@ def test_each_turn_is_shown_as_it_happens_with_its_calls_and_the_approval_that_o
     agent.get_by_role("button", name="Prompt").click()
     expect(agent.get_by_role("region", name="Prompt")).to_contain_text("How is the tea?")
     shoot(page, "agents-waiting")
+    reasons = page.get_by_role("region", name="Why it is waiting")
+    expect(reasons.get_by_role("link", name="Decide")).to_be_visible()
     agent.get_by_role("link", name="Waits for an approval: decide").click()
     expect(page.get_by_role("region", name="Approval", exact=True)).to_contain_text("wants to call")
     page.go_back()

@@ -27,11 +27,11 @@ export function Attempt({ record, onNode, onRerun }: Props) {
   return (
     <section className="agent card" aria-label={`Agent ${node}, attempt ${attempt}`}>
       <header className="row wrap">
-        <h3>
+        <h2>
           <button type="button" className="why-node" onClick={() => onNode(node)}>
             {node}
           </button>
-        </h3>
+        </h2>
         {attempt > 1 && <span className="muted">attempt {attempt}</span>}
         <Status status={record.status} />
         <span className="chip">{record.model}</span>
@@ -112,12 +112,14 @@ function Fold({ title, note, children }: { title: string; note: string; children
   const [open, setOpen] = useState(false);
   return (
     <div className="stack tight">
-      <h4 className="row">
-        <button type="button" className="agent-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {title}
-        </button>
+      <div className="row">
+        <h3>
+          <button type="button" className="agent-fold" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {title}
+          </button>
+        </h3>
         <span className="faint">{note}</span>
-      </h4>
+      </div>
       {open && children}
     </div>
   );
@@ -129,7 +131,7 @@ function Outcome({ record }: { record: AgentRecord }) {
     <>
       {decision && (
         <section className="agent-decision" aria-label="Decision">
-          <h4>Decision</h4>
+          <h3>Decision</h3>
           <p>
             {decision.next_nodes === undefined ? null : (
               <>
@@ -142,7 +144,7 @@ function Outcome({ record }: { record: AgentRecord }) {
       )}
       {route && (
         <section className="agent-decision denied" aria-label="Denied route">
-          <h4>Denied route</h4>
+          <h3>Denied route</h3>
           <p>
             It asked for <Names names={route.requested} />; <Names names={route.denied} /> is not allowed. Allowed:{" "}
             <Names names={route.allowed} />.
@@ -157,7 +159,7 @@ function Outcome({ record }: { record: AgentRecord }) {
       {error && <ErrorBox error={error} />}
       {status === "completed" && (
         <div className="stack tight">
-          <h4>Result</h4>
+          <h3>Result</h3>
           <Json value={result_data ?? null} label="result of the agent" />
         </div>
       )}

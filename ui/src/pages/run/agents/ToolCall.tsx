@@ -25,7 +25,7 @@ export function ToolCall({ call }: { call: AgentToolCall }) {
         <Value title="Arguments" value={call.arguments} tool={call.tool} />
         {call.error ? (
           <div className="stack tight">
-            <h5>{call.status === "denied" ? "Why it was denied" : "Error"}</h5>
+            <h4>{call.status === "denied" ? "Why it was denied" : "Error"}</h4>
             <p className="agent-error">{call.error}</p>
           </div>
         ) : (
@@ -62,7 +62,7 @@ function Value({ title, value, tool }: { title: string; value: unknown; tool: st
   if (value === undefined) return null;
   return (
     <div className="stack tight">
-      <h5>{title}</h5>
+      <h4>{title}</h4>
       <Json value={value} label={`${title.toLowerCase()} of ${tool}`} />
     </div>
   );

@@ -25,7 +25,7 @@ export function Turn({ turn, open, onRerun }: Props) {
   return (
     <li className="agent-turn">
       <header className="row wrap">
-        <h4>
+        <h3>
           <button
             type="button"
             className="agent-fold"
@@ -35,7 +35,7 @@ export function Turn({ turn, open, onRerun }: Props) {
           >
             Turn {turn.turn}
           </button>
-        </h4>
+        </h3>
         {turn.model && (
           <span className="chip" title="As the provider calls the model">
             {turn.model}
@@ -68,7 +68,7 @@ export function Turn({ turn, open, onRerun }: Props) {
           )}
           {turn.feedback && (
             <div className="stack tight">
-              <h5>Sent back to the model</h5>
+              <h4>Sent back to the model</h4>
               <LongText text={turn.feedback} label={`What the model was told after turn ${turn.turn}`} />
             </div>
           )}
