@@ -46,6 +46,7 @@ class AflBundle:
     name = NAME
     events: Any = AflEvent
     rewinds = False
+    edits_agents = False
     numbering: Numbering = "count"
     surface = "plait.dialects.afl.surface"
 
