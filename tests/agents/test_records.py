@@ -3,10 +3,13 @@
 import asyncio
 from typing import Any
 
+import pytest
+
 from plait import Engine
 from plait.agents import tool
 from plait.dialects.graph.graph import graph
 from plait.engine.handle import Handle
+from plait.kernel.errors import PlaitError
 from plait.testing import ScriptedModel
 
 NODE = {"id": "qualify", "type": "agent", "config": {"prompt": "Qualify"}, "agent_config": {"model": "m"}}
@@ -130,3 +133,60 @@ async def test_a_saved_workflow_is_a_tool_and_its_run_is_a_child():
         child = await engine.get(record.turns[0].tool_calls[0].child_run_id)
         assert (await child.row()).parent == handle.id
     assert "twice" in model.requests[1].messages[-1].content
+
+
+async def test_a_fork_asks_one_turn_anew_with_another_prompt_and_model_and_keeps_the_turns_before():
+    looks: list[int] = []
+
+    @tool
+    def look() -> str:
+        """Looks."""
+        looks.append(1)
+        return "seen"
+
+    first = ScriptedModel({"qualify": [{"tool": "look"}, {"output": "first"}]})
+    second = ScriptedModel(lambda request: {"output": request.messages[-3].content[-5:]})
+    async with Engine("memory:", models={"m": first, "other": second}, definitions=[look]) as engine:
+        handle = await engine.start(graph(node(available_tools=["look"])))
+        await handle.result()
+        [record] = (await handle.agents()).agents
+        edits = {"agents": {"qualify": {"prompt": "Again", "model": "other"}}}
+        fork = await handle.fork(at=record.turns[1].seq - 1, edits=edits)
+        assert await fork.result() == {"qualify": "Again"}
+        [again] = (await fork.agents()).agents
+        assert "edit_agents" in (await fork.picture()).actions
+    assert looks == [1], "the call of the first turn is not made again"
+    assert (again.model, len(again.turns), again.turns[0].seq) == ("other", 2, record.turns[0].seq)
+    assert again.prompt is not None
+    assert again.prompt.endswith("Again")
+    assert again.created_at == record.created_at
+
+
+async def test_a_fork_refuses_settings_of_agents_that_can_not_be():
+    model = ScriptedModel({"qualify": [{"text": "fine"}]})
+    async with Engine("memory:", models={"m": model}) as engine:
+        handle = await engine.start(graph(node()))
+        await handle.result()
+        [record] = (await handle.agents()).agents
+        for edits, words in (
+            ({"nobody": {"model": "m"}}, "no agent 'nobody'"),
+            ({"qualify": {"temperature": "hot"}}, "no setting 'temperature'"),
+            ({"qualify": {"prompt": 1}}, "not text"),
+            ({"qualify": {"model": "unknown"}}, "unknown"),
+        ):
+            with pytest.raises(PlaitError, match=words):
+                await handle.fork(at=record.turns[0].seq - 1, edits={"agents": edits})
+
+
+async def test_a_run_tells_what_its_agents_used_without_its_log():
+    script = [{"text": "fine"}]
+    prices = {"m": {"input": 1.0, "output": 2.0}}
+    async with Engine("memory:", models={"m": ScriptedModel({"qualify": script})}, prices=prices) as engine:
+        handle = await engine.start(graph(node()))
+        await handle.result()
+        found = await handle.agents()
+        row, view = await handle.row(), (await handle.picture()).view
+    assert row.past is not None
+    assert row.past.agents == view.agents
+    assert view.agents is not None
+    assert (view.agents.attempts, view.agents.tokens, view.agents.cost_usd) == (1, found.tokens_used, found.cost_usd)

@@ -26,6 +26,7 @@ from plait import (
     step_log,
     workflow,
 )
+from plait.agents import tool
 
 EVIL = "<img src=x onerror=\"window.hacked='{}'\">"
 """What must be shown as it is, wherever it comes from."""
@@ -330,6 +331,42 @@ async def overtaking(ctx: Context) -> None:
 async def pack(payload: object) -> object:
     return payload
 
+
+@tool
+def steep(minutes: int) -> str:
+    """How strong the tea gets."""
+    return "strong" if minutes > 3 else "mild"
+
+
+@tool(needs_approval=True)
+def pour(cups: int) -> str:
+    """Pours tea. A person has to agree."""
+    return f"poured {cups}"
+
+
+def taster(name: str, model: str) -> object:
+    """An agent that may steep and pour, and chooses who gets the tea."""
+    return graph(
+        {
+            "name": name,
+            "nodes": [
+                {
+                    "id": "taste",
+                    "type": "agent",
+                    "config": {"prompt": "How is the tea?", "instructions": "You taste tea."},
+                    "agent_config": {"model": model, "available_tools": ["steep", "pour"]},
+                    "retry": {"max_attempts": 2, "backoff_ms": 1},
+                    "branch": {"type": "agent_driven", "available_next_nodes": ["guest", "cook"], "default": ["cook"]},
+                },
+                {"id": "guest", "type": "transform", "config": {"output": "served"}},
+                {"id": "cook", "type": "transform", "config": {"output": "kept"}},
+            ],
+        }
+    )
+
+
+TASTER = taster("taster", "priced")
+FREE_TASTER = taster("free_taster", "free")
 
 PARCEL = graph(
     {"name": "parcel", "nodes": [{"id": "pack", "type": "task", "config": {"handler": "pack"}}], "edges": []}

@@ -36,6 +36,8 @@ class Server:
     command: str = "dev"
     key: str = ""
     port: int = field(default_factory=free_port)
+    model_port: int = field(default_factory=free_port)
+    """Where tests that need a language model answer for it."""
     _process: Process | None = None
 
     def __post_init__(self) -> None:
@@ -54,7 +56,9 @@ class Server:
         log = (self.folder / "server.log").open("a")
         with log:
             args = (self.command, self.module, "--port", str(self.port), "--db", self.db, "--mcp", self._tools())
-            self._process = start("plait.cli.main", *args, "--json", stdout=subprocess.PIPE, stderr=log, cwd=self.cwd)
+            env = {**os.environ, "PLAIT_MODELS": self._models()}
+            streams = {"stdout": subprocess.PIPE, "stderr": log}
+            self._process = start("plait.cli.main", *args, "--json", **streams, cwd=self.cwd, env=env)
         assert self._process.stdout is not None
         told = self._process.stdout.readline()
         if not told:
@@ -68,6 +72,14 @@ class Server:
         command = {"command": sys.executable, "args": [str(TOOLS), str(self.folder / "calls.txt")]}
         path = self.folder / "mcp.json"
         path.write_text(json.dumps({"mcpServers": {"raw": command}}))
+        return str(path)
+
+    def _models(self) -> str:
+        """Two that are the same, but for a price."""
+        model = {"provider": "openai", "model": "tea-1", "url": f"http://127.0.0.1:{self.model_port}/v1"}
+        priced = {**model, "price": {"input": 2, "output": 10, "cached": 0.2}}
+        path = self.folder / "models.json"
+        path.write_text(json.dumps({"models": {"free": model, "priced": priced}}))
         return str(path)
 
     def stop(self) -> None:

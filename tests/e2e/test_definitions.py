@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from .acting import copy_as, dialog, toast
-from .browsing import Watch
+from .browsing import Watch, shoot
 from .serving import Server
 
 
@@ -63,6 +63,37 @@ def test_a_tag_is_set_used_moved_and_removed(page: Page, server: Server, name: s
     dialog(page, "Remove stable?").get_by_role("button", name="Remove", exact=True).click()
     toast(page, "Removed stable")
     assert server.get("/definitions/greet", namespace=name)["tags"] == {}
+
+
+def test_what_was_saved_is_deleted_if_it_is_still_what_the_page_shows(
+    page: Page, server: Server, name: str, watch: Watch
+) -> None:
+    def save(output: int) -> None:
+        nodes = [{"id": "a", "type": "transform", "config": {"output": output}}]
+        body = {"dialect": "graph", "name": name, "mode": "upsert", "definition": {"nodes": nodes}}
+        server.post("/definitions", body)
+
+    save(1)
+    page.goto(f"/definitions/{name}")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    box = dialog(page, f"Delete {name}?")
+    save(2)
+    watch.allow("412")
+    box.get_by_role("button", name="Delete", exact=True).click()
+    expect(box.get_by_role("alert")).to_contain_text("Not deleted")
+    page.reload()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    shoot(page, "definition-delete")
+    dialog(page, f"Delete {name}?").get_by_role("button", name="Delete", exact=True).click()
+    toast(page, f"Deleted {name}")
+    expect(page).to_have_url(re.compile("/definitions$"))
+    expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
+
+
+def test_code_is_not_offered_for_deletion(page: Page) -> None:
+    page.goto("/definitions/greet")
+    expect(page.get_by_role("link", name="Start a run")).to_be_visible()
+    expect(page.get_by_role("button", name="Delete", exact=True)).to_have_count(0)
 
 
 def test_an_unknown_definition_says_so(page: Page, watch: Watch) -> None:

@@ -458,6 +458,7 @@ class ToyBundle:
     name = "toy"
     events: Any = ToyEvent
     rewinds = False
+    edits_agents = False
     numbering: Numbering = "count"
     surface = ""
 

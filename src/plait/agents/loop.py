@@ -82,8 +82,16 @@ class AgentLoop:
         offer = await self._offer(lists)
         self._tools = (*OFFERED, *offer.offered)
         self._calls = ToolCalls(self._wanted, self._services, offer, self._references(lists))
-        if self._talk.begun is None:
+        if self._is_new():
             await self._begin(offer)
+
+    def _is_new(self) -> bool:
+        """Also if it goes on with another model or prompt than it began with, as a fork may: the record tells."""
+        begun = self._talk.begun
+        if begun is None:
+            return True
+        now = self._wanted.model, prompt.hash_of(self._beginning)
+        return self._talk.waiting is None and (begun.model, begun.prompt_hash) != now
 
     async def _offer(self, lists: tuple[tuple[str, ...], ...]) -> Offer:
         begun, allowed = self._talk.begun, self._references(lists)
@@ -109,7 +117,7 @@ class AgentLoop:
             self._wanted.instructions if kept else "",
             self._wanted.execution,
         )
-        await self._keep(begun, turn=1)
+        await self._keep(begun, turn=self._talk.turn + 1)
         if size > prompt.MOST_BYTES:
             text = f"the prompt of `{self._label}` has {size:,} bytes, {prompt.MOST_BYTES:,} are allowed"
             raise AgentFailure("agent.prompt_too_large", text, retryable=False)

@@ -14,16 +14,17 @@ from plait.api.agent import (
     AgentToolCall,
     AgentTurn,
     AgentUse,
+    DeniedRoute,
     ToolStatus,
 )
 from plait.kernel import values
 from plait.kernel.events import Recorded
-from plait.kernel.ids import RunId, TaskToken, caller_id
+from plait.kernel.ids import NEVER, RunId, TaskToken, caller_id
 from plait.kernel.journal import SUSPENDED, child_of
 from plait.kernel.run import letter_id
 
 from .conversation import Conversation
-from .entries import Ended, FedBack, Replied, ToolDone, Waiting, is_begun
+from .entries import Begun, Ended, FedBack, Replied, ToolDone, Waiting, is_begun
 from .model import Usage
 from .preview import reference
 from .prices import total
@@ -40,12 +41,23 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
                 found.journaled(event)
         elif event.type == "task.suspended" and (found := attempts.get(place)) is not None:
             found.says = event.data.get("says", "")
+        elif event.type == "agent.route_denied":
+            _deny(attempts.values(), event.data)
     records = [each.record() for each in attempts.values()]
     return AgentRecords(
         agents=records,
         tokens_used=sum(each.tokens_used for each in records),
         cost_usd=total(each.cost_usd for each in records) if records else None,
     )
+
+
+def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
+    """The event names a node: it is of the last of its attempts."""
+    of_node = [each for each in attempts if each.node_id == data["node_id"]]
+    if of_node:
+        of_node[-1].denied_route = DeniedRoute(
+            requested=data["requested"], denied=data["denied"], allowed=data["allowed"]
+        )
 
 
 class _Attempt:
@@ -61,7 +73,13 @@ class _Attempt:
         self._waits: dict[tuple[int, int], tuple[Waiting, TaskToken]] = {}
         self._answers: dict[tuple[int, int], Any] = {}
         self._feedback: dict[int, str] = {}
+        self._began = NEVER
+        self.denied_route: DeniedRoute | None = None
         self.says = ""
+
+    @property
+    def node_id(self) -> str:
+        return "" if self._talk.begun is None else self._talk.begun.node_id
 
     def journaled(self, event: Recorded) -> None:
         raw, talk = values.encode(event.data.get("entry")), self._talk
@@ -73,6 +91,8 @@ class _Attempt:
                 self._answers[waiting.turn, waiting.index] = values.decode(raw)
             return
         match entry:
+            case Begun():
+                self._began = self._began if self._began != NEVER else entry.at
             case Replied():
                 self._turns.append((entry, event.seq))
             case ToolDone():
@@ -90,7 +110,7 @@ class _Attempt:
         assert begun is not None
         usage = talk.usage
         data = None if ended is None else values.decode(ended.output)
-        last = max((reply.at for reply, _ in self._turns), default=begun.at)
+        last = max((reply.at for reply, _ in self._turns), default=self._began)
         return AgentRecord(
             result_id=f"{begun.job_id}:result",
             job_id=begun.job_id,
@@ -110,6 +130,7 @@ class _Attempt:
             result_data=data,
             cas_id=None if ended is None or ended.status != "completed" else reference(ended.output),
             decision=_decision(ended),
+            denied_route=self.denied_route,
             error=None if ended is None else ended.error,
             warnings=[] if ended is None else list(ended.warnings),
             tool_calls=[
@@ -119,8 +140,8 @@ class _Attempt:
             usage=_tokens(usage),
             cost_usd=talk.cost_usd,
             cache_hit=usage.cached > 0,
-            execution_time_ms=(last if ended is None else ended.at) - begun.at,
-            created_at=begun.at,
+            execution_time_ms=(last if ended is None else ended.at) - self._began,
+            created_at=self._began,
             completed_at=None if ended is None else ended.at,
         )
 

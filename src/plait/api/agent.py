@@ -67,6 +67,14 @@ class AgentDecision(Shape, frozen=True, kw_only=True):
     reasoning: str = ""
 
 
+class DeniedRoute(Shape, frozen=True, kw_only=True):
+    """Where an agent may not go on: its whole answer was refused."""
+
+    requested: list[str]
+    denied: list[str]
+    allowed: list[str]
+
+
 class AgentUse(Shape, frozen=True, kw_only=True):
     """A tool call in short."""
 
@@ -100,6 +108,7 @@ class AgentRecord(Shape, frozen=True, kw_only=True):
     """What the whole result is called."""
     s3_ref: str | None = None
     decision: AgentDecision | None = None
+    denied_route: DeniedRoute | None = None
     error: ErrorInfo | None = None
     warnings: list[str] = []
     tool_calls: list[AgentUse] = []

@@ -39,6 +39,8 @@ class Definition(Shape, frozen=True, kw_only=True):
     """The saved definition that it is a part of, and whose versions and tags it has."""
     offers: list[str] = []
     """What is in it and can be started by a name of its own."""
+    saved: str = ""
+    """The version that is saved under its name: what can be deleted. Empty for code, and for a part of another."""
     tags: dict[str, str]
     versions: list[Version]
 

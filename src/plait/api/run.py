@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from plait.kernel.agent_totals import AgentTotals
 from plait.kernel.cause import Cause
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
@@ -26,7 +27,8 @@ from .shape import (
     Text,
 )
 
-Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind"]
+Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind", "edit_agents"]
+"""`edit_agents`: a fork takes other prompts and models of agents as edits."""
 
 _STATUS = "(running|waiting|working|blocked|completed|failed|cancelled)"
 MAX_DEADLINE_MS = 100 * 366 * 86_400_000
@@ -66,6 +68,8 @@ class Run(Shape, frozen=True, kw_only=True):
     """How long it was ended in between: not part of its duration."""
     partial: bool = False
     """It completed, although some of its steps failed."""
+    agents: AgentTotals | None = None
+    """What agents used in it; left out if none has worked in it. Of a run under way: as of its last pause."""
     erased_at: Millis | None = None
     """When its values were erased: they can't be read any more."""
 

@@ -73,5 +73,6 @@ class ForkRun(Body, frozen=True, kw_only=True):
     at: Position | NodeId | None = None
     """The last event that both runs share, or the node that is run again."""
     edits: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    """Results that replace those of completed nodes, by node."""
+    """Results that replace those of completed nodes, by node. Of a graph: `outputs` by node, `operations` that change
+    it, and `agents`, by node, with another `prompt`, other `instructions` or another `model`."""
     id: RunIdText | None = None

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
+from plait.agents.tools.function_tool import FunctionTool
 from plait.kernel.errors import InvalidInput, NotFound
 
 from . import own_dialects
@@ -26,7 +27,8 @@ def load_definitions(names: Iterable[str]) -> list[object]:
 
 def definitions_of(module: ModuleType) -> list[object]:
     """All that a module declares, as an engine wants it."""
-    return [found for each in extensions() for found in (*each.declared(module).values(), *each.functions(module))]
+    found = [each for part in extensions() for each in (*part.declared(module).values(), *part.functions(module))]
+    return [*found, *(each for each in vars(module).values() if isinstance(each, FunctionTool))]
 
 
 def load_module(name: str) -> ModuleType:

@@ -49,10 +49,10 @@ def row_of(run: Run, output: Raw | None = None) -> RunRow:
 
 
 def _past_of(run: Run) -> store.Past | None:
-    if run.forked_from is None and not run.reopened and not run.partial:
+    if run.forked_from is None and not run.reopened and not run.partial and run.agents is None:
         return None
     source = None if run.forked_from is None else run_key(run.namespace, run.forked_from)
-    return store.Past(source, run.forked_at or 0, run.reopened, Millis(run.idle_ms), run.partial)
+    return store.Past(source, run.forked_at or 0, run.reopened, Millis(run.idle_ms), run.partial, run.agents)
 
 
 def detail_row(detail: RunDetail) -> RunRow:

@@ -11,7 +11,7 @@ from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis
 
 from .changes import About
-from .index import History, Index
+from .index import History, Index, current
 from .library import CODE
 from .nearest import did_you_mean, some_of
 from .numbering import MAIN
@@ -70,9 +70,14 @@ class Overview:
             output_schema=about.output_schema,
             owner=newest.entry.owner,
             offers=[each for each in newest.entry.offers if each != name] if not newest.entry.owner else [],
+            saved="" if newest.entry.owner else self._saved(name),
             tags=dict(self.tags(name)),
             versions=[known.version() for known in reversed(versions)],
         )
+
+    def _saved(self, name: str) -> str:
+        found = current(self.saved.history(name))
+        return "" if found is None else found.version
 
     def _meant(self, name: str, versions: Sequence[Known]) -> Known:
         """By the plain name: the newest; of what is saved, the one that has the tag `main`."""

@@ -7,6 +7,7 @@ from typing import Any
 from plait.api.picture import Picture
 from plait.api.run import Action
 from plait.kernel import values
+from plait.kernel.bundle import Bundle
 from plait.kernel.cause import Cause, cause_of
 from plait.kernel.errors import InvalidInput
 from plait.kernel.events import RunCompleted, RunFailed
@@ -14,7 +15,7 @@ from plait.kernel.ids import Epoch, caller_id
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.run import Run
-from plait.kernel.store import RunRow
+from plait.kernel.store import NO_PAST, RunRow
 from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Pause, Phase, Reason, RunView
 
@@ -33,11 +34,12 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
     run = await kernel.peek(row) if at is None else await kernel.loader.load(row, Epoch(0), at)
     nodes, edges = run.machine.nodes(run.state.tasks.facts())
     stood: list[Pause] = []
-    if run.state.rollback is not None or row.past is not None:
+    past = row.past or NO_PAST
+    if run.state.rollback is not None or past.shared or past.reopened:
         events = await recorded(kernel.store, row.id, upto=at)
         more, lines = undo_nodes(run, nodes, events)
         nodes, edges = [*nodes, *more], [*edges, *lines]
-        stood = pauses(events, row.past.shared) if row.past is not None else []
+        stood = pauses(events, past.shared)
     begun = await recorded(kernel.store, row.id, limit=1)
     return Picture(
         row=row,
@@ -57,12 +59,13 @@ async def picture_of(kernel: Kernel, row: RunRow, at: int | None = None) -> Pict
             nodes=nodes,
             edges=edges,
             blocked=row.blocked if at is None else None,
+            agents=run.state.agents,
             details=run.machine.details(),
         ),
         waiting=await waiting_of(kernel, row) if at is None else _waited(run),
         seq=last,
         at=at,
-        actions=_actions(row, rewinds=kernel.loader.bundle(row.dialect).rewinds) if at is None else ["fork"],
+        actions=_actions(row, run, kernel.loader.bundle(row.dialect)) if at is None else ["fork"],
     )
 
 
@@ -136,7 +139,7 @@ def _output(run: Run) -> Any:
             return None
 
 
-def _actions(row: RunRow, *, rewinds: bool) -> list[Action]:
+def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
     """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
     found: list[Action]
     if row.status == "running":
@@ -145,4 +148,8 @@ def _actions(row: RunRow, *, rewinds: bool) -> list[Action]:
         found = ["fork", "rewind", "compensate"]
     else:
         found = ["retry", "fork", "rewind", "compensate"]
-    return found if rewinds else [action for action in found if action != "rewind"]
+    if not bundle.rewinds:
+        found.remove("rewind")
+    if bundle.edits_agents and run.state.agents is not None:
+        found.append("edit_agents")
+    return found

@@ -158,6 +158,8 @@ class Bundle(Protocol):
     """The union of the dialect's own event types."""
     rewinds: bool
     """Whether its runs can be taken back to an earlier place."""
+    edits_agents: bool
+    """Whether a fork takes other settings of agents: `{"agents": {node: {"prompt", "instructions", "model"}}}`."""
     numbering: Numbering
     """How versions of its saved definitions are called."""
     surface: str

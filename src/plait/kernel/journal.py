@@ -86,6 +86,13 @@ class Journal(msgspec.Struct, omit_defaults=True, gc=False):
         return TaskToken(f"{SUSPENDED}{self.token}:{len(self.entries)}")
 
 
+def asker_of(token: TaskToken) -> TaskToken:
+    """The task whose suspended attempt waits for what has that token; else the token itself."""
+    if not token.startswith(SUSPENDED):
+        return token
+    return TaskToken(token.removeprefix(SUSPENDED).rpartition(":")[0])
+
+
 def child_of(run_id: RunId, wait_token: TaskToken) -> RunId:
     """A fork has children of its own."""
     return RunId(f"{run_id}:{wait_token.removeprefix(SUSPENDED)}")

@@ -224,6 +224,7 @@ class Run:
         return Write(self.id, self.shard, self.epoch, patch=self._patch())
 
     def _patch(self) -> RunPatch:
+        agents = self.state.agents
         patch = RunPatch(
             status=self.state.status,
             awake=self._awake,
@@ -231,13 +232,13 @@ class Run:
             recoveries=self.recoveries,
             full=self._full,
             waiting=self._waiting,
-            past=self._past,
+            past=self._past if agents is None else replace(self._past or NO_PAST, agents=agents),
         )
         if self.state.status != "running":
             patch.ended_at, final = self._ended_at, self.state.final
             if type(final) is RunCompleted:  # by far the most common
                 if final.partial:
-                    patch.past = replace(self._past or NO_PAST, partial=True)
+                    patch.past = replace(patch.past or NO_PAST, partial=True)
                 if len(bytes(final.output)) <= self.limits.blob_threshold:
                     patch.output = final.output
             elif isinstance(final, RunFailed):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from .agent_totals import NO_AGENTS, AgentTotals
 from .events import (
+    AgentFinished,
     ApprovalClosed,
     ApprovalEvent,
     ApprovalNotified,
@@ -51,6 +53,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     independent: bool = False
     notices: dict[TaskToken, OpenNotices] = {}
     journals: list[Journal] = []
+    agents: AgentTotals | None = None
 
 
 class RunState:
@@ -72,6 +75,8 @@ class RunState:
         """Its parent does not compensate what it did."""
         self.notices: dict[TaskToken, OpenNotices] = {}
         """Of open approvals."""
+        self.agents: AgentTotals | None = None
+        """None: no agent has begun."""
 
     @property
     def rolling_back(self) -> bool:
@@ -107,6 +112,10 @@ class RunState:
                 self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
             case TaskJournaled():
                 self.tasks.journaled(event)
+                if not event.index:  # so far only agents keep journals
+                    self.agents = (self.agents or NO_AGENTS).begun()
+            case AgentFinished():
+                self.agents = (self.agents or NO_AGENTS).finished(event)
             case TaskSuspended():
                 self.tasks.suspended(event)
             case TokenRejected():
@@ -151,6 +160,7 @@ class RunState:
             self.independent,
             msgspec.convert(msgspec.to_builtins(self.notices), dict[TaskToken, OpenNotices]),
             tasks.journals(),
+            self.agents,
         )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
@@ -167,3 +177,4 @@ class RunState:
             self.tasks.restore_journal(journal)
         self.tasks.rejections = state.rejections.copy()
         self.notices = state.notices
+        self.agents = state.agents

@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Raw
 
+from .agent_totals import AgentTotals
 from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
@@ -50,6 +51,8 @@ class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """How long it was ended in between."""
     partial: bool = False
     """It completed, but not all of its steps did."""
+    agents: AgentTotals | None = None
+    """As of the last time that its row was written."""
 
 
 NO_PAST = Past()

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from .agent_totals import AgentTotals
 from .cause import Cause
 from .errors import ErrorInfo
 from .ids import Millis
@@ -75,6 +76,8 @@ class RunView(msgspec.Struct, kw_only=True, omit_defaults=True):
     nodes: list[Node]
     edges: list[Edge]
     blocked: ErrorInfo | None = None
+    agents: AgentTotals | None = None
+    """None: no agent has worked in it."""
     details: dict[str, Any] | None = None
     """What only its dialect has to show."""
 

@@ -27,6 +27,7 @@ from plait.api.shape import Scoped
 from plait.kernel import approval as records
 from plait.kernel.errors import Forbidden
 from plait.kernel.ids import caller_id
+from plait.kernel.journal import asker_of
 
 from .call import Call
 from .nouns import APPROVAL
@@ -117,7 +118,7 @@ def approval_of(approval: records.Approval) -> Approval:
         id=approval.id,
         run_id=caller_id(approval.run_id),
         namespace=approval.namespace,
-        node=approval.token,
+        node=asker_of(approval.token),
         title=approval.title,
         by=approval.by,
         asked_at=approval.asked_at,

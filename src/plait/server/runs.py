@@ -125,6 +125,7 @@ def run_of(row: RunRow) -> Run:
         reopened=past.reopened,
         idle_ms=past.idle,
         partial=past.partial,
+        agents=past.agents,
         erased_at=row.erased_at,
     )
 

@@ -56,9 +56,9 @@ class WireServer:
 
 
 @contextmanager
-def serving(provider: Provider) -> Iterator[WireServer]:
+def serving(provider: Provider, port: int = 0) -> Iterator[WireServer]:
     wire = WireServer(provider)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(wire))
+    server = ThreadingHTTPServer(("127.0.0.1", port), _handler(wire))
     wire.url = f"http://127.0.0.1:{server.server_port}"
     thread = Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
     thread.start()

@@ -45,6 +45,7 @@ class CodeBundle:
     name = NAME
     events: Any = CodeEvent
     rewinds = True
+    edits_agents = False
     numbering: Numbering = "count"
     surface = "plait.dialects.code.surface"
 

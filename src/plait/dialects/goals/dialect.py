@@ -37,6 +37,7 @@ class GoalsDialect:
     name = "goals"
     events: Any = GoalsEvent
     rewinds = False
+    edits_agents = False
     numbering: Numbering = "count"
     surface = "plait.dialects.goals.surface"
     executors: Sequence[Executor] = ()

@@ -41,6 +41,7 @@ class GraphBundle(DataBundle[GraphMachine]):
     name = NAME
     events: Any = GraphEvent
     rewinds = False
+    edits_agents = True
     numbering: Numbering = "minor"
     surface = "plait.dialects.graph.surface"
 
@@ -102,7 +103,7 @@ class GraphBundle(DataBundle[GraphMachine]):
     async def resolve(self, definition: object, input: object, namespace: str) -> Resolved:
         found = cast("Graph", definition)
         topology = await self._topology(found, namespace)
-        check_names(topology, self.handlers, self.models)
+        self._check_names(topology)
         raw = values.encode(input, max_bytes=self._max_payload)
         ir = topology.ir
         return Resolved(
@@ -152,7 +153,10 @@ class GraphBundle(DataBundle[GraphMachine]):
 
     def fork(self, machine: Machine, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
         source = cast("GraphMachine", machine)
-        return fork(source.run, source.context.info.run_id, at, edits, self.topologies)
+        return fork(source.run, source.context.info.run_id, at, edits, self.topologies, self._check_names)
+
+    def _check_names(self, topology: Topology) -> None:
+        check_names(topology, self.handlers, self.models)
 
     def rewind_point(self, machine: Machine, at: str | None) -> int:
         raise Conflict("graph.no_rewind", "a run of a graph can't be rewound", fix="fork it: fork(at=..., edits=...)")

@@ -41,6 +41,7 @@ class RefsBundle(DataBundle[RefsMachine]):
     name = NAME
     events: Any = RefsEvent
     rewinds = False
+    edits_agents = False
     numbering: Numbering = "count"
     surface = "plait.dialects.refs.surface"
     feeds: Mapping[str, Retell] = {compat_feed.FEED: compat_feed.compat, call_feed.FEED: call_feed.calls}

@@ -10,6 +10,7 @@ import { allows, useMe } from "../../shell/me";
 import { Page } from "../../shell/page";
 import { Link } from "../../shell/router";
 import { editorOf } from "../editor/editors";
+import { DeleteDefinition } from "./DeleteDefinition";
 import { LoadedBadge } from "./LoadedBadge";
 import { SchemaTable } from "./SchemaTable";
 import { Tags } from "./Tags";
@@ -21,7 +22,9 @@ export function DefinitionPage({ name }: { name: string }) {
   // An answer to a change of tags is the newest there is.
   const [changed, setChanged] = useState<Definition>();
   const definition = changed ?? data;
-  const may = allows(useMe(), "operator");
+  const me = useMe();
+  const may = allows(me, "operator");
+  const [deleting, setDeleting] = useState(false);
   return (
     <Page
       title={name}
@@ -47,6 +50,11 @@ export function DefinitionPage({ name }: { name: string }) {
                 Edit
               </LinkButton>
             )}
+            {definition.saved && allows(me, "editor") && (
+              <Button look="danger" icon="trash" onClick={() => setDeleting(true)}>
+                Delete
+              </Button>
+            )}
             {may && definition.loaded && (
               <LinkButton to={`/runs/new?definition=${encodeURIComponent(name)}`} look="primary" icon="play">
                 Start a run
@@ -63,6 +71,7 @@ export function DefinitionPage({ name }: { name: string }) {
       )}
       {!definition && !error && <Loading what={name} />}
       {definition && <Body definition={definition} onChange={setChanged} />}
+      {definition && deleting && <DeleteDefinition definition={definition} onClose={() => setDeleting(false)} />}
     </Page>
   );
 }

@@ -1,11 +1,13 @@
 import { withQuery } from "../../api/namespace";
-import type { Run, RunDetail, RunPage } from "../../api/types";
+import type { AgentTotals } from "../../api/schema";
+import type { Run, RunDetail, RunPage, View } from "../../api/types";
 import { useResource } from "../../api/use-resource";
 import { IconButton } from "../../components/Button";
 import { copyText } from "../../components/clipboard";
 import { ErrorBox } from "../../components/ErrorBox";
 import { shortId, span } from "../../components/format";
 import { Icon } from "../../components/Icon";
+import { totalWords } from "../../components/model-use";
 import { Status, StatusIcon, shownStatus } from "../../components/Status";
 import { Ago, Duration } from "../../components/Time";
 import { Link } from "../../shell/router";
@@ -47,7 +49,7 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
         <div className="grow" />
         {!past && <ActionButtons detail={detail} onAction={onAction} />}
       </div>
-      <Facts run={run} goals={detailsOf(detail.view).plan?.goals} />
+      <Facts run={run} goals={detailsOf(detail.view).plan?.goals} agents={shown.view.agents} />
       {run.erased_at !== undefined && (
         <p className="muted">
           Erased <Ago at={run.erased_at} />: its values can't be read any more.
@@ -59,7 +61,13 @@ export function Header({ detail, shown, past, onAction }: HeaderProps) {
   );
 }
 
-function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
+interface FactsProps {
+  run: Run;
+  goals: string[] | undefined;
+  agents: View["agents"];
+}
+
+function Facts({ run, goals, agents }: FactsProps) {
   const { definition, version } = run;
   const query = version ? `?version=${encodeURIComponent(version)}` : "";
   // A plan is of goals, which are no stored definition: what they mean is in the catalog.
@@ -83,6 +91,7 @@ function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
         <Duration from={run.created_at} to={run.ended_at} idle={run.idle_ms} />
       </span>
       <Again run={run} />
+      {agents && <ModelUse run={run} agents={agents} />}
       {run.deadline !== undefined && run.ended_at === undefined && (
         <span className="muted">
           deadline <Ago at={run.deadline} />
@@ -96,6 +105,16 @@ function Facts({ run, goals }: { run: Run; goals: string[] | undefined }) {
       ))}
       <Family run={run} />
     </div>
+  );
+}
+
+function ModelUse({ run, agents }: { run: Run; agents: AgentTotals }) {
+  const words = totalWords(agents);
+  if (words === undefined) return null;
+  return (
+    <Link className="chip" to={`/runs/${encodeURIComponent(run.id)}?tab=agents`} title="What its agents used">
+      {words}
+    </Link>
   );
 }
 

@@ -36,6 +36,7 @@ const Steps = lazy(() => import("./details/Steps"));
 const Tree = lazy(() => import("./details/Tree"));
 const SourcePane = lazy(() => import("./source/SourcePane"));
 const Changes = lazy(() => import("./details/Changes"));
+const Agents = lazy(() => import("./agents/Agents"));
 // The tab that nearly everyone sees first: fetched along with the page, not after it.
 if (tabOf(new URLSearchParams(location().search).get("tab")) === "graph") void Graph.preload();
 
@@ -152,6 +153,7 @@ function Shown({ id, tab, at, run, now, shown }: ShownProps) {
             )}
             {tab === "events" && <Events id={id} live={run.live} at={at} />}
             {tab === "logs" && <Logs id={id} seq={now.seq} running={now.run.status === "running"} view={now.view} />}
+            {tab === "agents" && details.agents && <Agents detail={now} onNode={select} onDone={run.told} />}
             {!hasTab(tab, details) && <Empty title={`This run has no ${tab}`} />}
             {tab === "steps" && details.steps && (
               <Steps steps={details.steps} nodes={shown.view.nodes} onNode={select} />

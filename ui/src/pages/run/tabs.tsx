@@ -8,6 +8,7 @@ const TABS = [
   ["timeline", "Timeline"],
   ["events", "Events"],
   ["logs", "Logs"],
+  ["agents", "Agents"],
   ["steps", "Steps"],
   ["tree", "Step tree"],
   ["path", "Path"],
@@ -25,8 +26,10 @@ export function tabOf(text: string | null): Tab {
 }
 
 export function hasTab(tab: Tab, details: Details): boolean {
-  const { attributes, plan, plan_diff, other, flow, revision, steps, tree } = details;
+  const { agents, attributes, plan, plan_diff, other, flow, revision, steps, tree } = details;
   switch (tab) {
+    case "agents":
+      return agents === true;
     case "steps":
       return steps !== undefined;
     case "tree":

@@ -2,6 +2,7 @@ import { memo } from "react";
 import type { Run, ShownStatus } from "../../api/types";
 import { shortId } from "../../components/format";
 import { Icon } from "../../components/Icon";
+import { totalWords } from "../../components/model-use";
 import { Status, shownStatus } from "../../components/Status";
 import { Ago, Duration } from "../../components/Time";
 import { waitWords } from "../../components/wait-words";
@@ -87,6 +88,7 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
             </span>
           )}
           <Told run={run} status={status} />
+          <ModelUse run={run} />
           {Object.entries(run.labels ?? {}).map(([key, value]) => (
             <button
               key={key}
@@ -116,6 +118,17 @@ function RowOf({ run, selected, onToggle, onLabel }: RowProps) {
         )}
       </td>
     </tr>
+  );
+}
+
+/** What its agents used, if there were any. */
+function ModelUse({ run: { agents } }: { run: Run }) {
+  const words = agents && totalWords(agents);
+  if (!words) return null;
+  return (
+    <span className="chip runs-use" title="What its agents used">
+      {words}
+    </span>
   );
 }
 

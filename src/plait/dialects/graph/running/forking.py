@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from plait.kernel import values
@@ -11,11 +11,13 @@ from plait.kernel.errors import InvalidInput
 from plait.kernel.events import Recorded
 from plait.kernel.ids import RunId, caller_id
 
+from .agent_edits import agent_operations
 from .events import GraphForked
 from .graph_run import GraphRun
 from .topologies import Topologies
+from .topology import Topology
 
-_EDITS = ("outputs", "operations")
+_EDITS = ("outputs", "operations", "agents")
 _ROUTES = ("loop.continued", "loop.exited", "branch.taken", "condition.error", "node.emitted")
 """Where a node goes on that is done: to have one without the other would lose a token."""
 
@@ -34,21 +36,30 @@ def is_one(event: Recorded, following: Recorded) -> bool:
 
 
 def fork(
-    run: GraphRun, source: RunId, at: int | str | None, edits: Mapping[str, Any], topologies: Topologies
+    run: GraphRun,
+    source: RunId,
+    at: int | str | None,
+    edits: Mapping[str, Any],
+    topologies: Topologies,
+    check: Callable[[Topology], None],
 ) -> ForkPlan:
+    """`check` refuses a graph that names what is not there."""
     state = run.state
     last = state.end_seq - 1 if state.end_seq else state.seq
     upto = last if at is None else at
     if not isinstance(upto, int) or not 1 <= upto <= state.seq:
         raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {last}")
     if unknown := [key for key in edits if key not in _EDITS]:
-        fix = 'use {"outputs": {node: value}, "operations": [...]}'
+        fix = 'use {"outputs": {node: value}, "operations": [...], "agents": {node: {"prompt": ..., "model": ...}}}'
         raise InvalidInput("kernel.bad_edit", f"edits have no part '{unknown[0]}'", fix=fix)
     outputs = cast("dict[str, Any]", edits.get("outputs") or {})
     if missing := [node for node in outputs if node not in state.context]:
         raise InvalidInput("kernel.bad_edit", f"node '{missing[0]}' has not run", fix="name one that has")
     operations = cast("list[dict[str, Any]]", edits.get("operations") or [])
-    if operations:
-        topologies.patched(state.definition, operations)  # refuses what is no graph
+    # Refuses what is no graph
+    plan = topologies.patched(state.definition, operations) if operations else run.plan
+    if "agents" in edits:
+        operations = [*operations, *agent_operations(plan, edits["agents"])]
+        check(topologies.patched(state.definition, operations))
     given = {node: values.decode(values.encode(value)) for node, value in outputs.items()}
     return ForkPlan(upto, GraphForked(caller_id(source), upto, given, operations))

@@ -64,7 +64,27 @@ export interface Fork {
 
 export function forkRequest(run: Run, { at, edits: outputs, attributes = {}, id }: Fork): CopyAction {
   const valued = Object.keys(attributes).length > 0;
-  const edits: { [part: string]: Json } = valued ? { attributes } : outputs;
+  return fork(run, at, valued ? { attributes } : outputs, valued ? attributes : outputs, id);
+}
+
+/** What an agent may get in a fork; what is empty stays as it is. */
+export interface AgentSettings {
+  model?: string;
+  prompt?: string;
+  instructions?: string;
+}
+
+/** A fork that asks one turn anew: it shares all before event `seq`, which recorded the reply. */
+export function turnForkRequest(run: Run, node: string, seq: number, settings: AgentSettings, id?: string): CopyAction {
+  const given = Object.entries(settings as { [key: string]: string }).filter(([, text]) => text.trim() !== "");
+  const edits: Edits = given.length > 0 ? { agents: { [node]: Object.fromEntries(given) } } : {};
+  return fork(run, seq - 1, edits, edits, id);
+}
+
+type Edits = { [part: string]: Json };
+
+/** `set` is what the command line names each by. */
+function fork(run: Run, at: Fork["at"], edits: Edits, set: Edits, id: string | undefined): CopyAction {
   const edited = Object.keys(edits).length > 0;
   return request(
     run,
@@ -75,10 +95,7 @@ export function forkRequest(run: Run, { at, edits: outputs, attributes = {}, id 
         "fork",
         run.id,
         ...(at === undefined ? [] : ["--at", String(at)]),
-        ...Object.entries(valued ? attributes : outputs).flatMap(([node, value]) => [
-          "--set",
-          `${node}=${JSON.stringify(value)}`,
-        ]),
+        ...Object.entries(set).flatMap(([name, value]) => ["--set", `${name}=${JSON.stringify(value)}`]),
         ...(id ? ["--id", id] : []),
       ],
       python: `fork = await run.fork(${args(

@@ -25,6 +25,8 @@ export interface StepFacts {
   iterations?: { total: number; done: number; failed: number; running: number };
 }
 export interface Details {
+  /** Language models worked in it. */
+  agents?: boolean;
   flow?: TokenFlow;
   steps?: { [name: string]: StepFacts };
   /** The state and the iterations of each node. */
@@ -44,11 +46,12 @@ export interface Details {
   other?: { [part: string]: Json };
 }
 
-export function detailsOf({ details }: Pick<View, "details">): Details {
+export function detailsOf({ details, agents }: Pick<View, "details" | "agents">): Details {
   const { attributes, plan_diff, plan, tree, source, ...rest } = details ?? {};
   const { steps, rest: unstepped } = stepsOf(rest);
   const { flow, other } = flowOf(unstepped);
   return {
+    agents: agents !== undefined,
     flow,
     steps,
     tree: part<AflDetails["tree"]>(tree),
