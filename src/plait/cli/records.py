@@ -62,6 +62,7 @@ def run_document(row: RunRow, **more: Any) -> dict[str, Any]:
         forked_from=caller_id(row.past.source) if row.past is not None and row.past.source is not None else None,
         reopened=row.past.reopened or None if row.past is not None else None,
         partial=row.past.partial or None if row.past is not None else None,
+        agents=row.past.agents if row.past is not None else None,
         **more,
     )
 
