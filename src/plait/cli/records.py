@@ -6,7 +6,8 @@ from typing import Any
 
 from plait.kernel.cause import cause_of
 from plait.kernel.ids import Millis, caller_id
-from plait.kernel.store import NO_PAST, RunRow
+from plait.kernel.past import NO_PAST
+from plait.kernel.store import RunRow
 
 from . import words
 from .output import document

@@ -1,4 +1,5 @@
-"""What agents use, by workflow, node and model, and what they cost by namespace too, never by run: the metrics `workflow_agent_…`."""
+"""What agents use, by workflow, node and model, never by run: the metrics `workflow_agent_…`. Their cost is told by
+namespace too."""
 
 from __future__ import annotations
 
