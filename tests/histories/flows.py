@@ -8,6 +8,9 @@ import asyncio
 from typing import Any
 
 from plait import Context, CriticalError, Loop, RollbackError, Undo, step, step_info, workflow
+from plait.agents import tool
+from plait.agents.model import Model
+from plait.testing import ScriptedModel
 
 DAY = 86_400
 
@@ -211,7 +214,31 @@ async def delegated(ctx: Context) -> list[Any]:
     return [verdict.approved, verdict.by]
 
 
+@tool(needs_approval=True)
+def grant(percent: int) -> str:
+    """Grants a discount."""
+    return f"{percent} % granted"
+
+
+@workflow
+async def advised(ctx: Context) -> Any:
+    return await ctx.agent("advice", "Be generous", {"spent": 900}, model="m", tools=["grant"])
+
+
+def models() -> dict[str, Model]:
+    """Anew for each simulation."""
+    script = [
+        {"tool": "patch_workflow", "args": {}},
+        {"tool": "grant", "args": {"percent": 10}},
+        {"error": "rate_limited", "retry_after": 60},
+        {"output": "ten percent", "reasoning": "a good customer"},
+    ]
+    return {"m": ScriptedModel({"advice": script})}
+
+
 DEFINITIONS = [
+    advised,
+    grant,
     everything,
     countersigned,
     chatting,

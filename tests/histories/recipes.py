@@ -157,6 +157,15 @@ async def delegated(s: Sim) -> SimRun:
     return await _ended(s, run)
 
 
+async def advised(s: Sim) -> SimRun:
+    """An agent that is denied a tool, waits for a person and for its model, and answers."""
+    run = await s.start(flows.advised, id="advised")
+    await s.settle()
+    [asked] = await s.engine.approvals.list()
+    await s.engine.approvals.decide(asked.id, "approve", by="boss")
+    return await _ended(s, run)
+
+
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
     "countersigned": countersigned,
@@ -176,6 +185,7 @@ RECIPES: dict[str, Recipe] = {
     "queued": queued,
     "rejected": rejected,
     "delegated": delegated,
+    "advised": advised,
 }
 
 

@@ -8,7 +8,7 @@ from plait.kernel.ids import run_key
 from plait.stores.memory import MemoryStore
 from plait.testing import sim
 
-from .flows import DEFINITIONS, World
+from .flows import DEFINITIONS, World, models
 from .recipes import RECIPES
 from .stored import LOGS, Stored, save, take
 
@@ -17,7 +17,7 @@ async def play(name: str) -> Stored:
     World.mended = False
     store = MemoryStore()
     # Large values are kept as blobs; here already small ones are, so that the file stays short
-    async with sim(DEFINITIONS, store=store, limits=Limits(blob_threshold=1000)) as s:
+    async with sim(DEFINITIONS, store=store, limits=Limits(blob_threshold=1000), models=models()) as s:
         run = await RECIPES[name](s)
         row = await run.row()
         found = await take(name, store, run_key(row.namespace, run.id))

@@ -14,7 +14,7 @@ from plait.kernel.ids import Epoch, Millis, RunId, caller_id
 from plait.kernel.loader import recorded
 from plait.testing import History, Sim, SimRun, sim
 
-from .flows import DEFINITIONS, World
+from .flows import DEFINITIONS, World, models
 from .recipes import RECIPES
 from .record import play
 from .stored import Stored, stored
@@ -28,6 +28,7 @@ NOT_TO_BE_FORKED = {
     "past-its-deadline",  # which a fork does not have
     "countersigned",  # in which the votes that were given before do not count
     "delegated",  # to somebody who is asked in the original alone
+    "advised",  # by a person who is asked in the original alone
     "chatting",  # with a child, which starts anew and waits to be told again
 }
 MENDED = {"retried", "rewound", "forked"}
@@ -37,7 +38,7 @@ MENDED = {"retried", "rewound", "forked"}
 @asynccontextmanager
 async def with_history(history: Stored, at: Millis = Millis(0)) -> AsyncIterator[Sim]:
     World.mended = history.name in MENDED
-    async with sim(DEFINITIONS) as s:
+    async with sim(DEFINITIONS, models=models()) as s:
         s.clock.set(max(s.clock.time, datetime.fromtimestamp(at / 1000, UTC)))
         await history.put(s.store)
         yield s

@@ -117,7 +117,7 @@ async def _opened(
     if not is_server(where.url):
         must_exist(where.url)
         async with brought.engine(where.url) as engine:
-            yield engine.queues, _executors(engine), settings.namespace
+            yield engine.queues, [*_executors(engine), engine.agents.executor], settings.namespace
         return
     from .server import served  # what speaks HTTP is loaded where it is needed
 

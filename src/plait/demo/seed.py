@@ -63,5 +63,5 @@ async def _seed_refs(engine: Engine) -> None:
 
 async def _seed_agent(engine: Engine) -> None:
     """It asks a person before it grants a discount."""
-    if leads.MODEL in engine.models:
+    if leads.MODEL in engine.agents.models.names:
         await engine.start(leads.qualify_customer, leads.CUSTOMER, id="qualify-ada", labels={"team": "shop"})

@@ -60,7 +60,6 @@ from .urls import store_of
 if TYPE_CHECKING:
     from plait.agents.promotion.tool_list import ToolList
     from plait.agents.services import AgentPolicy
-    from plait.agents.watch import AgentWatch
     from plait.codec.key_ring import KeyRing
 
     from .redis_path import RedisPath
@@ -167,8 +166,8 @@ class Engine:
         self.dlq = DeadLetters(self.kernel)
         self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
         self.definitions = Definitions(self._bundles, self.records, clock)
-        self._agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
-        worker.add(self._agents.executor)
+        self.agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
+        worker.add(self.agents.executor)
         self._declare(each for each in declared if not is_bundle(each))
         if self._redis is not None:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
@@ -180,15 +179,6 @@ class Engine:
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
         return ()
-
-    @property
-    def models(self) -> list[str]:
-        """The names of the language models that agents may use here."""
-        return self._agents.models.names
-
-    def watch_agents(self, watch: AgentWatch) -> None:
-        """From the first agent on, who looks on while they work."""
-        self._agents.watch = watch
 
     async def agent_policy(self, namespace: str) -> AgentPolicy:
         """What the operators of a namespace allow its agents."""
@@ -230,7 +220,7 @@ class Engine:
 
     async def _close_parts(self) -> None:
         await self._bundles.close()
-        await self._agents.close()
+        await self.agents.close()
         await self.executors.close()
 
     # -- dialects ------------------------------------------------------------------------------------------------
@@ -251,7 +241,7 @@ class Engine:
         """What pipelines of agents were promoted to, in the namespace `default`; `.of(...)` gives another's."""
         from plait.agents.promotion.tool_list import ToolList
 
-        return ToolList(self._agents.promotions)
+        return ToolList(self.agents.promotions)
 
     @property
     def default_dialect(self) -> str:
@@ -282,7 +272,7 @@ class Engine:
 
     def _declared(self, definition: object) -> bool:
         # Each is asked: what a program declares may be for several, as a model is
-        takers = (self._agents, *self._bundles.values())
+        takers = (self.agents, *self._bundles.values())
         return sum(taker.declare(definition) for taker in takers) > 0
 
     # -- runs ----------------------------------------------------------------------------------------------------

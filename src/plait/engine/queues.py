@@ -15,7 +15,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from plait.api.claim_id import ClaimId, read, unknown_task
-from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskFailure, TaskLine, TaskReport
+from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
 from plait.kernel import task_payload, values
 from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
 from plait.kernel.events import AttemptEvent
@@ -33,6 +33,7 @@ from plait.workers.common import CommonExecutors
 from .ask import ask
 from .emptied_queues import EmptiedQueues
 from .seen_workers import NOTE_EVERY, SeenWorkers
+from .task_journals import past_of, read_as
 
 _LATE = -1
 """The opening of a result that must not count: no row has it."""
@@ -141,7 +142,7 @@ class Queues:
         task = held.task
         if held.claim is None or held.lease is None:
             raise AssertionError(f"task {task.token} is not claimed")
-        journal, error = await self._past(task) if task.kind == AGENT else ([], None)
+        journal, error = await past_of(self._kernel, task) if task.kind == AGENT else ([], None)
         return QueueTask(
             id=ClaimId.of(task, held.claim).text(),
             run_id=caller_id(task.run_id),
@@ -163,16 +164,6 @@ class Queues:
             retry_on_timeout=task.terms.retry_on_timeout,
             never=task.terms.never,
         )
-
-    async def _past(self, task: QueuedTask) -> tuple[list[Any], TaskFailure | None]:
-        """What the attempt has kept so far, and why the one before it failed."""
-        row = await self._kernel.store.run(task.run_id)
-        if row is None:
-            return [], None
-        tasks = (await self._kernel.peek(row)).state.tasks
-        journal, error = tasks.journal(task.token), tasks.last_error(task.token)
-        entries = [] if journal is None else [values.decode(each) for each in journal.entries]
-        return entries, None if error is None else TaskFailure.of(error)
 
     async def _input(self, task: QueuedTask) -> Any:
         """Addresses for results are filled in here: a worker need not know where the server is, nor its secret."""
@@ -255,7 +246,7 @@ class Queues:
         claim = read(id, namespace)
         await self._must_have_been(claim, queues)
         raw = values.encode(entry, max_bytes=self._kernel.limits.max_payload)
-        told = _convert(list(events), tuple[AttemptEvent, ...], "events")
+        told = read_as(list(events), tuple[AttemptEvent, ...], "events")
         wanted = KeepEntry(claim.token, claim.attempt, index, raw, says, told, claim.opening)
         key = f"~journal:{claim.opening}:{claim.claim}:{index}"  # the same entry again is one
         await ask(self._kernel, claim.run_id, wanted, key)
@@ -271,7 +262,7 @@ class Queues:
     ) -> None:
         """The attempt waits for something, and its row goes; durable when this returns."""
         claim = read(id, namespace)
-        found = Suspend(claim.token, claim.attempt, _convert(wait, AnyWait, "wait"), says, claim.opening)
+        found = Suspend(claim.token, claim.attempt, read_as(wait, AnyWait, "wait"), says, claim.opening)
         write = self._write(claim, found, f"~task:{claim.opening}:{claim.claim}:suspended")
         write.finished = claim.held
         if await self._kernel.append(write) == "conflict":
@@ -377,13 +368,6 @@ class Queues:
         """The row that is there in place of the one that was claimed."""
         found = await self._kernel.store.queues.held(claim.run_id, claim.token)
         return found[0] if found else None
-
-
-def _convert(given: Any, kind: Any, field: str) -> Any:
-    try:
-        return msgspec.json.decode(values.encode(given), type=kind)
-    except msgspec.ValidationError as error:
-        raise InvalidInput("task.bad_entry", f"`{field}` can't be read", why=str(error)) from None
 
 
 def _refusal(found: BaseException | None) -> PlaitError | None:

@@ -116,10 +116,13 @@ class Outcomes:
     def __init__(self, store: Store) -> None:
         self._store = store
         self.waiting: dict[RunId, list[asyncio.Future[Outcome | None]]] = {}
+        self._abandoned: Exception | None = None
 
     async def outcome(self, run_id: RunId, *, look_first: bool) -> Outcome:
         """Waits for the end. The store need not be asked first about a run that is known to go on."""
         while True:
+            if self._abandoned is not None:  # while the store was asked: nobody would tell of the end any more
+                raise self._abandoned
             future: asyncio.Future[Outcome | None] = asyncio.get_running_loop().create_future()
             waiting = self.waiting.setdefault(run_id, [])
             waiting.append(future)
@@ -146,6 +149,7 @@ class Outcomes:
                 self.notify(run_id, None)
 
     def abandon(self, error: Exception) -> None:
+        self._abandoned = error
         for waiting in self.waiting.values():
             _fail(waiting, error)
 

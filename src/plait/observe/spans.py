@@ -62,7 +62,7 @@ class Traces(Observer):
     def follow(self, engine: Engine) -> None:
         """Whose runs these are: attempts are told by their run's id alone."""
         self._engine = engine
-        engine.watch_agents(TurnSpans(self._tracer))
+        engine.agents.watch = TurnSpans(self._tracer)
 
     async def close(self) -> None:
         """Sends what is left, for as long as that makes sense."""

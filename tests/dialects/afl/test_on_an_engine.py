@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from plait import Engine, afl
+from plait.dialects.afl.bundle import AflBundle
 from plait.dialects.afl.running.state import AflStart
 from plait.dialects.afl.running.versions import check_readable, readable
 from plait.dialects.afl.telemetry import Telemetry
@@ -146,3 +147,9 @@ async def test_bad_starts_are_refused_with_a_code():
             await engine.start(afl(SOURCE, "Asks"), {"x": "one"})
         with pytest.raises(InvalidInput, match="AFL_COMPILE"):
             await engine.start(afl("namespace t { workflow W() andThen { s = Nope() } }"), {})
+
+
+def test_without_a_sink_the_dialect_closes_at_once() -> None:
+    """Not in a thread: an engine on virtual time would not wait for it."""
+    with pytest.raises(StopIteration):
+        AflBundle().close().send(None)

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from plait.dialects.graph.running.summaries import PREVIEW_BYTES, preview
+from plait.agents.preview import MOST_BYTES as PREVIEW_BYTES
+from plait.agents.preview import preview
 from plait.kernel.inputs import Cancel
 from tests.dialects.graph.drawing import drawn, human, task
 from tests.dialects.graph.player import Player

@@ -14,6 +14,7 @@ from plait.dialects.graph.running.events import GraphForked
 from plait.kernel import values
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.inputs import Cancel, ChildFinished, Loaded, Message, Patch, Resume, TaskResult
+from plait.kernel.task_inputs import ROUTE
 from tests.dialects.graph.drawing import branch, drawn, human, rule, task
 from tests.dialects.graph.player import Player
 
@@ -128,6 +129,30 @@ def forked() -> Player:
     return player
 
 
+def routed() -> Player:
+    """An agent that chooses what it may not, and then what it may; and patches the run."""
+    node = {
+        "id": "agent",
+        "type": "agent",
+        "agent_config": {"model": "m", "available_tools": ["patch_workflow"]},
+        "branch": {"type": "agent_driven", "available_next_nodes": ["sales", "gift"], "default": []},
+        "retry": {"max_attempts": 2},
+    }
+    player = Player(drawn("sales, gift", node))
+    player.start({"company": "x"})
+    player.finish("agent", {ROUTE: {"output": 1, "next_nodes": ["secret", "gift"]}})
+    player.ring()
+    note = [
+        {"op": "add", "path": "/nodes/-", "value": task("note")},
+        {"op": "add", "path": "/edges/-", "value": {"from": "gift", "to": "note"}},
+    ]
+    player.give(Patch(note, "agent agent", agent="agent"), "patch")
+    player.finish("agent", {ROUTE: {"output": 2, "next_nodes": ["gift"], "reasoning": "kind"}})
+    player.finish("gift", {"sent": True})
+    player.finish("note")
+    return player
+
+
 RECIPES: dict[str, Play] = {
     "order": order,
     "letters": letters,
@@ -135,4 +160,5 @@ RECIPES: dict[str, Play] = {
     "denied": denied,
     "migrated": migrated,
     "forked": forked,
+    "routed": routed,
 }

@@ -211,7 +211,8 @@ class AflBundle:
         return None
 
     async def close(self) -> None:
-        await asyncio.to_thread(self.telemetry.close)
+        if self.telemetry.listening:  # a sink may take its time; without any there is nobody to wait for
+            await asyncio.to_thread(self.telemetry.close)
 
 
 def _check_input(made: Prepared, workflow: Declaration, given: Any) -> None:

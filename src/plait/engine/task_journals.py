@@ -1,0 +1,32 @@
+"""Journals of attempts that workers on queues keep: what a worker is given of one, and what it may send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from plait.api.task import TaskFailure
+from plait.kernel import values
+from plait.kernel.errors import InvalidInput
+from plait.kernel.kernel import Kernel
+from plait.kernel.queued import QueuedTask
+
+
+async def past_of(kernel: Kernel, task: QueuedTask) -> tuple[list[Any], TaskFailure | None]:
+    """What the attempt has kept so far, and why the one before it failed."""
+    row = await kernel.store.run(task.run_id)
+    if row is None:
+        return [], None
+    tasks = (await kernel.peek(row)).state.tasks
+    journal, error = tasks.journal(task.token), tasks.last_error(task.token)
+    entries = [] if journal is None else [values.decode(each) for each in journal.entries]
+    return entries, None if error is None else TaskFailure.of(error)
+
+
+def read_as(given: Any, kind: Any, field: str) -> Any:
+    """What came as JSON, in the shape that it must have."""
+    try:
+        return msgspec.json.decode(values.encode(given), type=kind)
+    except msgspec.ValidationError as error:
+        raise InvalidInput("task.bad_entry", f"`{field}` can't be read", why=str(error)) from None
