@@ -76,9 +76,7 @@ def test_the_example_runs_by_itself(tmp_path: Path):
 
 
 def test_the_example_with_an_agent_runs_by_itself(tmp_path: Path):
-    ran = subprocess.run(
-        [sys.executable, "-m", "examples.order.agent"], cwd=tmp_path, env=environment(), capture_output=True, text=True
-    )
+    ran = run("examples.order.agent", cwd=tmp_path, env=environment())
     assert ran.returncode == 0, ran.stderr
     assert "a card, with thanks" in ran.stdout
 
