@@ -12,6 +12,7 @@ from plait.cli.leases import alive
 from plait.cli.options import read_edits
 from plait.cli.output import emit, table
 from plait.cli.run_view import line
+from plait.kernel.agent_totals import AgentTotals
 from plait.kernel.errors import ErrorInfo, InvalidInput
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis
@@ -95,3 +96,8 @@ def test_a_failure_is_told_with_its_parts_notes_and_cause():
 def test_a_node_without_a_path_whose_id_says_nothing_is_called_by_its_label():
     block = Node(id="1a72380258e6", kind="AndThen", label="andThen 1", status="completed", parent="32d76529307e")
     assert line(block, None, Millis(0)).plain.startswith("✓ andThen 1  AndThen")
+
+
+def test_a_price_that_is_not_known_is_said():
+    assert words.model_use(AgentTotals(2, 1234, None)) == "2 attempts, 1,234 tokens, cost unknown"
+    assert words.model_use(AgentTotals(1, 1, 0.0039)) == "1 attempt, 1 token, 0.003900 USD"

@@ -9,8 +9,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.agents.providers.wire_server import Said, WireServer, serving
 
+from .access import faults
 from .acting import dialog, open_run, toast
-from .browsing import shoot
+from .browsing import PHONE, shoot, sideways
 from .serving import Server
 
 
@@ -67,6 +68,10 @@ def test_each_turn_is_shown_as_it_happens_with_its_calls_and_the_approval_that_o
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         shoot(page, f"agents-{scheme}")
+    page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    shoot(page, "agents-phone")
+    assert sideways(page) == 0
+    assert faults(page) == []
 
 
 def test_an_unknown_price_a_denied_route_and_the_attempt_after_it_are_told(

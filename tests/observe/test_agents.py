@@ -20,7 +20,7 @@ async def test_tokens_cost_and_tool_calls_are_counted_by_workflow_node_and_model
     metrics, prices = Metrics(), {"m": {"input": 1.0, "output": 1.0}}
     models = {"m": ScriptedModel(SCRIPT)}
     async with Engine("memory:", models=models, prices=prices, observers=[metrics]) as engine:
-        handle = await engine.start(graph(GRAPH))
+        handle = await engine.start(graph(GRAPH), namespace="tea")
         await handle.result()
         text = (await metrics.render(engine)).decode()
         used = (await handle.agents()).agents[0]
@@ -29,6 +29,7 @@ async def test_tokens_cost_and_tool_calls_are_counted_by_workflow_node_and_model
     assert f"workflow_agent_cache_hits_total{{{labels}}} 1.0" in text
     assert 'workflow_agent_tool_calls_total{status="denied",tool="patch_workflow"} 1.0' in text
     [cost] = [line for line in text.splitlines() if line.startswith("workflow_agent_cost_usd_total{")]
+    assert cost.startswith('workflow_agent_cost_usd_total{model="m",namespace="tea",node="a",workflow="lead"}')
     assert float(cost.rpartition(" ")[2]) == pytest.approx(used.cost_usd)
 
 

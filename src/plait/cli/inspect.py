@@ -116,6 +116,7 @@ def _say(found: Picture, *, all: bool) -> None:
             ("started", words.clock(row.created_at)),
             ("ended", f"{words.clock(row.ended_at)}, after {words.duration(took(row, now))}" if row.ended_at else None),
             ("tried again", words.counted(row.past.reopened, "time") if row.past and row.past.reopened else None),
+            ("agents", words.model_use(view.agents) if view.agents is not None else None),
             ("deadline", words.clock(row.deadline) if row.deadline is not None else None),
             ("erased", _erasure(row)),
             ("input", _input(found, limit)),

@@ -6,7 +6,8 @@ from typing import Any
 
 from plait.kernel.cause import cause_of
 from plait.kernel.ids import Millis, caller_id
-from plait.kernel.store import NO_PAST, RunRow
+from plait.kernel.past import NO_PAST
+from plait.kernel.store import RunRow
 
 from . import words
 from .output import document
@@ -62,6 +63,7 @@ def run_document(row: RunRow, **more: Any) -> dict[str, Any]:
         forked_from=caller_id(row.past.source) if row.past is not None and row.past.source is not None else None,
         reopened=row.past.reopened or None if row.past is not None else None,
         partial=row.past.partial or None if row.past is not None else None,
+        agents=row.past.agents if row.past is not None else None,
         **more,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from plait.kernel.agent_totals import AgentTotals
 from plait.kernel.counted import counted as counted
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import Millis
@@ -82,6 +83,12 @@ def wait(reason: Reason) -> str:
     if reason.until is None:
         return text
     return f"{text} {'at' if reason.kind == 'retry' else 'until'} {clock(reason.until)}"
+
+
+def model_use(agents: AgentTotals) -> str:
+    """What agents used in a run. A price that is not known is no zero."""
+    cost = "cost unknown" if agents.cost_usd is None else f"{agents.cost_usd:.6f} USD"
+    return f"{counted(agents.attempts, 'attempt')}, {counted(agents.tokens, 'token')}, {cost}"
 
 
 def one_line(text: str) -> str:

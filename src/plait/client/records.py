@@ -17,6 +17,7 @@ from plait.kernel import approval as approvals
 from plait.kernel import store, values
 from plait.kernel.definitions import Plan
 from plait.kernel.ids import Millis, TaskToken, run_key, shard_of
+from plait.kernel.past import Past
 from plait.kernel.store import Line, RunRow
 from plait.kernel.values import ABSENT
 
@@ -48,11 +49,11 @@ def row_of(run: Run, output: Raw | None = None) -> RunRow:
     )
 
 
-def _past_of(run: Run) -> store.Past | None:
+def _past_of(run: Run) -> Past | None:
     if run.forked_from is None and not run.reopened and not run.partial and run.agents is None:
         return None
     source = None if run.forked_from is None else run_key(run.namespace, run.forked_from)
-    return store.Past(source, run.forked_at or 0, run.reopened, Millis(run.idle_ms), run.partial, run.agents)
+    return Past(source, run.forked_at or 0, run.reopened, Millis(run.idle_ms), run.partial, run.agents)
 
 
 def detail_row(detail: RunDetail) -> RunRow:

@@ -24,7 +24,8 @@ from plait.kernel.ids import Epoch, Millis, RunId, Seq, caller_id
 from plait.kernel.inputs import AnyInput, Cancel, Loaded, Message, Patch, Purpose, Resume
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
-from plait.kernel.store import InboxRow, Line, LogRow, Past, RunRow, Write
+from plait.kernel.past import Past
+from plait.kernel.store import InboxRow, Line, LogRow, RunRow, Write
 from plait.kernel.values import NULL
 from plait.kernel.view import Reason, RunStatus, RunView
 

@@ -14,8 +14,9 @@ from plait.kernel.events import RunCompleted, RunFailed
 from plait.kernel.ids import Epoch, caller_id
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
+from plait.kernel.past import NO_PAST
 from plait.kernel.run import Run
-from plait.kernel.store import NO_PAST, RunRow
+from plait.kernel.store import RunRow
 from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Pause, Phase, Reason, RunView
 

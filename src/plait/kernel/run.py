@@ -18,11 +18,12 @@ from .inputs import AnyInput, TimerFired
 from .limits import Limits
 from .machine import Machine, RunInfo
 from .notice import Notify, by_service
+from .past import NO_PAST, Past
 from .replies import refused
 from .snapshot_policy import policy_of
 from .snapshots import Base, SnapshotBody, Snapshots
 from .state import RunState
-from .store import NO_PAST, DeadLetter, Past, RunPatch, RunRow, Write
+from .store import DeadLetter, RunPatch, RunRow, Write
 from .task import Task
 from .unit_of_work import UnitOfWork
 from .view import Reason, RunStatus

@@ -17,10 +17,10 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Raw
 
-from .agent_totals import AgentTotals
 from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
+from .past import Past
 from .queued import Claim, QueuedTask, TaskQueues
 from .removal import Removals
 from .view import Phase, Reason, RunStatus
@@ -36,26 +36,6 @@ SUBJECT = "subject"
 def own_subject(run_id: RunId) -> str:
     """Of a run with personal values that belong to no named subject: it has a key of its own, to be destroyed."""
     return f"run:{caller_id(run_id)}"
-
-
-class Past(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What a run has behind it that its status does not say: most have nothing, and no past in their rows."""
-
-    source: RunId | None = None
-    """The run that it is a fork of."""
-    shared: int = 0
-    """How many events it took over from that run."""
-    reopened: int = 0
-    """How often it went on after it had ended."""
-    idle: Millis = Millis(0)
-    """How long it was ended in between."""
-    partial: bool = False
-    """It completed, but not all of its steps did."""
-    agents: AgentTotals | None = None
-    """As of the last time that its row was written."""
-
-
-NO_PAST = Past()
 
 
 class RunRow(msgspec.Struct, kw_only=True, gc=False):

@@ -1,4 +1,5 @@
-"""What agents use, by workflow, node and model, never by run: the metrics `workflow_agent_…`."""
+"""What agents use, by workflow, node and model, never by run: the metrics `workflow_agent_…`. Their cost is told by
+namespace too."""
 
 from __future__ import annotations
 
@@ -35,12 +36,12 @@ class AgentUse:
         self.tools: dict[Labels, float] = {}
         self.cache_hits: dict[Labels, float] = {}
 
-    def finished(self, workflow: str, event: AgentFinished) -> None:
+    def finished(self, namespace: str, workflow: str, event: AgentFinished) -> None:
         who, usage = (workflow, event.node_id, event.model), event.usage
         for kind, number in (("input", usage.input), ("output", usage.output), ("cached", usage.cached)):
             _add(self.tokens, (*who, kind), number)
         if event.cost_usd is not None:
-            _add(self.cost, who, event.cost_usd)
+            _add(self.cost, (namespace, *who), event.cost_usd)
         _add(self.cache_hits, who, event.cache_hit)
 
     def journaled(self, event: TaskJournaled) -> None:
@@ -54,7 +55,7 @@ def families(use: AgentUse) -> Iterator[Metric]:
     who = ["workflow", "node", "model"]
     tokens = "Tokens that language models used; cached ones are part of the input."
     yield _family("tokens", tokens, [*who, "kind"], use.tokens)
-    yield _family("cost_usd", "What they cost, as far as prices are known.", who, use.cost)
+    yield _family("cost_usd", "What they cost, as far as prices are known.", ["namespace", *who], use.cost)
     yield _family("tool_calls", "Tool calls of agents.", ["tool", "status"], use.tools)
     yield _family("cache_hits", "Attempts of agents that a provider's cache served in part.", who, use.cache_hits)
 

@@ -105,7 +105,7 @@ class Counters(Observer):
             elif kind is TaskLate:
                 self.late += 1
             elif isinstance(event, AgentFinished):
-                self.agents.finished(run.definition, event)
+                self.agents.finished(run.namespace, run.definition, event)
             elif isinstance(event, TaskJournaled):
                 self.agents.journaled(event)
             elif kind is TokenRejected or hasattr(kind, "flow"):

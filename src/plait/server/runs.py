@@ -20,7 +20,8 @@ from plait.kernel.bundle import Reference
 from plait.kernel.cause import cause_of
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
-from plait.kernel.store import NO_PAST, RunFilter, RunRow, ShownStatus
+from plait.kernel.past import NO_PAST
+from plait.kernel.store import RunFilter, RunRow, ShownStatus
 
 from .call import Call
 from .dispatch import namespace_of

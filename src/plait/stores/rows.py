@@ -12,7 +12,8 @@ from plait.kernel import values
 from plait.kernel.approval import Approval, ApprovalChange, ApprovalFilter, Delegation, Escalation, Vote
 from plait.kernel.errors import Damaged, ErrorInfo
 from plait.kernel.ids import Millis, RunId, caller_id
-from plait.kernel.store import DeadLetter, InboxRow, Line, Past, Record, RunPatch, RunRow, Taken
+from plait.kernel.past import Past
+from plait.kernel.store import DeadLetter, InboxRow, Line, Record, RunPatch, RunRow, Taken
 from plait.kernel.values import ABSENT
 from plait.kernel.view import Reason, RunStatus
 

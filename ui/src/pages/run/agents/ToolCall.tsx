@@ -1,6 +1,7 @@
 /** One tool call of a turn: what was asked, what came back, and what it waits for. */
 
 import type { AgentToolCall } from "../../../api/schema";
+import { CodeText } from "../../../components/CodeText";
 import { span } from "../../../components/format";
 import { Icon } from "../../../components/Icon";
 import { Json } from "../../../components/Json";
@@ -26,7 +27,9 @@ export function ToolCall({ call }: { call: AgentToolCall }) {
         {call.error ? (
           <div className="stack tight">
             <h4>{call.status === "denied" ? "Why it was denied" : "Error"}</h4>
-            <p className="agent-error">{call.error}</p>
+            <p className="agent-error">
+              <CodeText text={call.error} />
+            </p>
           </div>
         ) : (
           <Value title="Result" value={call.at === undefined ? undefined : call.result} tool={call.tool} />
