@@ -67,12 +67,15 @@ async def test_a_hundred_agents_at_once_stay_within_the_budget_of_the_day():
 
 async def test_what_was_spent_before_a_restart_counts(tmp_path: Any):
     url = f"sqlite:///{tmp_path}/plait.db"
-    for _ in range(2):
+
+    async def spend() -> tuple[list[str], int]:
         meter = Meter(1_500)
         async with Engine(url, models={"m": meter}) as engine:
             await engine.policies.set({"agents": {"max_tokens_per_day": 3_000}})
-            found = await errors(engine, {"nodes": [node(max_tokens=100)]})
-    assert (found, meter.used) == (["agent.budget_exceeded"], 0)
+            return await errors(engine, {"nodes": [node(max_tokens=100)]}), meter.used
+
+    assert await spend() == ([""], 1_500)
+    assert await spend() == (["agent.budget_exceeded"], 0)
 
 
 async def test_a_budget_in_usd_needs_a_price():

@@ -44,6 +44,7 @@ async def test_each_turn_is_a_span_under_that_of_its_attempt():
     spans = exporter.get_finished_spans()
     turns = [span for span in spans if span.name == "agent.turn"]
     [work] = [span for span in spans if span.name == "node.execute"]
+    assert work.context is not None
     assert [(span.attributes or {})["plait.turn"] for span in turns] == [1, 2]
     assert {span.parent.span_id for span in turns if span.parent} == {work.context.span_id}
     facts = turns[0].attributes or {}

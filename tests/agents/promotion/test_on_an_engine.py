@@ -40,7 +40,7 @@ async def test_an_agent_finds_and_calls_a_promoted_tool() -> None:
 
     async with Engine("memory:", models={"m": ScriptedModel(lambda request: turn(request))}) as engine:
         for key in ("a", "b"):
-            await engine._agents.promotions.used("default", STEPS, key)  # pyright: ignore[reportPrivateUsage]
+            await engine.agents.promotions.used("default", STEPS, key)
         (made,) = await engine.tools.list()
 
         def turn(request: Any) -> Any:

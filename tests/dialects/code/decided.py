@@ -31,7 +31,18 @@ from plait.kernel.advance import advance
 from plait.kernel.approval import Approval
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Epoch, Ids, Millis, RunId, TaskToken
-from plait.kernel.inputs import AnyInput, Cancel, Continue, Loaded, Message, Resume, Start, TaskResult, TimerFired
+from plait.kernel.inputs import (
+    AnyInput,
+    Cancel,
+    Continue,
+    Loaded,
+    Message,
+    Resume,
+    Start,
+    Suspend,
+    TaskResult,
+    TimerFired,
+)
 from plait.kernel.limits import Limits
 from plait.kernel.machine import RunInfo
 from plait.kernel.run import Run
@@ -167,7 +178,7 @@ class DecidedRun:
         self._clear_timer(token)
         self._timers[token] = self._decider.clock.call_later((due - self._now) / 1000, ring)
 
-    def _report(self, _: RunId, result: TaskResult) -> None:
+    def _report(self, _: RunId, result: TaskResult | Suspend) -> None:
         self.give(result)
 
     def _fresh(self, ids: Ids) -> Run:

@@ -24,7 +24,7 @@ from plait.egress import Egress, EgressSettings
 from plait.kernel import values
 from plait.kernel.clock import SystemClock
 from plait.kernel.ids import Millis, RunId, TaskToken
-from plait.kernel.inputs import TaskResult
+from plait.kernel.inputs import Suspend, TaskResult
 from plait.kernel.machine import RunInfo
 from plait.kernel.task import Attempt, Executor, Policy, Task
 from plait.scripts.languages import Languages
@@ -63,7 +63,7 @@ class Rig:
 
     async def do(self, task: Task, run: RunInfo = RUN) -> tuple[TaskResult, list[str]]:
         """Lets the local worker do a task, once."""
-        ended: asyncio.Future[TaskResult] = asyncio.get_running_loop().create_future()
+        ended: asyncio.Future[TaskResult | Suspend] = asyncio.get_running_loop().create_future()
         lines: list[str] = []
         self.worker.start(
             Attempt(
@@ -75,7 +75,9 @@ class Rig:
                 lambda _, level, text: lines.append(f"{level}: {text}"),
             )
         )
-        return await ended, lines
+        result = await ended
+        assert isinstance(result, TaskResult)
+        return result, lines
 
     async def work(self, step: Step | StepBuilder, run: RunInfo = RUN, token: str = TOKEN, **inputs: Any) -> Done:
         """Does the work of a step for these inputs, by inner name."""
