@@ -214,6 +214,23 @@ async def delegated(ctx: Context) -> list[Any]:
     return [verdict.approved, verdict.by]
 
 
+@workflow
+async def tallied(ctx: Context, total: int) -> int:
+    """Adds what it is told to, says how much it is, and begins anew once."""
+    added: list[int] = []
+
+    async def add(ctx: Context, number: int) -> int:
+        added.append(await ctx.step("check", lambda: number))
+        ctx.publish("total", total + sum(added))
+        return total + sum(added)
+
+    ctx.on_update("add", add)
+    await ctx.listen("enough")
+    if total:
+        return total + sum(added)
+    ctx.continue_as_new(sum(added))
+
+
 @tool(needs_approval=True)
 def grant(percent: int) -> str:
     """Grants a discount."""
@@ -239,6 +256,7 @@ def models() -> dict[str, Model]:
 DEFINITIONS = [
     advised,
     grant,
+    tallied,
     everything,
     countersigned,
     chatting,

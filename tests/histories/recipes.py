@@ -166,6 +166,16 @@ async def advised(s: Sim) -> SimRun:
     return await _ended(s, run)
 
 
+async def tallied(s: Sim) -> SimRun:
+    """Updates, published values, and a run that continues as new."""
+    run = await s.start(flows.tallied, 0, id="tallied")
+    for number in (3, 4):
+        await run.update("add", number, id=f"add-{number}")
+        await run.message("enough")
+        await s.settle()
+    return await _ended(s, run)
+
+
 RECIPES: dict[str, Recipe] = {
     "everything": everything,
     "countersigned": countersigned,
@@ -186,6 +196,7 @@ RECIPES: dict[str, Recipe] = {
     "rejected": rejected,
     "delegated": delegated,
     "advised": advised,
+    "tallied": tallied,
 }
 
 

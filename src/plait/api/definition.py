@@ -99,10 +99,6 @@ class DeleteDefinition(Scoped, frozen=True, kw_only=True):
     """The version that the name must mean now; refused with 412 if it does not."""
 
 
-class DeletedDefinition(Shape, frozen=True, kw_only=True):
-    name: str
-
-
 class NewDefinition(Body, frozen=True, kw_only=True):
     dialect: DialectName
     name: Name | None = None

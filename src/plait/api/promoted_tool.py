@@ -22,7 +22,3 @@ class PromotedTool(Shape, frozen=True, kw_only=True):
 class PromotedTools(Shape, frozen=True, kw_only=True):
     tools: list[PromotedTool]
     """The oldest first."""
-
-
-class RemovedTool(Shape, frozen=True, kw_only=True):
-    name: str

@@ -44,6 +44,12 @@ class Accepted(Shape, frozen=True, kw_only=True):
     id: str
 
 
+class Deleted(Shape, frozen=True, kw_only=True):
+    """What was known by this name is not offered any more."""
+
+    name: str
+
+
 def label_pair(text: Label) -> tuple[str, str]:
     """A label in a query as key and value."""
     key, _, value = text.partition(":")

@@ -10,9 +10,9 @@ from plait.api.definition import (
     DefinitionDiff,
     DefinitionList,
     DefinitionVersion,
-    DeletedDefinition,
     SavedVersion,
 )
+from plait.api.shape import Deleted
 from plait.api.transport import Transport
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
@@ -90,7 +90,7 @@ class RemoteDefinitions:
         """Nobody sees or starts what is saved as `name` any more. Runs that exist go on. To save it again brings it
         back. With `expected`, only if that is the version that the plain name means."""
         query = {"namespace": namespace, "expected": expected}
-        await self._transport.delete(self._path(name), DeletedDefinition, query)
+        await self._transport.delete(self._path(name), Deleted, query)
 
     # -- tags ----------------------------------------------------------------------------------------------------
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from plait.agents.promotion.tool_list import PROMOTED_TOOL
 from plait.agents.promotion.tool_log import PromotedTool as Promoted
-from plait.api.promoted_tool import PromotedTool, PromotedTools, RemovedTool
+from plait.api.promoted_tool import PromotedTool, PromotedTools
 from plait.api.route import Answer, Reply, Route
-from plait.api.shape import Scoped
+from plait.api.shape import Deleted, Scoped
 
 from .call import Call
 
@@ -19,7 +19,7 @@ async def list_tools(call: Call[Scoped, None]) -> Answer:
 async def remove_tool(call: Call[Scoped, None]) -> Answer:
     name = call.params["name"]
     await call.host.engine.tools.of(call.namespace).remove(name)
-    return Answer(RemovedTool(name=name))
+    return Answer(Deleted(name=name))
 
 
 def shown(tool: Promoted) -> PromotedTool:
@@ -45,7 +45,7 @@ ROUTES = (
         summary="Take a promoted tool away for good; its pipeline is not promoted again",
         handler=remove_tool,
         query=Scoped,
-        replies=(Reply(200, RemovedTool, "Removed."),),
+        replies=(Reply(200, Deleted, "Removed."),),
         noun=PROMOTED_TOOL,
     ),
 )

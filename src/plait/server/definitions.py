@@ -13,7 +13,6 @@ from plait.api.definition import (
     DefinitionDiff,
     DefinitionList,
     DefinitionVersion,
-    DeletedDefinition,
     DeleteDefinition,
     ListDefinitions,
     PatchDefinition,
@@ -25,7 +24,7 @@ from plait.api.definition import (
     UploadText,
 )
 from plait.api.route import Answer, Fault, Reply, Route
-from plait.api.shape import Scoped
+from plait.api.shape import Deleted, Scoped
 from plait.kernel.definitions import Description
 from plait.kernel.errors import NotFound, Stale
 
@@ -93,7 +92,7 @@ async def patch(call: Call[Scoped, PatchDefinition]) -> Answer:
 async def delete(call: Call[DeleteDefinition, None]) -> Answer:
     name, definitions = call.params["name"], call.host.engine.definitions
     await _known(name, definitions.delete(name, call.namespace, expected=call.query.expected))
-    return Answer(DeletedDefinition(name=name))
+    return Answer(Deleted(name=name))
 
 
 async def tag(call: Call[Scoped, TagVersion]) -> Answer:
@@ -246,7 +245,7 @@ ROUTES = (
         summary="Delete a saved definition; its runs go on, and its versions can still be read",
         handler=delete,
         query=DeleteDefinition,
-        replies=(Reply(200, DeletedDefinition, "Deleted; to save it again brings it back."),),
+        replies=(Reply(200, Deleted, "Deleted; to save it again brings it back."),),
         faults=(STALE, Fault(422, "definitions.not_deletable", "It is code, which nobody has saved.")),
         noun=DEFINITION,
     ),

@@ -2,7 +2,7 @@
 
 import { api } from "../../api/client";
 import { withQuery } from "../../api/namespace";
-import type { DeletedDefinition } from "../../api/schema";
+import type { Deleted } from "../../api/schema";
 import type { Definition } from "../../api/types";
 import { useRequest } from "../../api/use-request";
 import { Button } from "../../components/Button";
@@ -18,7 +18,7 @@ export function DeleteDefinition({ definition, onClose }: { definition: Definiti
   const path = withQuery(`/definitions/${encodeURIComponent(name)}`, { expected: saved });
   const submit = () =>
     send(async () => {
-      await api.delete<DeletedDefinition>(path);
+      await api.delete<Deleted>(path);
       toast({ kind: "ok", text: `Deleted ${name}` });
       navigate("/definitions");
     });
