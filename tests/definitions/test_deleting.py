@@ -96,3 +96,14 @@ async def test_a_snapshot_knows_what_was_deleted() -> None:
         for number in range(250):  # a snapshot is taken now and then
             await definitions.tag("kept", f"t{number}", "1")
         assert [each.name for each in await here.process().list()] == ["kept"]
+
+
+async def test_a_definition_says_which_version_is_saved_and_code_has_none() -> None:
+    async with place() as here:
+        definitions = here.process(code("order"))
+        for number in (1, 2):
+            await definitions.save("graph", "orders", {"n": number})
+        assert ((await definitions.get("orders")).saved, (await definitions.get("order")).saved) == ("2", "")
+        await definitions.tag("orders", "main", "1")
+        saved = (await definitions.get("orders")).saved
+        await definitions.delete("orders", expected=saved)

@@ -40,3 +40,8 @@ test("a run of a program has the tree of its steps, and its text beside the grap
   expect(details.iteration).toBe(3);
   expect(hasTab("tree", detailsOf({}))).toBe(false);
 });
+
+test("agents have a tab as soon as one has begun", () => {
+  expect(hasTab("agents", detailsOf({ agents: { attempts: 1, cost_usd: 0 } }))).toBe(true);
+  expect(hasTab("agents", detailsOf({}))).toBe(false);
+});

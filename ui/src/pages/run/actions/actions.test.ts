@@ -3,7 +3,14 @@ import type { Node, Run } from "../../../api/types";
 import { curl, py, sh } from "../../../components/copy";
 import { parseJson } from "../../../components/parse-json";
 import { completionEvent } from "./completion-event";
-import { cancelRequest, compensateRequest, forkRequest, messageRequest, retryRequest } from "./requests";
+import {
+  cancelRequest,
+  compensateRequest,
+  forkRequest,
+  messageRequest,
+  retryRequest,
+  turnForkRequest,
+} from "./requests";
 
 const run: Run = {
   id: "o-1",
@@ -55,6 +62,13 @@ test("a fork names its place, its edits and its id", () => {
   expect(action.cli).toBe(`plait fork o-1 --at 12 --set 'price={"cents":5,"ok":true}' --id o-2`);
   expect(action.python).toContain('fork = await run.fork(at=12, edits={"price": {"cents": 5, "ok": True}}, id="o-2")');
   expect(action.body).toEqual({ at: 12, edits: { price: { cents: 5, ok: true } }, id: "o-2" });
+});
+
+test("a turn is asked anew right before its reply, with what is given and nothing else", () => {
+  const action = turnForkRequest(run, "qualify", 12, { model: "slow", prompt: " " });
+  expect(action.body).toEqual({ at: 11, edits: { agents: { qualify: { model: "slow" } } }, id: undefined });
+  expect(action.cli).toBe(`plait fork o-1 --at 11 --set 'agents={"qualify":{"model":"slow"}}'`);
+  expect(turnForkRequest(run, "qualify", 12, {}).body?.edits).toBeUndefined();
 });
 
 test("a message of null needs no body on the command line", () => {
