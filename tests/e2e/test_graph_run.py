@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from .acting import dialog, node, open_run, toast
+from .acting import act, dialog, node, open_run, toast
 from .browsing import Watch
 from .drawing import BILL, card, choose, lines, problems, save, save_with
 from .serving import Server
@@ -31,6 +31,18 @@ def test_tokens_are_drawn_where_they_are_and_listed_in_order(page: Page, server:
     assert path.get_by_role("button").all_inner_texts() == ["total", "boss", "large"]
     path.get_by_role("button", name="large").click()
     expect(page.get_by_role("complementary", name="Node large")).to_be_visible()
+
+
+def test_a_run_is_forked_at_a_node(page: Page, server: Server, name: str) -> None:
+    _begin(server, name)
+    open_run(page, name)
+    act(page, "Fork")
+    box = dialog(page, "Fork this run")
+    box.get_by_label("Re-run from").select_option("large")
+    box.get_by_label("ID of the new run").fill(f"{name}-fork")
+    box.get_by_role("button", name="Fork", exact=True).click()
+    expect(page.get_by_role("heading", level=1, name=f"{name}-fork")).to_be_visible()
+    server.waits(f"{name}-fork", "join")
 
 
 def test_a_run_is_patched_in_flight_and_the_patch_undone(page: Page, server: Server, watch: Watch, name: str) -> None:

@@ -459,6 +459,7 @@ class ToyBundle:
     events: Any = ToyEvent
     rewinds = False
     edits_agents = False
+    edits_outputs = False
     numbering: Numbering = "count"
     surface = ""
 

@@ -27,8 +27,8 @@ from .shape import (
     Text,
 )
 
-Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind", "edit_agents"]
-"""`edit_agents`: a fork takes other prompts and models of agents as edits."""
+Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "rewind", "edit_agents", "edit_outputs"]
+"""`edit_agents`: a fork takes other prompts and models of agents as edits. `edit_outputs`: other outputs of nodes."""
 
 _STATUS = "(running|waiting|working|blocked|completed|failed|cancelled)"
 MAX_DEADLINE_MS = 100 * 366 * 86_400_000

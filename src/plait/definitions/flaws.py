@@ -37,9 +37,9 @@ class Summary(msgspec.Struct, frozen=True):
 
 def summary(code: str, notes: Sequence[Note]) -> Summary:
     first, *others = notes
-    more = f"(and {len(others)} more)" if others else ""
-    fix = " ".join(part for part in (first.fix, more) if part)
-    return Summary(first.what, fix, [note.flaw(code) for note in notes])
+    more = f" (and {len(others)} more)" if others else ""
+    what, fix = (first.what, first.fix + more) if first.fix else (first.what + more, "")
+    return Summary(what, fix, [note.flaw(code) for note in notes])
 
 
 class InvalidDefinition(InvalidInput):

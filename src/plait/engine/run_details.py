@@ -153,4 +153,6 @@ def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
         found.remove("rewind")
     if bundle.edits_agents and run.state.agents is not None:
         found.append("edit_agents")
+    if bundle.edits_outputs:
+        found.append("edit_outputs")
     return found

@@ -160,6 +160,8 @@ class Bundle(Protocol):
     """Whether its runs can be taken back to an earlier place."""
     edits_agents: bool
     """Whether a fork takes other settings of agents: `{"agents": {node: {"prompt", "instructions", "model"}}}`."""
+    edits_outputs: bool
+    """Whether a fork takes other outputs of what is done: `{node: value}`."""
     numbering: Numbering
     """How versions of its saved definitions are called."""
     surface: str

@@ -315,3 +315,21 @@ async def test_a_node_with_a_queue_is_done_by_a_worker(url: str) -> None:
         finally:
             worker.stop()
             await working
+
+
+async def test_a_fork_does_a_node_again_and_takes_other_outputs_as_the_page_sends_them() -> None:
+    definition = drawn("A > B > C", *(task(id, config={"handler": "double"}) for id in "ABC"))
+    async with Engine("memory:", definitions=[double]) as engine:
+        handle = await engine.start(graph(definition), {"n": 1})
+        assert await handle.result() == {"C": {"n": 8}}
+        again = await handle.fork("B", id="again")
+        assert await again.result() == {"C": {"n": 8}}
+        types = [(event.type, event.data.get("node_id")) for event in await again.events()]
+        forked = types.index(("graph.forked", None))
+        assert [node for type, node in types[:forked] if type == "node.consumed"] == ["A"]
+        assert [node for type, node in types[forked:] if type == "node.consumed"] == ["B", "C"]
+        done = [event.seq for event in await handle.events() if event.data.get("node_id") == "B"]
+        other = await handle.fork(done[-1], {"B": {"n": 50}}, id="other")
+        assert await other.result() == {"C": {"n": 100}}
+        with pytest.raises(InvalidInput, match="node 'Z' has not begun"):
+            await handle.fork("Z")

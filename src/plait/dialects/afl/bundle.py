@@ -47,6 +47,7 @@ class AflBundle:
     events: Any = AflEvent
     rewinds = False
     edits_agents = False
+    edits_outputs = False
     numbering: Numbering = "count"
     surface = "plait.dialects.afl.surface"
 

@@ -46,6 +46,7 @@ class CodeBundle:
     events: Any = CodeEvent
     rewinds = True
     edits_agents = False
+    edits_outputs = True
     numbering: Numbering = "count"
     surface = "plait.dialects.code.surface"
 

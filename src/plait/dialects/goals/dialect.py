@@ -38,6 +38,7 @@ class GoalsDialect:
     events: Any = GoalsEvent
     rewinds = False
     edits_agents = False
+    edits_outputs = False
     numbering: Numbering = "count"
     surface = "plait.dialects.goals.surface"
     executors: Sequence[Executor] = ()

@@ -42,6 +42,7 @@ class GraphBundle(DataBundle[GraphMachine]):
     events: Any = GraphEvent
     rewinds = False
     edits_agents = True
+    edits_outputs = True
     numbering: Numbering = "minor"
     surface = "plait.dialects.graph.surface"
 

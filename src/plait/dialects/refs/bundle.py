@@ -42,6 +42,7 @@ class RefsBundle(DataBundle[RefsMachine]):
     events: Any = RefsEvent
     rewinds = False
     edits_agents = False
+    edits_outputs = False
     numbering: Numbering = "count"
     surface = "plait.dialects.refs.surface"
     feeds: Mapping[str, Retell] = {compat_feed.FEED: compat_feed.compat, call_feed.FEED: call_feed.calls}

@@ -315,7 +315,7 @@ def test_a_dead_letter_of_a_caught_step_cannot_be_retried():
 # -- fork --------------------------------------------------------------------------------------------------------------
 
 
-def forked(source: Player, at: int | None = None, **edits: Any) -> Player:
+def forked(source: Player, at: int | str | None = None, **edits: Any) -> Player:
     plan = source.bundle.fork(source.machine, at, edits)
     fork = Player(source.source, source.workflow, run_id=RunId("fork"))
     rows: list[dict[str, Any]] = []
@@ -358,3 +358,13 @@ def test_a_fork_rounds_down_to_the_end_of_an_iteration():
         player.bundle.fork(player.machine, 9_999, {})
     with pytest.raises(InvalidInput):
         player.bundle.fork(player.machine, end, {"steps": {}})
+
+
+def test_a_fork_does_a_step_again():
+    player = body("q = Ask(x = 1) r = Ask(x = q.n) yield W(n = r.n)").start()
+    player.finish("q", {"n": 2})
+    player.finish("r", {"n": 3})
+    assert forked(player, "r").open == {"r": {"x": 2}}
+    assert forked(player, "q").open == {"q": {"x": 1}}
+    with pytest.raises(InvalidInput, match="there is no step 'z'"):
+        forked(player, "z")

@@ -20,7 +20,7 @@ _PARTS = ("input", "results")
 
 
 def fork(run: AflRun, source: RunId, at: int | str | None, edits: Mapping[str, Any]) -> ForkPlan:
-    """`at` is the number of an event, rounded down to the end of an iteration."""
+    """`at` is the number of an event, rounded down to the end of an iteration, or a step that it does again."""
     if unknown := [key for key in edits if key not in _PARTS]:
         raise InvalidInput("kernel.bad_edit", f"edits have no part '{unknown[0]}'", fix='use "input" or "results"')
     if "input" in edits:
@@ -38,7 +38,7 @@ def _rounded(run: AflRun, at: int | str | None) -> int:
     ends, state = run.state.iterations_at, run.state
     last = state.end_seq - 1 if state.end_seq else state.seq
     if isinstance(at, str):
-        raise InvalidInput("kernel.bad_fork", f"'{at}' is no event", fix=f"use the number of one, up to {last}")
+        return _before(run, at)
     wanted = last if at is None else at
     if not 1 <= wanted <= state.seq:
         raise InvalidInput("kernel.bad_fork", f"there is no event {wanted}", fix=f"use 1 to {last}")
@@ -46,6 +46,14 @@ def _rounded(run: AflRun, at: int | str | None) -> int:
     while place and at is None and state.end_seq and ends[place - 1] >= last:
         place -= 1  # the iteration that ended it is done again
     return ends[place - 1] if place else 1
+
+
+def _before(run: AflRun, step: str) -> int:
+    """The end of the iteration before the one that created a step."""
+    for id, node in run.nodes.items():
+        if step in (id, path_of(node)):
+            return run.state.iterations_at[node.record.created_in - 2] if node.record.created_in > 1 else 1
+    raise InvalidInput("kernel.bad_fork", f"there is no step '{step}'", fix="name one that has begun, or an event")
 
 
 def _open_event(run: AflRun, path: str, upto: int) -> str:

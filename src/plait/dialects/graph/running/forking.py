@@ -43,12 +43,15 @@ def fork(
     topologies: Topologies,
     check: Callable[[Topology], None],
 ) -> ForkPlan:
-    """`check` refuses a graph that names what is not there."""
+    """`at` is the number of the last event that it shares, or a node that it does again. `check` refuses a graph that
+    names what is not there."""
     state = run.state
     last = state.end_seq - 1 if state.end_seq else state.seq
-    upto = last if at is None else at
-    if not isinstance(upto, int) or not 1 <= upto <= state.seq:
+    upto = last if at is None else _arrival(run, at) if isinstance(at, str) else at
+    if not 1 <= upto <= state.seq:
         raise InvalidInput("kernel.bad_fork", f"there is no event {upto}", fix=f"use 1 to {last}")
+    if edits and all(node in state.context for node in edits):  # outputs of nodes, as other dialects take them
+        edits = {"outputs": edits}
     if unknown := [key for key in edits if key not in _EDITS]:
         fix = 'use {"outputs": {node: value}, "operations": [...], "agents": {node: {"prompt": ..., "model": ...}}}'
         raise InvalidInput("kernel.bad_edit", f"edits have no part '{unknown[0]}'", fix=fix)
@@ -63,3 +66,11 @@ def fork(
         check(topologies.patched(state.definition, operations))
     given = {node: values.decode(values.encode(value)) for node, value in outputs.items()}
     return ForkPlan(upto, GraphForked(caller_id(source), upto, given, operations))
+
+
+def _arrival(run: GraphRun, node: str) -> int:
+    """The event that made a node begin, the last time."""
+    found = run.state.arrivals.get(node)
+    if found is None:
+        raise InvalidInput("kernel.bad_fork", f"node '{node}' has not begun", fix="name one that has, or an event")
+    return found

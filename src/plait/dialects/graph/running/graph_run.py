@@ -76,6 +76,7 @@ class GraphRun:
         """A new token: it waits at a join, or its node begins."""
         state, plan = self.state, self.plan.nodes[token.node]
         state.tokens[token.id] = token
+        state.arrivals[token.node] = state.seq
         if self.plan.joins:
             self.positions.add(plan.place, token.loops)
             if plan.joins and not token.back:

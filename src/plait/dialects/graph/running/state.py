@@ -189,6 +189,8 @@ class GraphState(msgspec.Struct, omit_defaults=True):
     approvals: dict[str, OpenApproval] = {}
     context: dict[str, NodeRecord] = {}
     messages: dict[str, list[Raw]] = {}
+    arrivals: dict[str, int] = {}
+    """The event with which the last token came to a node."""
     done: list[Done] = []
     path: list[PathStep] = []
     choices: dict[str, Choice] = {}

@@ -13,7 +13,7 @@ import { canFork, type ForkAsked, ForkForm } from "./ForkForm";
 
 export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
   const { asked } = props;
-  const { run, view, seq } = props.detail;
+  const { run, view, seq, actions } = props.detail;
   const [editing, setEditing] = useState(false);
   const [edited, setEdited] = useState<Node | undefined>(asked.node);
   const [text, setText] = useState(() => JSON.stringify(asked.node?.output ?? null, null, 2));
@@ -31,7 +31,7 @@ export function OutputFork(props: ActionProps & { asked: ForkAsked }) {
   };
   return (
     <ForkForm {...props} at={editing ? (closing ?? null) : undefined} edits={ready ? { edits } : undefined}>
-      {completed.length > 0 && (
+      {actions.includes("edit_outputs") && completed.length > 0 && (
         <CheckField
           label="Change the output of a completed node"
           hint={anywhere ? "The new run continues right after that node." : undefined}
