@@ -110,7 +110,7 @@ class CompleteTask(Body, frozen=True, kw_only=True):
     """The worker had it from before, of a task with the same `memo` and equal arguments."""
 
 
-class TaskFailure(Body, frozen=True, kw_only=True):
+class TaskFailure(Body, frozen=True, kw_only=True, omit_defaults=True):
     message: Annotated[str, Meta(min_length=1, max_length=10_000)]
     code: Annotated[str, Meta(min_length=1, max_length=200)] = "task.failed"
     kind: Annotated[str, Meta(max_length=200)] = "error"
