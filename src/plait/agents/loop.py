@@ -22,18 +22,18 @@ from plait.kernel.task_inputs import ROUTE, AgentInput
 
 from . import prompt
 from .answer import BadAnswer, read_answer
-from .booking import Booking
-from .budgets import Claim, Limited
+from .booking import Booking, Spender
+from .budgets import Claim
 from .conversation import Conversation
 from .entries import AnyEntry, Begun, Ended, FedBack, Replied, ToolDone, Waiting
 from .failure import AgentFailure, model_failure
 from .model import Model, ModelError, ModelReply, ModelRequest, ToolCall
+from .rights import allowed_tools
 from .services import AgentServices
 from .time_limit import within
 from .tokens import tokens_of
 from .tool_calls import Outcome, ToolCalls, Wanted
-from .tools.built_in import DEFAULT_TOOLS, OFFERED
-from .tools.names import AllowedTools
+from .tools.built_in import OFFERED
 from .tools.tool import ToolUse
 from .tools.toolbox import Offer
 from .turn_key import TurnKey
@@ -77,11 +77,11 @@ class AgentLoop:
     async def _prepare(self) -> None:
         """What stays the same for the whole attempt."""
         policy = await self._services.policy(self._namespace)
-        lists = (*self._wanted.limits, *(() if policy.allowed_tools is None else (policy.allowed_tools,)))
+        allowed = allowed_tools(self._wanted, policy.allowed_tools)
         self._budget_of_day = policy.budget
-        offer = await self._offer(lists)
+        offer = await self._offer(allowed)
         self._tools = (*OFFERED, *offer.offered)
-        self._calls = ToolCalls(self._wanted, self._services, offer, self._references(lists))
+        self._calls = ToolCalls(self._wanted, self._services, offer, allowed)
         if self._is_new():
             await self._begin(offer)
 
@@ -93,14 +93,9 @@ class AgentLoop:
         now = self._wanted.model, prompt.hash_of(self._beginning)
         return self._talk.waiting is None and (begun.model, begun.prompt_hash) != now
 
-    async def _offer(self, lists: tuple[tuple[str, ...], ...]) -> Offer:
-        begun, allowed = self._talk.begun, self._references(lists)
+    async def _offer(self, allowed: list[str]) -> Offer:
+        begun = self._talk.begun
         return await self._services.toolbox.offer(self._namespace, allowed, None if begun is None else begun.tools)
-
-    def _references(self, lists: tuple[tuple[str, ...], ...]) -> list[str]:
-        """Of the tools that are allowed: named by the node, and in each of the other lists."""
-        named = DEFAULT_TOOLS if self._wanted.tools is None else self._wanted.tools
-        return [name for name in named if all(name in AllowedTools(each) for each in lists)]
 
     async def _begin(self, offer: Offer) -> None:
         size = prompt.size_of(self._beginning)
@@ -116,6 +111,7 @@ class AgentLoop:
             self._beginning[-1].content if kept else None,
             self._wanted.instructions if kept else "",
             self._wanted.execution,
+            self._attempt.number,
         )
         await self._keep(begun, turn=self._talk.turn + 1)
         if size > prompt.MOST_BYTES:
@@ -193,7 +189,7 @@ class AgentLoop:
         left = self._deadline - self._clock.monotonic()
         if left <= 0:
             raise self._too_long()
-        key = TurnKey(self._attempt.run_id, wanted.node_id, wanted.execution, self._attempt.number, turn)
+        key = TurnKey(self._attempt.run_id, wanted.node_id, wanted.execution, self._number, turn)
         return ModelRequest(
             model=wanted.model,
             messages=[*self._beginning, *self._talk.said],
@@ -206,6 +202,12 @@ class AgentLoop:
             key=key.text(),
         )
 
+    @property
+    def _number(self) -> int:
+        """Of the attempt that began the conversation: whoever goes on with it asks under the same keys."""
+        begun = self._talk.begun
+        return (begun.attempt if begun is not None else 0) or self._attempt.number
+
     def _too_long(self) -> AgentFailure:
         text = f"`{self._label}` took longer than {self._wanted.timeout:g} s"
         return AgentFailure("agent.timeout", text, retryable=True)
@@ -216,31 +218,8 @@ class AgentLoop:
         return Claim(size + request.max_tokens, None if price is None else price.most(size, request.max_tokens))
 
     async def _reserve(self, claim: Claim) -> Booking:
-        services = self._services
-        own = await services.budgets.reserve(claim, self._limited())
-        try:
-            day = None
-            if services.daily is not None:
-                day = await services.daily.reserve(self._namespace, self._budget_of_day, claim)
-        except BaseException:
-            own.release()
-            raise
-        return Booking(own, day)
-
-    def _limited(self) -> tuple[Limited, ...]:
-        run_id, wanted, services = self._attempt.run_id, self._wanted, self._services
-        found = (
-            Limited(
-                "node",
-                f"node/{run_id}/{wanted.execution}",
-                wanted.budget,
-                lambda: services.spent_in(run_id, wanted.execution),
-            ),
-            Limited("run", f"run/{run_id}", wanted.run_budget, lambda: services.spent_in(run_id, None)),
-        )
-        return tuple(
-            each for each in found if each.budget.max_tokens is not None or each.budget.max_cost_usd is not None
-        )
+        spender = Spender.of(self._wanted, self._attempt.run_id, self._namespace, self._budget_of_day)
+        return await self._services.ledger.reserve(spender, claim)
 
     # -- tools -----------------------------------------------------------------------------------------------------
 

@@ -8,9 +8,13 @@ from .model import Model
 
 
 class Models:
-    def __init__(self, known: Mapping[str, Model] | None = None, priced: Collection[str] = ()) -> None:
+    def __init__(
+        self, known: Mapping[str, Model] | None = None, priced: Collection[str] = (), *, elsewhere: bool = False
+    ) -> None:
         self._known = dict(known or {})
         self._priced = frozenset(priced)
+        self.elsewhere = elsewhere
+        """Agents work in other processes, which may have other models."""
 
     def get(self, name: str) -> Model | None:
         return self._known.get(name)

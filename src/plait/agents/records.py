@@ -37,6 +37,8 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
         if event.type == "task.journaled":
             if not event.data["index"] and is_begun(event.data.get("entry")):
                 attempts[place] = _Attempt(run_id, *place)
+            elif event.data["index"] and place not in attempts:
+                _go_on(attempts, place)
             if (found := attempts.get(place)) is not None:
                 found.journaled(event)
         elif event.type == "task.suspended" and (found := attempts.get(place)) is not None:
@@ -49,6 +51,14 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
         tokens_used=sum(each.tokens_used for each in records),
         cost_usd=total(each.cost_usd for each in records) if records else None,
     )
+
+
+def _go_on(attempts: dict[tuple[str, int], _Attempt], place: tuple[str, int]) -> None:
+    """A worker was lost, and the next one goes on with its conversation under another number."""
+    before = max((known for known in attempts if known[0] == place[0]), default=None)
+    if before is not None:
+        found = attempts[place] = attempts.pop(before)
+        found.attempt = place[1]
 
 
 def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
@@ -66,7 +76,7 @@ class _Attempt:
     def __init__(self, run_id: RunId, token: str, attempt: int) -> None:
         self._run_id = run_id
         self._token = token
-        self._attempt = attempt
+        self.attempt = attempt
         self._talk = Conversation()
         self._turns: list[tuple[Replied, int]] = []
         self._done: dict[tuple[int, int], ToolDone] = {}
@@ -117,7 +127,7 @@ class _Attempt:
             run_id=caller_id(self._run_id),
             node_id=begun.node_id,
             token=self._token,
-            attempt=self._attempt,
+            attempt=self.attempt,
             status="waiting" if ended is None and talk.waiting is not None else _status(ended),
             model=begun.model,
             max_turns=begun.max_turns,

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from plait.kernel.clock import Clock
-from plait.kernel.ids import RunId
 from plait.kernel.task_inputs import AgentBudget
 
-from .budgets import Budgets, Spent
-from .daily_budget import DailyBudgets
+from .booking import EngineLedger, Ledger
 from .models import Models
 from .prices import Prices
 from .tools.tool import Tool, ToolUse
@@ -56,10 +54,6 @@ async def no_policy(namespace: str) -> AgentPolicy:
     return OpenPolicy()
 
 
-async def nothing_spent_in(run_id: RunId, execution: str | None) -> Spent:
-    return Spent()
-
-
 @dataclass(slots=True, kw_only=True)
 class AgentServices:
     clock: Clock
@@ -68,11 +62,8 @@ class AgentServices:
     toolbox: Toolbox = field(default_factory=lambda: Toolbox(()))
     built_in: dict[str, Tool | DataTool] = field(default_factory=dict[str, "Tool | DataTool"])
     """Those of the five that this process has."""
-    budgets: Budgets = field(default_factory=Budgets)
-    daily: DailyBudgets | None = None
+    ledger: Ledger = field(default_factory=EngineLedger)
     policy: Callable[[str], Awaitable[AgentPolicy]] = no_policy
     """Of a namespace."""
-    spent_in: Callable[[RunId, str | None], Awaitable[Spent]] = nothing_spent_in
-    """In a run; or in one execution of it."""
     watch: AgentWatch = field(default_factory=NoWatch)
     keep_prompts: bool = True

@@ -124,7 +124,9 @@ async def _opened(
     # Only for what the modules declare: this engine is never opened
     engine = brought.engine("memory:")
     async with served(where) as session:
-        yield session.engine.queues, _executors(engine), session.namespace
+        queues = session.engine.queues
+        yield queues, [*_executors(engine), engine.agents.remote_executor(queues)], session.namespace
+    await engine.agents.close()
     await engine.executors.close()
 
 
@@ -147,8 +149,8 @@ def _must_have_handlers(found: QueueWorker) -> None:
         raise InvalidInput(
             "cli.no_steps",
             "these modules have nothing that a worker could do",
-            why="there is no @step and no python step in them",
-            fix="name the module that defines the steps of the queue",
+            why="there is no @step and no python step in them, and PLAIT_MODELS names no model for agents",
+            fix="name the module that defines the steps of the queue, or set PLAIT_MODELS",
         )
 
 

@@ -164,7 +164,7 @@ class Engine:
         self.notices = NoticeExecutor(notices, self.executors.send_out, self.approvals.open_one)
         worker.add(self.notices)
         self.dlq = DeadLetters(self.kernel)
-        self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
+        self.queues = Queues(self.kernel, self.executors, worker.executors.keys(), lambda: self.agents.attempts)
         self.definitions = Definitions(self._bundles, self.records, clock)
         self.agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self.agents.executor)

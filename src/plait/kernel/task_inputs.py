@@ -138,6 +138,10 @@ class AgentBudget(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     max_tokens: int | None = None
     max_cost_usd: float | None = None
 
+    @property
+    def is_limited(self) -> bool:
+        return self.max_tokens is not None or self.max_cost_usd is not None
+
 
 class PreviousResult(msgspec.Struct, frozen=True, gc=False):
     node_id: str
