@@ -93,6 +93,8 @@ class Ended(Entry, frozen=True, tag="ended"):
     error: ErrorInfo | None = None
     retryable: bool = False
     warnings: Sequence[str] = ()
+    calls: Sequence[ToolCall] = ()
+    """Calls that somebody else made on the way: nothing more is known of them."""
 
 
 AnyEntry = Begun | Replied | FedBack | ToolDone | Waiting | Ended

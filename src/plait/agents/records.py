@@ -25,7 +25,7 @@ from plait.kernel.run import letter_id
 
 from .conversation import Conversation
 from .entries import Begun, Ended, FedBack, Replied, ToolDone, Waiting, is_begun
-from .model import Usage
+from .model import ToolCall, Usage
 from .preview import reference
 from .prices import total
 
@@ -143,9 +143,7 @@ class _Attempt:
             denied_route=self.denied_route,
             error=None if ended is None else ended.error,
             warnings=[] if ended is None else list(ended.warnings),
-            tool_calls=[
-                AgentUse(tool=call.name, args=call.arguments) for reply, _ in self._turns for call in reply.tool_calls
-            ],
+            tool_calls=[AgentUse(tool=call.name, args=call.arguments) for call in self._calls_made()],
             tokens_used=usage.input + usage.output,
             usage=_tokens(usage),
             cost_usd=talk.cost_usd,
@@ -154,6 +152,11 @@ class _Attempt:
             created_at=self._began,
             completed_at=None if ended is None else ended.at,
         )
+
+    def _calls_made(self) -> list[ToolCall]:
+        ended = self._talk.ended
+        made = [call for reply, _ in self._turns for call in reply.tool_calls]
+        return made if ended is None else [*made, *ended.calls]
 
     def _turn(self, reply: Replied, seq: int) -> AgentTurn:
         return AgentTurn(

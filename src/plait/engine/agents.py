@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from plait.agents.watch import AgentWatch
 
     from .agent_attempts import AgentAttempts
+    from .agent_jobs import AgentJobs
+    from .queues import Queues
 
 _CONFIGURED = "PLAIT_MODELS"
 """The variable that `plait.agents.providers.settings` reads; without it, that need not be imported."""
@@ -132,6 +134,13 @@ class Agents:
         from .agent_attempts import AgentAttempts
 
         return AgentAttempts(self._kernel, self._services, self._ledger, self.promotions, self._definitions)
+
+    def jobs(self, queues: Queues) -> AgentJobs:
+        """Agents as jobs for workers on Redis."""
+        from .agent_jobs import AgentJobs
+
+        settings = self._settings
+        return AgentJobs(self._kernel, queues, self.attempts, settings.prices, keep_prompts=settings.keep_prompts)
 
     def remote_executor(self, desk: AgentDesk) -> AgentExecutor:
         """For agents of another engine, with the models and tools of this process, and nothing of its database."""

@@ -22,6 +22,8 @@ CONDITION: Final = "condition"
 TOOL: Final = "tool"
 PIPELINE: Final = "pipeline"
 AGENT: Final = "agent"
+AGENT_QUEUE: Final = "agent"
+"""Of agents that other processes carry, and that name no queue."""
 
 ROUTE: Final = "plait.route"
 """The only key of a result that also says where to go on: `{"output", "next_nodes", "reasoning"}`."""
