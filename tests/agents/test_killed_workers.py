@@ -2,14 +2,17 @@
 ledger outside."""
 
 import asyncio
+import json
 import subprocess
 from typing import Any
 
+from plait import Engine
 from plait.agents.budgets import Spent
 from plait.agents.spending import Spending
 from plait.dialects.graph.graph import graph
 from plait.kernel.events import Recorded
 from plait.kernel.ids import Millis
+from plait.workers.redis.signing_keys import SigningKeys
 from tests.server.serving import serving
 from tests.support.processes import start
 
@@ -51,6 +54,23 @@ async def test_killed_over_http_the_next_worker_goes_on_behind_what_is_recorded(
     assert [turn.turn for turn in record.turns] == [1, 2, 3]
     assert record.attempt == 3, "two workers were lost"
     assert record.tokens_used == sum(turn.usage.input + turn.usage.output for turn in record.turns)
+
+
+async def test_killed_on_redis_the_next_worker_goes_on_behind_what_is_recorded(redis_url: str):
+    async with Engine("memory:", redis=f"{redis_url}?lease=1", agent_transport="stream") as engine:
+        ring = await SigningKeys(engine.records, engine.kernel.clock).ring("default")
+        worker = ("tests.agents.stream_agent", redis_url, json.dumps({key.id: key.secret for key in ring.keys}))
+        run = await engine.start(graph({"nodes": [{"id": "a", "type": "agent", "agent_config": {"model": "far"}}]}))
+        assert await asyncio.to_thread(one_life, *worker, calls=2) == ["turn 1", "turn 2"]
+        assert await asyncio.to_thread(one_life, *worker, calls=2) == ["turn 2", "turn 3"]
+        with start(*worker, "99", stdout=subprocess.PIPE) as last:
+            assert await run.result() == {"a": {"text": "turn 3: a"}}
+            last.kill()
+            assert last.stdout is not None
+            assert last.stdout.read() == "call turn 3\n"
+        [record] = (await run.agents()).agents
+    assert [turn.turn for turn in record.turns] == [1, 2, 3]
+    assert (record.attempt, record.tokens_used) == (3, 330)
 
 
 def test_what_a_conversation_spent_counts_once_however_many_workers_it_had():

@@ -16,6 +16,7 @@ import uvloop
 
 from plait.agents.model import Model
 from plait.egress import EgressSettings
+from plait.engine.agent_transport import AgentTransport
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
 from plait.observe.observability import Observability
@@ -78,6 +79,7 @@ class Plan:
     options: AuthOptions
     egress: EgressSettings
     redis: str | None = None
+    agent_transport: AgentTransport = "process"
     mcp_servers: Mapping[str, Any]
     work: bool = True
     seed: Seed | None = None
@@ -112,6 +114,12 @@ def serve(
         str | None,
         typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Where workers get tasks, too.", show_default=False),
     ] = None,
+    agent_transport: Annotated[
+        AgentTransport,
+        typer.Option(
+            metavar="NAME", envvar="PLAIT_AGENT_TRANSPORT", help="Who carries agents: process, queue, stream or list."
+        ),
+    ] = "process",
     mcp: McpFile = None,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
@@ -143,6 +151,7 @@ def serve(
             options=AuthOptions.from_environment(os.environ, settings.public_url),
             egress=egress_of(os.environ),
             redis=redis,
+            agent_transport=agent_transport,
             mcp_servers=servers_in(mcp),
             work=not no_work,
             log_level=log_level,
@@ -247,6 +256,7 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
         observers=watch.observers,
         egress=plan.egress,
         redis=plan.redis,
+        agent_transport=plan.agent_transport,
         mcp_servers=plan.mcp_servers,
         models=plan.models,
     )
