@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import signal
 
 import msgspec
 import pytest
 
+from plait.testing import history
+
 from .checks import assert_all_is_right, interrupted
 from .clients import client_of
-from .servers import opened
+from .ledger import Ledger
+from .servers import Shop, ShopServer, opened
 from .services import StepService
 from .shop import GOAL, ITEMS, called
 
@@ -55,8 +60,27 @@ async def test_of_two_servers_on_postgres_one_is_killed_and_the_other_takes_over
             await asyncio.gather(*(client.start(f"order-{n}", GOAL, order=n) for n in range(ORDERS)))
         await service.has(1, lambda ledger: [each for each in ledger.calls("parts") if each.pid == first.pid])
         await service.has(2 * ORDERS, lambda ledger: range(ledger.count()))
+        await _freeze_at_work(first, shop, service.ledger)
         await first.kill()
         runs = [await shop.client.get(f"order-{number}") for number in range(ORDERS)]
         await assert_all_is_right(runs, service.ledger)
         assert {each.pid for each in service.ledger.calls("parts")} == {first.pid, second.pid}
     assert interrupted(service.ledger) >= 1
+
+
+async def _freeze_at_work(server: ShopServer, shop: Shop, ledger: Ledger) -> None:
+    """Stops it while something that it called for has no result yet, so that its kill interrupts something."""
+    while not await _under_way(server, shop, ledger):
+        os.kill(server.pid, signal.SIGCONT)
+        await asyncio.sleep(0.001)
+
+
+async def _under_way(server: ShopServer, shop: Shop, ledger: Ledger) -> bool:
+    os.kill(server.pid, signal.SIGSTOP)
+    flows = {each.flow for each in ledger.calls("parts") if each.pid == server.pid}
+    for call in reversed(ledger.calls()):
+        if call.flow in flows and call.step not in ("price", "stock"):  # these may wait, with nobody at work
+            log = await history(await shop.client.get(call.flow))
+            if call.token not in {data["token"] for data in log.of("work_succeeded")}:
+                return True
+    return False
