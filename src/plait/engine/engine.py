@@ -38,6 +38,7 @@ from plait.workers.notice_settings import NoticeSettings, settings_from
 
 from .agents import Agents, AgentSettings
 from .approvals import Approvals
+from .ask import ask
 from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
@@ -265,10 +266,10 @@ class Engine:
                 )
 
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
-        """Sends a message to a run; durable when this returns."""
+        """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
         key = self.kernel.ids.key()
         message = Message(key, name, values.encode(body), self.kernel.clock.now())
-        await self.kernel.send(run_id, message, key)
+        await ask(self.kernel, run_id, message, key)
 
     def _declared(self, definition: object) -> bool:
         # Each is asked: what a program declares may be for several, as a model is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -32,6 +32,8 @@ _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
 _RINGS = 5_000
 """Timers without a commit after which a simulation that has not ended never will."""
+_LOOK = 2.0
+"""Seconds in which an engine surely looks once for workers that are gone."""
 _IDLE_RINGS = 6
 """Timers without a commit after which time is skipped in which leases would be renewed and nothing else."""
 _ALL_RINGS = 20_000
@@ -89,6 +91,8 @@ class Cluster:
         self.store = MemoryStore(clock=self.clock)
         self.world = World.current = World(self.clock, self._witness)
         self.approvals = asyncio.Event()
+        self.queued = asyncio.Event()
+        """There are new approvals, and new tasks for workers."""
         self._opened = asyncio.Event()
         self.places = [Place() for _ in range(scenario.engines if storm else 1)]
         self._ids = SimIds(scenario.seed)
@@ -196,17 +200,31 @@ class Cluster:
         raise BrokenPromise(f"not all runs ended:\n{await self._why()}")
 
     async def _skip_idle_time(self) -> None:
-        """Up to the last lease before something happens. What is skipped is as if it had gone on as it is: two engines
-        that renew their leases through hours of sleep take longer than all the rest."""
-        if len(self.places) == 1 or not await self._at_ease():
+        """What is skipped is as if it had gone on as it is: two engines that renew their leases through hours of sleep,
+        or one that looks every second whether the worker of a task is gone, take longer than all the rest."""
+        kernels = [engine.kernel for engine in self.alive]
+        renewals = [kernel.renewal for kernel in kernels]
+        looks = [kernel.queue_watch.alarm for kernel in kernels if kernel.queue_watch.alarm is not None]
+        if not self._span([*renewals, *looks], _LOOK) or (looks and await self._any_claimed()):
             return
-        renewals = [engine.kernel.renewal for engine in self.alive]
-        due = self.clock.due_besides(renewals)
-        span = 0 if due is None else due - self.clock.elapsed - round(self._ttl * 1000)
-        if span > 0:
-            self.clock.skip(span, renewals)
+        idle = [*renewals, *looks]
+        if len(self.places) > 1 and self._span(idle, self._ttl) and await self._at_ease():
+            self.clock.skip(self._span(idle, self._ttl), idle)
             for engine in self.alive:
                 await self._renew(engine)
+        if looks and (span := self._span(looks, _LOOK)):
+            self.clock.skip(span, looks)
+
+    def _span(self, idle: Collection[object], margin: float) -> int:
+        """Milliseconds up to so many seconds before something else happens; 0 if that is soon."""
+        due = self.clock.due_besides(idle)
+        return 0 if due is None else max(0, due - self.clock.elapsed - round(margin * 1000))
+
+    async def _any_claimed(self) -> bool:
+        """Whether a worker has a task of some run, and may lose it by doing nothing."""
+        rows = await self.store.runs(RunFilter(status="running", limit=1000))
+        held = [task for row in rows for task in await self.store.queues.held(row.id)]
+        return any(task.claim is not None for task in held)
 
     async def _at_ease(self) -> bool:
         """Every engine lives, waits, and has its share; what it waits for may be a step that sleeps."""
@@ -304,6 +322,8 @@ class Cluster:
         self.commits += 1
         if any(isinstance(each, Approval) for write in writes for each in write.approvals):
             self.approvals.set()
+        if any(write.queued for write in writes):
+            self.queued.set()
 
     # -- looking -------------------------------------------------------------------------------------------------
 
