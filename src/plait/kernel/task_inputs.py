@@ -152,6 +152,8 @@ class AgentInput(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, 
     prompt: str
     execution: str
     """Names the work for idempotency keys; equal on all attempts."""
+    generation: int = 0
+    """How often all of its attempts had failed, and it was taken up anew under the same name."""
     node_id: str
     payload: Raw = NULL
     instructions: str = ""
