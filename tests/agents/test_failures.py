@@ -1,4 +1,4 @@
-"""However an attempt fails, its record says why: time that is up, tools and models that break, prices that are not known."""
+"""However an attempt fails, its record says why; and what the next one does is not taken for what it did."""
 
 from typing import Any
 
@@ -62,7 +62,10 @@ class Broken:
 
     name = "broken"
     description = "Breaks."
-    parameters: dict[str, Any] = {"type": "object"}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return {"type": "object"}
 
     async def call(self, arguments: Any, use: Any) -> Any:
         raise KeyError("no such \0 row")
