@@ -107,12 +107,16 @@ class ConditionInput(msgspec.Struct, frozen=True, gc=False):
     """The node that just finished, whose `output` and `metadata` these are."""
 
 
-class PipelineInput(msgspec.Struct, frozen=True, gc=False):
+class PipelineInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Steps over data; the result is what the last one gives."""
 
     steps: Raw
     """A list of `{"step", …parameters}`."""
     data: Raw = NULL
+    tables: Raw = EMPTY
+    """That joins name."""
+    into: str = ""
+    """The only field of the result that holds it; none: it is the result."""
 
 
 class ToolInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
