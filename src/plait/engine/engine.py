@@ -123,6 +123,7 @@ class Engine:
             executors=self.executors.all,
         )
         agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
+        self.executors.pipelines.auth_profiles = agents.auth_profiles
         self._bundles = Bundles(worker.add, working=work)
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)

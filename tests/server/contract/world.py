@@ -132,8 +132,8 @@ async def make_world(site: Site, namespace: str) -> World:
     [event] = await soon(lambda: _events(interface, afl_run.id))
     facet = f"f{namespace.replace('-', '_')}.Send"
     await interface.stored.put(StoredHandler(facet, Binding("queue", name="mail")), namespace)
-    promotions = Promotions(engine.records, engine.kernel.clock, uses=1)
-    promoted = await promotions.used(namespace, [{"step": "table_sort", "field": namespace}], "1")
+    promotions = Promotions(engine.records, engine.kernel.clock)
+    promoted = await promotions.used(namespace, [{"step": "table_sort", "field": namespace}], "1", 1)
     tool = promoted.name if promoted is not None else ""
     key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
     return World(
