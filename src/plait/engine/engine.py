@@ -40,6 +40,7 @@ from .agents import Agents, AgentSettings
 from .approvals import Approvals
 from .ask import ask
 from .bundles import Bundles, LazyBundle
+from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .drafts import Drafts
@@ -177,6 +178,7 @@ class Engine:
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
+        self._chosen_ids = ChosenIds()
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
@@ -315,7 +317,8 @@ class Engine:
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         created = False
-        if id is None or not await self._exists(row, resolved.taken):
+        look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
+        if not look_first or not await self._exists(row, resolved.taken):
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
@@ -324,6 +327,8 @@ class Engine:
                 if await self._exists(row, resolved.taken):
                     break
                 # Whoever was first has failed to start it
+        if id is not None:
+            self._chosen_ids.note(created=created)
         return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
