@@ -311,12 +311,12 @@ class Kernel:
         self.must_live()
         return await self._callers.replies.reply(run_id, key)
 
-    def outcome(self, run_id: RunId) -> Awaitable[Outcome]:
+    async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
         self.must_live()
         run = self.run_cache.get(run_id)
         moving = run is not None and run.state.status == "running" and run.blocked is None
-        return self._callers.outcomes.outcome(run_id, look_first=not moving)
+        return await self._callers.outcomes.outcome(run_id, look_first=not moving)
 
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
