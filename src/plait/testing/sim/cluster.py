@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from plait.dialects.code.steps import StepInfo
+from plait.engine.bundles import LazyBundle
+from plait.engine.services import Services
 from plait.kernel.approval import Approval
+from plait.kernel.bundle import Bundle
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
@@ -20,6 +23,7 @@ from plait.testing.clock import VirtualClock
 
 from .door import Calm, Door
 from .follow import DEFINITIONS
+from .log_reader import LogReader
 from .simulator import LEASE, SimulatedCrash
 from .storm import Storm
 from .world import World
@@ -47,6 +51,17 @@ class SimIds(Ids):
 
     def seed(self) -> int:
         return 1
+
+
+class SimEngine(Engine):
+    """One that has no other dialects than it needs: a process that simulates all of them has all in memory."""
+
+    def __init__(self, dialects: Collection[str], **settings: Any) -> None:
+        self._dialects = dialects
+        super().__init__(**settings)
+
+    def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
+        return (each for each in super().make_bundles(services) if each.name in self._dialects)
 
 
 class BrokenPromise(AssertionError):
@@ -81,14 +96,17 @@ class Cluster:
         storm: Storm | None,
         definitions: Sequence[object] = DEFINITIONS,
         furnish: Callable[[Engine], None] = lambda engine: None,
+        dialect: str = "code",
     ) -> None:
-        """`furnish` sees every engine before it is open."""
+        """`furnish` sees every engine before it is open. `dialect` is that of the runs; children may be code."""
         self.scenario = scenario
         self.definitions = definitions
         self.furnish = furnish
+        self.dialects = ("code", dialect)
         self.storm = storm
         self.clock = VirtualClock()
         self.store = MemoryStore(clock=self.clock)
+        self.logs = LogReader(self.store)
         self.world = World.current = World(self.clock, self._witness)
         self.approvals = asyncio.Event()
         self.queued = asyncio.Event()
@@ -139,7 +157,8 @@ class Cluster:
         scenario = self.scenario
         while True:
             door = Door(self.store, self.storm or Calm(), self._doors, self._notice)
-            engine = Engine(
+            engine = SimEngine(
+                self.dialects,
                 definitions=self.definitions,
                 code_cache=scenario.code_cache,
                 limits=Limits(max_recoveries=1000, blob_threshold=scenario.blob_threshold),
@@ -320,6 +339,7 @@ class Cluster:
         """Someone has tried to commit."""
         self._rings_in_vain = 0
         self.commits += 1
+        self.logs.changed()
         if any(isinstance(each, Approval) for write in writes for each in write.approvals):
             self.approvals.set()
         if any(write.queued for write in writes):
@@ -329,13 +349,14 @@ class Cluster:
 
     async def _witness(self, info: StepInfo) -> None:
         """Effects follow the commit: a step may begin only when its opening is on disk."""
-        opened = f'"at":"{info.path}"'.encode()
-        if not any(opened in row.events for row in await self.store.log(RunId(info.run_id))):
+        if not await self.logs.has(RunId(info.run_id), f'"at":"{info.path}"'.encode()):
             self.world.complaints.append(f"{info.run_id}: `{info.path}` began before it was on disk")
 
     async def _why(self) -> str:
         lines: list[str] = []
-        loader = Engine(store=self.store, definitions=self.definitions, clock=self.clock).kernel.loader
+        loader = SimEngine(
+            self.dialects, store=self.store, definitions=self.definitions, clock=self.clock
+        ).kernel.loader
         for row in await self.store.runs(RunFilter(status="running", limit=1000)):
             run = await loader.load(row, Epoch(0))
             reasons = "; ".join(reason.text for reason in run.machine.waiting(run.state.tasks.facts()))

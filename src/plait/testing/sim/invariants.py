@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from plait.kernel.events import Recorded
 from plait.kernel.ids import TaskToken
-from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 
@@ -19,6 +18,7 @@ class Inspector:
         self._cluster = cluster
         self._clock_is_set = clock_is_set
         self._store = cluster.store
+        self._logs = cluster.logs
         self._comparison = Comparison(cluster)
 
     async def at_rest(self) -> None:
@@ -28,7 +28,7 @@ class Inspector:
 
     async def _check_awake(self, row: RunRow) -> None:
         """Awake is who has a task under way: a new owner loads those, and leaves the others on disk."""
-        events = History(await recorded(self._store, row.id))
+        events = await self._logs.events(row.id)
         if not events.of("run.started") or events.of("run.rewound") or events.types()[-1] == "run.forked":
             return
         timers = {t.token: t.due for t in await self._store.due(ALL_SHARDS, NEVER, 1000) if t.run_id == row.id}
@@ -43,7 +43,7 @@ class Inspector:
         if world.complaints:
             raise BrokenPromise("; ".join(world.complaints))
         for row in await self._store.runs(RunFilter(limit=1000)):
-            events = History(await recorded(self._store, row.id))
+            events = await self._logs.events(row.id)
             self._check_log(row, events)
             self._check_effects(row, events)
             await self._comparison.ended(row)

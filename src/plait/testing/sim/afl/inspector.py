@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 from plait.kernel.ids import caller_id
-from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 from plait.testing.sim.cluster import BrokenPromise, Cluster
@@ -23,6 +22,7 @@ class AflInspector:
     def __init__(self, cluster: Cluster, world: AflWorld, scenario: AflScenario) -> None:
         self._world = world
         self._store = cluster.store
+        self._logs = cluster.logs
         self._roots = {root.id: root for root in scenario.roots}
         self._comparison = Comparison(cluster)
         self.at_rest = self._comparison.at_rest
@@ -31,7 +31,7 @@ class AflInspector:
         if self._world.complaints:
             raise BrokenPromise("; ".join(self._world.complaints))
         for row in await self._store.runs(RunFilter(limit=1000)):
-            events = History(await recorded(self._store, row.id))
+            events = await self._logs.events(row.id)
             if not events.ended or row.status == "running" or row.awake or row.blocked is not None:
                 raise BrokenPromise(f"{row.id} has not ended properly: {row}\n{events}")
             if held := await self._store.queues.held(row.id):

@@ -19,8 +19,9 @@ async def simulate_afl(seed: int) -> SeedReport:
 
 
 async def _perform(scenario: AflScenario, storm: Storm | None, logs: Logs) -> Endings:
-    cluster = Cluster(scenario, storm, (), lambda engine: world.furnish(engine))
+    cluster = Cluster(scenario, storm, dialect="afl")
     world = AflWorld(cluster, scenario)
+    cluster.furnish = world.furnish
     cluster.definitions = world.definitions()
     inspector = AflInspector(cluster, world, scenario)
     agents = Agents(cluster, world, scenario.seed)

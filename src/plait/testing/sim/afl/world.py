@@ -114,7 +114,7 @@ class AflWorld:
         if entry.undo:
             return
         created = f'"event_id":"{entry.event}"'.encode()
-        if not any(created in row.events for row in await self._cluster.store.log(RunId(entry.run_id))):
+        if not await self._cluster.logs.has(RunId(entry.run_id), created):
             self.complaints.append(f"{entry.run_id}: `{entry.event}` was carried out before it was on disk")
 
     async def _work(self, payload: dict[str, Any], ctx: EventContext) -> dict[str, Any]:
