@@ -1,5 +1,5 @@
-"""100,000 rows sorted, filtered, grouped and joined, beside the limit of one second, without and with the extra for large
-tables: `python -m bench.pipelines`."""
+"""100,000 rows sorted, filtered, grouped and joined, beside the limit of one second; without the extra for large
+tables, and with it: `python -m bench.pipelines`."""
 
 from __future__ import annotations
 
