@@ -30,6 +30,7 @@ Extra = Literal[
     "redis",
     "scripts",
     "server",
+    "tables",
 ]
 
 
