@@ -79,8 +79,12 @@ class Scheduler:
             task.cancel()
 
     def note(self, due: Millis | None) -> None:
-        """A schedule was saved here."""
-        if self._at_work and due is not None and (self._next is None or due < self._next):
+        """When to look, if not before."""
+        if not self._at_work or due is None:
+            return
+        if due <= self._kernel.clock.now():
+            self._kernel.keep_trying(self.look)
+        elif self._next is None or due < self._next:
             self._set_alarm(due)
 
     # -- looking -------------------------------------------------------------------------------------------------
