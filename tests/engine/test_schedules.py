@@ -226,7 +226,7 @@ async def test_a_backfill_without_times_or_with_too_many_is_refused():
                 await s.engine.schedules.backfill("s", s.clock.time - since + timedelta(milliseconds=1), s.clock.time)
             assert caught.value.code == f"schedule.{code}"
         with pytest.raises(InvalidInput):
-            await s.engine.schedules.backfill("s", datetime(2029, 1, 1), s.clock.time)  # noqa: DTZ001
+            await s.engine.schedules.backfill("s", datetime(2029, 1, 1), s.clock.time)
 
 
 async def test_an_edit_counts_from_now_and_keeps_what_was_told():

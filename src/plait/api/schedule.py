@@ -19,7 +19,6 @@ Cause = Literal["time", "trigger", "backfill"]
 FireOutcome = Literal["started", "skipped", "missed", "failed"]
 
 SCHEDULE_NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}"
-ScheduleName = Annotated[str, Meta(pattern=rf"^{SCHEDULE_NAME}\Z", max_length=100)]
 YEAR_MS = 366 * 86_400_000
 DEFAULT_CATCHUP = 60_000
 SHOWN = 10
@@ -60,10 +59,6 @@ class SetSchedule(ScheduleSettings, frozen=True, kw_only=True, forbid_unknown_fi
 
     check: bool = True
     """False: saved although the definition is not known here, or does not take the input."""
-
-
-class CreateSchedule(SetSchedule, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name: ScheduleName
 
 
 class Fire(Shape, frozen=True, kw_only=True):
@@ -168,6 +163,11 @@ class BackfillStarted(Shape, frozen=True, kw_only=True):
 class ListSchedules(Scoped, frozen=True, kw_only=True):
     cursor: Text | None = None
     limit: Annotated[int, Meta(ge=1, le=500)] = 50
+
+
+class SaveSchedule(Scoped, frozen=True, kw_only=True):
+    new: bool = False
+    """Refused if there is one of that name."""
 
 
 class ListFires(Scoped, frozen=True, kw_only=True):

@@ -151,7 +151,7 @@ class Schedules:
         await self._found(name, namespace)
         return await self._book.fires(namespace, name, limit)
 
-    def preview(
+    async def preview(
         self,
         cron: str | None = None,
         every: float | timedelta | None = None,
