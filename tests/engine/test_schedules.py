@@ -280,7 +280,7 @@ async def test_of_what_became_of_times_the_newest_are_kept():
 )
 async def test_a_schedule_that_could_not_work_is_refused(given: dict[str, Any], code: str):
     async with sim([report]) as s:
-        asked = {"name": "s", "definition": "report"} | given
+        asked: dict[str, Any] = {"name": "s", "definition": "report"} | given
         with pytest.raises(PlaitError) as caught:
             await s.engine.schedules.create(**asked)
         assert caught.value.code == code

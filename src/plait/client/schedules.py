@@ -76,7 +76,7 @@ class RemoteSchedules:
     ) -> Schedule:
         path = self._transport.path("schedules", name)
         body = msgspec.to_builtins(checked(name, settings)) | {"check": check}
-        return await self._transport.put(path, Schedule, body, {"namespace": namespace, "new": new or None})
+        return await self._transport.put(path, Schedule, body, {"namespace": namespace, "new": "true" if new else None})
 
     async def delete(self, name: str, namespace: str = DEFAULT_NAMESPACE) -> None:
         """Its runs stay, and go on."""

@@ -37,6 +37,8 @@ _PATIENCE = 60_000
 _AFTER_BUG = 60_000
 _AFTER_NEWS = 0.2
 """Seconds in which all that other processes tell causes one look."""
+_FIRST_PAGE = 20
+"""Most looks find few that are due, or none."""
 _PAGE = 500
 _AT_ONCE = 50
 _LATER = (404, 429)
@@ -111,14 +113,15 @@ class Scheduler:
         wake: Millis | None = None
         after: str | None = None
         while True:
-            page = await self._book.due(after, _PAGE)
+            size = _FIRST_PAGE if after is None else _PAGE
+            page = await self._book.due(after, size)
             ready = [due for due in page if self._ready_at(due) <= now or due.noted_at > now + AHEAD]
             later = [self._ready_at(due) for due in page if due not in ready]
             for first in range(0, len(ready), _AT_ONCE):
                 later += await self._look_at_some(ready[first : first + _AT_ONCE])
             if later:
                 wake = min(later) if wake is None else min(wake, *later)
-            if len(page) < _PAGE:
+            if len(page) < size:
                 return wake
             last = page[-1].at
             if not everywhere and last > now and wake is not None and last >= wake:
@@ -140,10 +143,10 @@ class Scheduler:
 
     async def _look_at(self, due: Due) -> Millis | None:
         try:
-            if await self._book.get(due.namespace, due.name) is None:
+            again = await self.fire(due.namespace, due.name)
+            if again is None and await self._book.get(due.namespace, due.name) is None:
                 await self._book.forget(due)
-                return None
-            return await self.fire(due.namespace, due.name)
+            return again
         except Unavailable:
             raise
         except Exception as error:  # one that can't be read must not stop the others

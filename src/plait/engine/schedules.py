@@ -112,7 +112,9 @@ class Schedules:
         while True:
             known = await self._book.get(namespace, name)
             if known is not None and new:
-                raise _exists(name)
+                if _saved(settings, known.settings.created_at, known.settings.updated_at) != known.settings:
+                    raise _exists(name)
+                return shown(known, now)  # sent again by someone who missed the answer
             if known is None:
                 saved = _saved(settings, now, now)
                 state = decide.resumed(State(cursor=now), timing, now)
