@@ -53,6 +53,9 @@ from .pii import PiiFields
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
+from .schedule_book import ScheduleBook
+from .schedule_starts import ScheduleStarts
+from .schedules import Schedules
 from .services import Services
 from .span import span
 from .start_rates import StartRates
@@ -126,6 +129,7 @@ class Engine:
         agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
         self.executors.pipelines.auth_profiles = agents.auth_profiles
         self._bundles = Bundles(worker.add, working=work)
+        self._working = work
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)
         door = door_of(store, encryption, clock)
@@ -176,6 +180,8 @@ class Engine:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
+        starts = ScheduleStarts(self.kernel.store, self.start, self.plan, self.bundle)
+        self.schedules = Schedules(self.kernel, ScheduleBook(self.records, clock), starts)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
         self._chosen_ids = ChosenIds()
@@ -203,6 +209,8 @@ class Engine:
             await self.kernel.store.close()
             await self._close_parts()
             raise
+        if self._working:
+            self.schedules.scheduler.start()
         if self._watchdog is not None:
             self._watchdog.start()
             await self.retention.start()
@@ -216,6 +224,7 @@ class Engine:
             self._watchdog.stop()
             await self.retention.stop()
             collect_as_before()
+        self.schedules.scheduler.stop()
         if self._redis is not None:
             await self._redis.stop()
         await self._bundles.drain()
