@@ -15,6 +15,7 @@ from plait.agents.auth_profiles import Given
 from plait.agents.model import Model
 from plait.api.erasure import Receipt
 from plait.api.picture import RunDiff
+from plait.clusters.names import ClusterName
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
@@ -87,7 +88,8 @@ class Engine:
     `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
     if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
     in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
-    `keep_prompts`, of prompts only hashes are recorded.
+    `keep_prompts`, of prompts only hashes are recorded. `clusters` says where Dask, Ray or Kubernetes is, for steps
+    with `on`, if the environment does not.
     """
 
     def __init__(
@@ -114,17 +116,19 @@ class Engine:
         auth_profiles: Mapping[str, Given] | None = None,
         delegates: Mapping[str, Any] | None = None,
         keep_prompts: bool = True,
+        clusters: Mapping[ClusterName, str] | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         notices = notices or settings_from()
         self._redis = _redis_path(redis) if redis is not None and work else None
         self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
-        self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers)
+        self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers, clusters)
         worker = LocalWorker(
             clock,
             max_payload=limits.max_payload,
             around=self.observers.around,
             executors=self.executors.all,
+            clusters=self.executors.clusters,
         )
         agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
         self.executors.pipelines.auth_profiles = agents.auth_profiles
