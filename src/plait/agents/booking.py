@@ -1,114 +1,41 @@
-"""Reserving what one call of a model may use, in all budgets that it counts in, and booking what it did use."""
+"""What an attempt reserves and books before and after each call of its model, in all budgets that it counts in."""
 
 from __future__ import annotations
-
-from collections.abc import Awaitable, Callable
-from typing import Protocol
-
-import msgspec
 
 from plait.kernel.ids import RunId
 from plait.kernel.task_inputs import AgentBudget, AgentInput
 
-from .budgets import Budgets, Claim, Limited, Reservation, Spent
-from .daily_budget import DailyBudgets, DailyReservation
+from .budgets import Claim
+from .failure import AgentFailure
+from .ledger import Booking, Spender
+from .model import ModelRequest
+from .services import AgentServices
+from .tokens import tokens_of
 
 
-class Spender(msgspec.Struct, frozen=True, kw_only=True):
-    """Who wants to call a model, and the budgets that this counts in."""
-
-    run_id: RunId
-    namespace: str
-    execution: str
-    node_budget: AgentBudget = AgentBudget()
-    run_budget: AgentBudget = AgentBudget()
-    day_budget: AgentBudget = AgentBudget()
-    """Of the namespace."""
-
-    @classmethod
-    def of(cls, wanted: AgentInput, run_id: RunId, namespace: str, day_budget: AgentBudget) -> Spender:
-        return cls(
-            run_id=run_id,
-            namespace=namespace,
-            execution=wanted.execution,
-            node_budget=wanted.budget,
-            run_budget=wanted.run_budget,
-            day_budget=day_budget,
-        )
-
-
-class Booking(Protocol):
-    """What is reserved for one call."""
-
-    async def book(self, tokens: int, cost_usd: float | None) -> None: ...
-
-    async def release(self) -> None:
-        """The call gave nothing."""
-        ...
-
-
-class Ledger(Protocol):
-    async def reserve(self, spender: Spender, claim: Claim) -> Booking:
-        """Raises an `AgentFailure` if a budget would be exceeded."""
-        ...
-
-
-class EngineBooking:
-    def __init__(self, own: Reservation, day: DailyReservation | None) -> None:
-        self._own = own
-        self._day = day
-
-    async def book(self, tokens: int, cost_usd: float | None) -> None:
-        self._own.book(tokens, cost_usd)
-        if self._day is not None:
-            await self._day.book(tokens, cost_usd)
-
-    async def release(self) -> None:
-        self._own.release()
-        if self._day is not None:
-            await self._day.book(0, 0.0)
-
-    def lose(self) -> None:
-        """Nobody knows what became of the call. It may have been paid for, so the day's budget keeps it."""
-        self._own.release()
-
-
-async def _nothing_spent(run_id: RunId, execution: str | None) -> Spent:
-    return Spent()
-
-
-class EngineLedger:
-    """Of one process, with what all processes have spent."""
+class Bookings:
+    """Of one attempt: its node, its run, and its namespace today."""
 
     def __init__(
-        self,
-        spent_in: Callable[[RunId, str | None], Awaitable[Spent]] = _nothing_spent,
-        daily: DailyBudgets | None = None,
+        self, wanted: AgentInput, run_id: RunId, namespace: str, services: AgentServices, of_day: AgentBudget
     ) -> None:
-        self._spent_in = spent_in
-        self._daily = daily
-        self._budgets = Budgets()
+        self._wanted = wanted
+        self._services = services
+        self._spender = Spender.of(wanted, run_id, namespace, of_day)
 
-    async def reserve(self, spender: Spender, claim: Claim) -> EngineBooking:
-        own = await self._budgets.reserve(claim, self._limited(spender))
-        try:
-            day = None
-            if self._daily is not None:
-                day = await self._daily.reserve(spender.namespace, spender.day_budget, claim)
-        except BaseException:
-            own.release()
-            raise
-        return EngineBooking(own, day)
+    def check_price(self) -> None:
+        """A limit on what nobody can add up is none. Raises `AgentFailure`."""
+        model, budgets = self._wanted.model, (self._spender.node_budget, self._spender.run_budget)
+        limited = any(each.max_cost_usd is not None for each in budgets)
+        if limited and self._services.prices.of(model) is None:
+            text = f"there is a budget in USD, but the price of model `{model}` is not known"
+            raise AgentFailure("agent.unpriced_model", text, retryable=False)
 
-    def _limited(self, spender: Spender) -> tuple[Limited, ...]:
-        run_id, execution = spender.run_id, spender.execution
-        found = (
-            Limited(
-                "node",
-                f"node/{run_id}/{execution}",
-                spender.node_budget,
-                lambda: self._spent_in(run_id, execution),
-            ),
-            Limited("run", f"run/{run_id}", spender.run_budget, lambda: self._spent_in(run_id, None)),
-        )
-        return tuple(each for each in found if each.budget.is_limited)
+    async def reserve(self, request: ModelRequest) -> Booking:
+        """Raises `AgentFailure` if the call could exceed one of them."""
+        return await self._services.ledger.reserve(self._spender, self._claim(request))
+
+    def _claim(self, request: ModelRequest) -> Claim:
+        size = tokens_of(request)
+        price = self._services.prices.of(self._wanted.model)
+        return Claim(size + request.max_tokens, None if price is None else price.most(size, request.max_tokens))

@@ -18,6 +18,8 @@ from .prompt import fenced
 class Conversation:
     def __init__(self) -> None:
         self.begun: Begun | None = None
+        self.first: Begun | None = None
+        """As it was begun first: a fork may go on under another name."""
         self.replies: list[Replied] = []
         self.said: list[ChatMessage] = []
         """After the beginning."""
@@ -33,6 +35,8 @@ class Conversation:
         self.results: dict[str, Raw] = {}
         """Values that the model knows by reference."""
         self.tool_calls = 0
+        self.worked_ms = 0
+        """Without what it waited for."""
         self._answered = 0
         self._settled = True
         """Nothing is to be done with the last reply any more."""
@@ -59,6 +63,7 @@ class Conversation:
         match entry:
             case Begun():
                 self.begun = entry
+                self.first = self.first or entry
             case Replied():
                 self._replied(entry)
             case FedBack():
@@ -70,16 +75,19 @@ class Conversation:
             case Waiting():
                 self.waiting, self.answer = entry, None
                 self.rests += entry.kind == "time"
+                self.worked_ms += entry.ms
             case Ended():
                 self.ended = entry
 
     def _replied(self, reply: Replied) -> None:
         self.replies.append(reply)
+        self.worked_ms += reply.ms
         self.said.append(ChatMessage("assistant", reply.text, reply.tool_calls))
         self._answered, self._settled, self.rests = 0, False, 0
 
     def _tool_done(self, done: ToolDone) -> None:
         self.tool_calls += 1
+        self.worked_ms += done.ms
         self.bad += done.bad
         self.waiting = self.answer = None
         if done.ref:
@@ -89,6 +97,11 @@ class Conversation:
         self.said.append(ChatMessage("tool", fenced(f"result of {done.tool}", shown), tool_call_id=call.id))
         self._answered = done.index + 1
         self._settled = self._answered == len(self.replies[-1].tool_calls)
+
+    @property
+    def began_as(self) -> int:
+        """The number of the attempt that began it; 0 if there is none, or that was not kept."""
+        return 0 if self.first is None else self.first.attempt
 
     @property
     def turn(self) -> int:

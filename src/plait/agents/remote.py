@@ -7,19 +7,20 @@ is nothing to book here.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from plait.api.agent_task import AgentTerms, OfferedWorkflow
 from plait.kernel.clock import Clock, sleep
 from plait.kernel.errors import Busy, Unavailable
-from plait.kernel.ids import NEVER
+from plait.kernel.ids import NEVER, RunId
 from plait.kernel.values import decode, encode
 
-from .booking import Booking, Spender
 from .budgets import Claim
+from .call_keys import Place
 from .desk import AgentDesk
 from .failure import AgentFailure
+from .ledger import Booking, Spender
 from .promotion.promoted_tools import PipelineTool, RunPipeline
 from .promotion.tool_log import PromotedTool
 from .services import AgentPolicy, OpenPolicy
@@ -81,6 +82,11 @@ class RemoteAttempt:
             for each in terms.pipelines
         ]
         return [*pipelines, *map(_workflow, terms.workflows)]
+
+    async def first_calls(self, run_id: RunId, execution: str) -> Mapping[Place, str]:
+        found = (self._known or await self._terms()).first_calls
+        places = {tuple(map(int, place.split("/"))): digest for place, digest in found.items()}
+        return {(turn, index): digest for (turn, index), digest in places.items()}
 
     # -- patches ---------------------------------------------------------------------------------------------------
 

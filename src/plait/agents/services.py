@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from plait.kernel.clock import Clock
+from plait.kernel.ids import RunId
 from plait.kernel.task_inputs import AgentBudget
 
-from .booking import EngineLedger, Ledger
+from .call_keys import Place
+from .ledger import EngineLedger, Ledger
 from .models import Models
 from .prices import Prices
+from .promotion.setting import USES
 from .tools.tool import Tool, ToolUse
 from .tools.toolbox import Toolbox
 from .watch import AgentWatch, NoWatch
@@ -42,16 +45,26 @@ class AgentPolicy(Protocol):
         """Of a day."""
         ...
 
+    @property
+    def promote_after(self) -> int:
+        """Uses of a pipeline, before it becomes a tool; 0: never."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPolicy:
     allowed_tools: tuple[str, ...] | None = None
     auto_apply: bool = False
     budget: AgentBudget = field(default_factory=AgentBudget)
+    promote_after: int = USES
 
 
 async def no_policy(namespace: str) -> AgentPolicy:
     return OpenPolicy()
+
+
+async def no_calls(run_id: RunId, execution: str) -> Mapping[Place, str]:
+    return {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,5 +78,7 @@ class AgentServices:
     ledger: Ledger = field(default_factory=EngineLedger)
     policy: Callable[[str], Awaitable[AgentPolicy]] = no_policy
     """Of a namespace."""
+    first_calls: Callable[[RunId, str], Awaitable[Mapping[Place, str]]] = no_calls
+    """Of the first attempt of an execution, by hash."""
     watch: AgentWatch = field(default_factory=NoWatch)
     keep_prompts: bool = True

@@ -46,6 +46,8 @@ class AgentTerms(Shape, frozen=True, kw_only=True):
     """References: by the node, its capabilities and the policy of the namespace together."""
     auto_apply: bool = False
     """New versions of workflows that the agent proposes are saved without asking anybody."""
+    first_calls: dict[str, str] = {}
+    """What the first attempt called, if this is a later one: hashes by `turn/index`. The same call has the same key."""
     pipelines: list[OfferedPipeline] = []
     workflows: list[OfferedWorkflow] = []
 

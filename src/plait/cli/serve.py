@@ -17,6 +17,7 @@ import uvloop
 from plait.agents.model import Model
 from plait.egress import EgressSettings
 from plait.engine.agent_transport import AgentTransport
+from plait.engine.idleness import until_idle
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
 from plait.observe.observability import Observability
@@ -82,6 +83,7 @@ class Plan:
     agent_transport: AgentTransport = "process"
     mcp_servers: Mapping[str, Any]
     work: bool = True
+    until_idle: bool = False
     seed: Seed | None = None
     models: Mapping[str, Model] = field(default_factory=dict[str, Model])
     log_level: Level
@@ -121,6 +123,7 @@ def serve(
         ),
     ] = "process",
     mcp: McpFile = None,
+    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no work is left.")] = False,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
     log_level: LogLevel = "info",
@@ -130,7 +133,10 @@ def serve(
 
     Tokens of an OIDC issuer are taken, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
     SIGTERM: what is under way is finished, and other engines take over its runs. A second time stops it at once.
+    With --until-idle it also ends by itself: when nothing is under way, no task is on a queue and no timer fires within
+    a minute.
     """
+    _check_idle(until_idle=until_idle, no_work=no_work)
     refuse_server(db)
     refuse_open(host, open=open)
     settings = Settings(
@@ -154,6 +160,7 @@ def serve(
             agent_transport=agent_transport,
             mcp_servers=servers_in(mcp),
             work=not no_work,
+            until_idle=until_idle,
             log_level=log_level,
             json=json,
         )
@@ -206,6 +213,11 @@ def dev(
             json=json,
         )
     )
+
+
+def _check_idle(*, until_idle: bool, no_work: bool) -> None:
+    if until_idle and no_work:
+        raise InvalidInput("cli.usage", "--until-idle with --no-work", fix="leave one of them out")
 
 
 def _argyll(host: str, *, on: bool, open: bool) -> Argyll:
@@ -276,8 +288,18 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
             process = Process(site, make_app(site), sock)
             signals.on_first(process.stop)
             _announce(plan, process.url)
-            await process.serve()
+            await _served(process, engine, plan)
     note("stopped")
+
+
+async def _served(process: Process, engine: Engine, plan: Plan) -> None:
+    serving = asyncio.ensure_future(process.serve())
+    if plan.until_idle:
+        idle = asyncio.ensure_future(until_idle(engine.kernel))
+        await asyncio.wait((serving, idle), return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
+        process.stop()
+    await serving
 
 
 async def _secret(plan: Plan) -> bytes:

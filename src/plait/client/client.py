@@ -30,6 +30,7 @@ from .event_stream import PATIENCE
 from .queues import RemoteQueues
 from .records import diff_of, plan_of, row_of
 from .run import RemoteRun
+from .schedules import RemoteSchedules
 from .tools import RemoteTools
 from .transport import TIMEOUT, HttpTransport
 
@@ -64,6 +65,7 @@ class Client:
         self.definitions = RemoteDefinitions(self.transport)
         self.drafts = RemoteDrafts(self.transport)
         self.tools = RemoteTools(self.transport)
+        self.schedules = RemoteSchedules(self.transport)
 
     async def __aenter__(self) -> Self:
         return self

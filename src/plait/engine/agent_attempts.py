@@ -7,16 +7,19 @@ what it is about to do from its journal: a worker can't widen either.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from plait.agents.booking import EngineLedger, Spender
 from plait.agents.budgets import Claim
+from plait.agents.call_keys import CallKeys, Place
 from plait.agents.conversation import Conversation
 from plait.agents.entries import AnyEntry, ToolDone, decode_entry
 from plait.agents.failure import AgentFailure
+from plait.agents.ledger import EngineLedger, Spender
 from plait.agents.model import ToolCall
+from plait.agents.pipelines.errors import InvalidPipeline
+from plait.agents.pipelines.reading import read as read_pipeline
 from plait.agents.promotion.pipeline_uses import PipelineUses
 from plait.agents.promotion.promoted_tools import PromotedTools
 from plait.agents.promotion.promotions import Promotions
@@ -58,7 +61,7 @@ class AgentAttempts:
         self._kernel = kernel
         self._services = services
         self._promotions = promotions
-        self._uses = PipelineUses(promotions)
+        self._uses = PipelineUses(promotions, services.policy)
         self._workflows = WorkflowTools(definitions)
         self._bookings = AgentBookings(ledger, kernel.store)
 
@@ -68,7 +71,7 @@ class AgentAttempts:
         self, id: str, *, namespace: str = DEFAULT_NAMESPACE, queues: Collection[str] | None = None
     ) -> AgentTerms:
         """What the attempt may use now. `queues`: those that the worker may serve, if not all."""
-        _, held = await self._held(id, namespace, queues)
+        claim, held = await self._held(id, namespace, queues)
         wanted, policy = await self._input(held), await self._policy(namespace)
         allowed = allowed_tools(wanted, policy.allowed_tools)
         known = AllowedTools(allowed)
@@ -77,6 +80,7 @@ class AgentAttempts:
             id=id,
             allowed_tools=allowed,
             auto_apply=policy.auto_apply,
+            first_calls=await self._first_calls(claim, wanted),
             pipelines=[OfferedPipeline(name=each.name, steps=each.promoted.steps) for each in promoted],
             workflows=[
                 OfferedWorkflow(**{name: getattr(each, name) for name in each.__struct_fields__})
@@ -112,7 +116,7 @@ class AgentAttempts:
         queues: Collection[str] | None = None,
     ) -> MadePatch:
         """Makes the call of `patch_workflow` that the journal has next, as far as the attempt may; again is once."""
-        claim, held = await self._held(id, namespace, queues)
+        _, held = await self._held(id, namespace, queues)
         wanted, talk = await self._input(held), await self._conversation(held)
         index, call = talk.call or (0, ToolCall("", "", None))
         if call.name != _PATCH:
@@ -121,13 +125,7 @@ class AgentAttempts:
                 f"the journal does not have a call of `{_PATCH}` next",
                 fix="keep the reply of the model first",
             )
-        use = ToolUse(
-            namespace=namespace,
-            run_id=caller_id(claim.run_id),
-            node_id=wanted.node_id,
-            key=f"{wanted.execution}/{talk.turn}/{index}",
-            payload=None,
-        )
+        use = await self._use(held, wanted, talk, (talk.turn, index), call)
         allowed = allowed_tools(wanted, (await self._policy(namespace)).allowed_tools)
         calls = ToolCalls(wanted, self._services, Offer(()), allowed)
         made = Outcome(denied=denied, error=denied) if denied else await calls.make(call, use, talk)
@@ -150,16 +148,9 @@ class AgentAttempts:
             return
         wanted, talk = await self._input(held), await self._conversation(held)
         calls = talk.replies[done.turn - 1].tool_calls if 0 < done.turn <= len(talk.replies) else ()
-        arguments: Any = calls[done.index].arguments if done.index < len(calls) else None
-        if isinstance(arguments, dict) and "pipeline" in arguments:
-            use = ToolUse(
-                namespace=held.task.namespace,
-                run_id=caller_id(held.task.run_id),
-                node_id=wanted.node_id,
-                key=f"{wanted.execution}/{done.turn}/{done.index}",
-                payload=None,
-            )
-            await self._uses.told(use, arguments["pipeline"])
+        if done.index < len(calls) and (pipeline := _pipeline_of(calls[done.index])) is not None:
+            use = await self._use(held, wanted, talk, (done.turn, done.index), calls[done.index])
+            await self._uses.told(use, pipeline)
 
     async def check_wait(self, held: HeldTask, wait: AnyWait) -> None:
         """Only workflows that the agent may use are started for it."""
@@ -175,6 +166,25 @@ class AgentAttempts:
                 why="its node, its capabilities or the policy of the namespace do not name that workflow",
                 fix=f"name `{WORKFLOW}:{name[:200]}` in the node's tools",
             )
+
+    async def _use(
+        self, held: HeldTask, wanted: AgentInput, talk: Conversation, place: Place, call: ToolCall
+    ) -> ToolUse:
+        run_id, number = held.task.run_id, talk.began_as or held.task.attempt
+        keys = CallKeys(wanted, run_id, number, talk, self._services.first_calls)
+        return ToolUse(
+            namespace=held.task.namespace,
+            run_id=caller_id(run_id),
+            node_id=wanted.node_id,
+            key=await keys.of(*place, call),
+            payload=None,
+        )
+
+    async def _first_calls(self, claim: ClaimId, wanted: AgentInput) -> dict[str, str]:
+        if claim.attempt == 1 and not wanted.generation:
+            return {}
+        found = await self._services.first_calls(claim.run_id, wanted.execution)
+        return {f"{turn}/{index}": digest for (turn, index), digest in found.items()}
 
     # -- what is known of an attempt -------------------------------------------------------------------------------
 
@@ -206,6 +216,19 @@ def _read(entry: values.Raw) -> AnyEntry:
         return decode_entry(entry)
     except msgspec.ValidationError as error:
         raise InvalidInput("task.bad_entry", "`entry` can't be read", why=str(error)) from None
+
+
+def _pipeline_of(call: ToolCall) -> Any:
+    """None if there is none that could have been run."""
+    arguments: Any = call.arguments
+    if not isinstance(arguments, dict):
+        return None
+    pipeline: Any = cast("dict[str, Any]", arguments).get("pipeline")
+    try:
+        read_pipeline(pipeline)
+    except InvalidPipeline:
+        return None
+    return pipeline
 
 
 async def _nothing(pipeline: list[dict[str, Any]], use: ToolUse) -> Any:

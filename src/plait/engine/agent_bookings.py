@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from plait.agents.booking import EngineBooking, EngineLedger, Spender
 from plait.agents.budgets import Claim
 from plait.agents.entries import AnyEntry, Replied
 from plait.agents.failure import AgentFailure
+from plait.agents.ledger import EngineBooking, EngineLedger, Spender
 from plait.api.claim_id import ClaimId
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.store import Store

@@ -13,14 +13,17 @@ from plait.agents.model import Model
 from plait.agents.models import Models
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
+from plait.kernel.ids import RunId
 from plait.kernel.kernel import Kernel
+from plait.kernel.loader import recorded
 from plait.kernel.records import Records
 from plait.kernel.task import Task
 from plait.workers.common import CommonExecutors
 
 if TYPE_CHECKING:
-    from plait.agents.booking import EngineLedger
+    from plait.agents.call_keys import Place
     from plait.agents.desk import AgentDesk
+    from plait.agents.ledger import EngineLedger
     from plait.agents.prices import Prices
     from plait.agents.promotion.promotions import Promotions
     from plait.agents.providers.provider_model import ProviderModel
@@ -135,6 +138,11 @@ class Agents:
 
         return AgentAttempts(self._kernel, self._services, self._ledger, self.promotions, self._definitions)
 
+    async def _first_calls(self, run_id: RunId, execution: str) -> Mapping[Place, str]:
+        from plait.agents.call_keys import first_calls
+
+        return first_calls(await recorded(self._kernel.store, run_id), execution)
+
     def jobs(self, queues: Queues) -> AgentJobs:
         """Agents as jobs for workers on Redis."""
         from .agent_jobs import AgentJobs
@@ -148,8 +156,8 @@ class Agents:
 
     @cached_property
     def _ledger(self) -> EngineLedger:
-        from plait.agents.booking import EngineLedger
         from plait.agents.daily_budget import DailyBudgets
+        from plait.agents.ledger import EngineLedger
 
         from .agent_spending import RunSpending
 
@@ -184,10 +192,11 @@ class Agents:
             built_in=dict(self._shared_tools),
             ledger=self._ledger,
             policy=self._policy,
+            first_calls=self._first_calls,
         )
         if self.watch is not None:
             services.watch = self.watch
-        services.built_in["execute_pipeline"] = self._pipelines(PipelineUses(self.promotions).told)
+        services.built_in["execute_pipeline"] = self._pipelines(PipelineUses(self.promotions, self._policy).told)
         patches = AgentPatches(self._kernel, self._definitions, self._policy)
         services.built_in["patch_workflow"] = PatchTool(patches)
         return services
@@ -212,6 +221,7 @@ class Agents:
             built_in=self._shared_tools | own,
             ledger=attempt,
             policy=attempt.policy,
+            first_calls=attempt.first_calls,
         )
 
     @cached_property

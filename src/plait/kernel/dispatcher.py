@@ -156,6 +156,9 @@ class Dispatcher:
         if unit.write.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self._look_again(run.id)
+        else:  # what came meanwhile was for the run that has this id
+            self._inbox.look_soon()
+            self._timers.look_soon()
         self._callers.starts.came(run.id, verdict)
 
     def _stop_revoked(self, run: Run, unit: UnitOfWork) -> None:

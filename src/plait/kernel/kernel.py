@@ -144,6 +144,7 @@ class Kernel:
             resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
         )
         self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
+        self._news_heard: list[Callable[[], object]] = []
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -243,6 +244,8 @@ class Kernel:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
         self.subscriptions.news()
         self.queue_watch.ring()
+        for heard in self._news_heard:
+            heard()
         for run_id in list(self._callers.outcomes.waiting):
             if not self.owns(run_id):
                 self._callers.outcomes.notify(run_id, None)
@@ -323,6 +326,14 @@ class Kernel:
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
         return self.run_cache.get(row.id) or await self.loader.load(row, Epoch(0))
+
+    def on_news(self, heard: Callable[[], object]) -> None:
+        """Calls whenever another process may have written something."""
+        self._news_heard.append(heard)
+
+    def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Does it beside the run loop; while the store is away, again and again."""
+        self._background.keep_trying(work)
 
     def append(self, write: Write) -> asyncio.Future[Verdict]:
         """A write from outside any run; durable when this is done."""

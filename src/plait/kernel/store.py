@@ -196,6 +196,8 @@ class RecordChange(msgspec.Struct, frozen=True, gc=False):
     """new: the verdict is `conflict` if it is there already."""
     news: bool = False
     """Other processes should know of it at once."""
+    expected: Millis | None = None
+    """The `at` of the record whose place it takes, or that goes: if it is another by now, or gone, `conflict`."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, gc=False):

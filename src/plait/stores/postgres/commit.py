@@ -17,6 +17,7 @@ import asyncpg
 from plait.kernel.ids import RunId
 from plait.kernel.queued import Claim
 from plait.kernel.store import Verdict, Write
+from plait.stores.record_versions import RecordChanged
 
 from .common import Numbers, Proof, Session, write_common
 from .database import SQL, Connection
@@ -24,9 +25,9 @@ from .rare import is_rare, write_rare
 from .removals import NotRemovable
 from .task_queues import ClaimLost, has_results, write_reports
 
-_REFUSED = (asyncpg.UniqueViolationError, asyncpg.NotNullViolationError, ClaimLost, NotRemovable)
-"""What one of the writes may meet: its place is taken, there is no such run, its claim does not hold, or it removes a
-run that is needed."""
+_REFUSED = (asyncpg.UniqueViolationError, asyncpg.NotNullViolationError, ClaimLost, NotRemovable, RecordChanged)
+"""What one of the writes may meet: its place is taken, there is no such run, its claim does not hold, it removes a run
+that is needed, or a record has changed."""
 
 
 async def commit(session: Session, writes: Sequence[Write]) -> list[Verdict]:

@@ -10,8 +10,9 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from plait.kernel.approval import Approval, ApprovalChange
-from plait.kernel.ids import RunId
-from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, RecordChange, RunRow, TimerRow, Write
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, Record, RecordChange, RunRow, TimerRow, Write
+from plait.stores.record_versions import RecordChanged
 from plait.stores.rows import (
     Row,
     approval_change_columns,
@@ -112,11 +113,19 @@ async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> N
 
 async def _change_records(connection: Connection, changes: Sequence[RecordChange]) -> None:
     """Removed first, so that one commit can put another in a record's place."""
+    await _hold_expected(connection, [(c.record, c.expected) for c in changes if c.expected is not None])
     removed = {(c.record.kind, c.record.namespace, c.record.id) for c in changes if c.how == "remove"}
     await _run(connection, "remove_records", removed)
     await _run(connection, "insert_records", (record_columns(c.record) for c in changes if c.how == "new"))
     latest = {(c.record.kind, c.record.namespace, c.record.id): c.record for c in changes if c.how == "put"}
     await _run(connection, "put_records", (record_columns(record) for record in latest.values()))
+
+
+async def _hold_expected(connection: Connection, wanted: Sequence[tuple[Record, Millis]]) -> None:
+    if wanted:
+        asked = [(record.kind, record.namespace, record.id, at) for record, at in wanted]
+        if len(await connection.fetch(SQL["hold_records"], *columns(asked))) < len(asked):
+            raise RecordChanged
 
 
 async def _insert_children(connection: Connection, children: Sequence[NewChild]) -> list[InboxRow]:

@@ -65,6 +65,9 @@ returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority, q.claim,
           q.worker, q.claimed_at, q.lease, q.id;
 
+-- lengths: how many tasks wait on each queue, and how many workers are at
+select namespace, queue, count(*) - count(claim), count(claim) from plait.queued_tasks group by 1, 2 order by 1, 2;
+
 -- unclaimed: the queues that have free tasks, one step along the index each
 with recursive found as (
     (select namespace, queue from plait.queued_tasks where claim is null order by namespace, queue limit 1)
