@@ -19,7 +19,9 @@ from msgspec import Raw
 
 from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
+from .fleet import Fleet
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
+from .leases import Lease
 from .past import Past
 from .queued import Claim, QueuedTask, TaskQueues
 from .removal import Removals
@@ -251,6 +253,8 @@ class Write(msgspec.Struct, gc=False):
     finished: Claim | None = None
     """The claim whose task this ends: its row is deleted, and the inbox gets the result. If the claim does not hold,
     the verdict is `exists` if that result is in the inbox already, else `conflict`."""
+    pool: str | None = None
+    """The run goes to the shards of this pool, with its inputs, timers and tasks."""
     removal: Millis | None = None
     """The run goes, with all that is found by its id. The verdict is `conflict` unless it had ended by then, has no
     input waiting, and its parent is gone."""
@@ -259,11 +263,6 @@ class Write(msgspec.Struct, gc=False):
 Verdict = Literal["ok", "fenced", "conflict", "exists"]
 """fenced: the epoch is not the shard's any more. conflict: the log already has that number, or
 there is no such run. exists: a run of that id is there."""
-
-
-class Lease(msgspec.Struct, frozen=True, gc=False):
-    shard: Shard
-    epoch: Epoch
 
 
 class Owner(msgspec.Struct, frozen=True, gc=False):
@@ -331,6 +330,10 @@ class Store(Protocol):
     def queues(self) -> TaskQueues: ...
     @property
     def removals(self) -> Removals: ...
+    @property
+    def fleet(self) -> Fleet | None:
+        """None where engines with different code can't share it."""
+        ...
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...

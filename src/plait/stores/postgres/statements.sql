@@ -62,7 +62,7 @@ with held as (
     where i.run_id = t.run_id and i.key = t.key and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
-    select run_id, shard, key, body, at
+    select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
     from unnest($48::text[], $49::integer[], $50::text[], $51::text[], $52::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
@@ -134,9 +134,9 @@ select id, parent, parent_token from plait.runs where id = any ($1::text[]);
 -- running: which of these runs can still take a message
 select id from plait.runs where id = any ($1::text[]) and status = 'running';
 
--- insert_inbox: inputs for runs, in order; the same key twice is one
+-- insert_inbox: inputs for runs, in order, each to where its run is; the same key twice is one
 insert into plait.inbox (run_id, shard, key, body, at)
-select run_id, shard, key, body, at
+select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
 from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
   with ordinality as m (run_id, shard, key, body, at, place)
 order by place
@@ -226,10 +226,11 @@ select pg_advisory_unlock(plait.owner_key($1));
 -- that tells nothing of owners not seen since the server started, or seen first after this statement began
 with free as (
     select shard from plait.shards
-    where owner is null
-       or expires <= plait.ms(clock_timestamp())
-       or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
-           and plait.owner_key(owner) not in (select key from plait.living))
+    where pool = $5
+      and (owner is null
+           or expires <= plait.ms(clock_timestamp())
+           or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
+               and plait.owner_key(owner) not in (select key from plait.living)))
     order by shard limit $3 for update skip locked
 )
 update plait.shards s
