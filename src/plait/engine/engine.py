@@ -42,6 +42,7 @@ from .bundles import Bundles, LazyBundle
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .drafts import Drafts
+from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
 from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
@@ -175,6 +176,7 @@ class Engine:
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
+        self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
@@ -314,6 +316,7 @@ class Engine:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         created = False
         if id is None or not await self._exists(row, resolved.taken):
+            await self.drains.check(resolved.definition, resolved.version)
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
