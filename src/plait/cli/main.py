@@ -24,7 +24,7 @@ from .extensions import load as load_place
 _OWN = (
     Command("Run", "run", "Run a definition to its end, with live progress.", "plait.cli.run:run"),
     Command("Run", "dev", "Engine, API and web UI on this machine, with a demo.", "plait.cli.serve:dev"),
-    Command("Run", "serve", "Engine, API and web UI in one process.", "plait.cli.serve:serve"),
+    Command("Run", "serve", "Engine, API and web UI, in one process or several.", "plait.cli.serve:serve"),
     Command("Run", "mcp", "Speak MCP, for clients that start it as a command.", "plait.cli.mcp:mcp"),
     Command("Run", "worker", "Do the tasks of queues, for a server or a database.", "plait.cli.worker:worker"),
     Command("Run", "pipeline", "Run a data pipeline on tables, without a run.", "plait.cli.pipeline:pipeline"),
