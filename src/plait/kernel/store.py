@@ -271,6 +271,7 @@ class Owner(msgspec.Struct, frozen=True, gc=False):
     name: str
     shards: int
     expires: Millis
+    pool_shards: int = 0
 
 
 class Census(msgspec.Struct, frozen=True, gc=False):
@@ -283,6 +284,8 @@ class Census(msgspec.Struct, frozen=True, gc=False):
     blocked: int
     due: Millis | None
     """The timer that fires next."""
+    oldest_input: Millis | None
+    """When the first of those inputs was sent."""
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False):

@@ -23,6 +23,7 @@ export type {
   ErrorInfo,
   EventPage,
   Flaw as FieldProblem,
+  FleetOverview,
   Json,
   Key,
   LinkedApproval,

@@ -360,7 +360,8 @@ select id, run_id, namespace, token, label, attempts, error, at, status from pla
 where run_id = $3 and ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
 
 -- owners: who holds shards
-select owner, count(*), max(expires) from plait.shards where owner is not null group by owner order by owner;
+select owner, count(*) filter (where pool = ''), max(expires), count(*) filter (where pool <> '')
+from plait.shards where owner is not null group by owner order by owner;
 
 -- facts: what there is to know about the server
 select current_setting('server_version'), (select version from plait.schema_version),
@@ -405,7 +406,8 @@ select (select count(*) from plait.inbox where not taken),
        (select count(*) from plait.approvals where status = 'open'),
        (select count(*) from plait.dead_letters where status = 'pending'),
        (select count(*) from plait.runs where blocked is not null and status = 'running'),
-       (select min(due) from plait.timers);
+       (select min(due) from plait.timers),
+       (select at from plait.inbox where not taken order by id limit 1);
 
 -- index_checks: a statement that checks each of our indexes, if the extension amcheck is installed
 select c.relname, format('select %I.bt_index_check(%L::regclass)', n.nspname, c.oid::regclass::text)
