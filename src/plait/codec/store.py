@@ -55,6 +55,7 @@ class EncryptedStore:
         self._unseal = Unseal(self.keys)
         self.removals = store.removals  # nothing to encrypt
         self.fleet = store.fleet
+        self.commits_elsewhere = store.commits_elsewhere
         self.queues = EncryptedTaskQueues(store.queues, self._run_keys, self._unseal)
         self.keys_changed: Callable[[], None] = _nothing
         """Called when subjects may have been erased: here or in another process."""

@@ -87,6 +87,8 @@ _CHECK_SECONDS = 3_600.0
 
 
 class PostgresStore:
+    commits_elsewhere = True
+
     def __init__(self, url: str, *, pool_size: int = POOL_SIZE) -> None:
         self.address = Address(url)
         self._pool_size = pool_size

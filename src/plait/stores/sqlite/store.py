@@ -77,6 +77,8 @@ _LAST = 2**62
 
 
 class SqliteStore:
+    commits_elsewhere = False
+
     def __init__(
         self,
         path: str,

@@ -101,6 +101,10 @@ class Door:
         return self._store.fleet
 
     @property
+    def commits_elsewhere(self) -> bool:
+        return self._store.commits_elsewhere
+
+    @property
     def queues(self) -> TaskQueues:
         """Workers have a door of their own, which is always open."""
         return self._store.queues
