@@ -45,6 +45,7 @@ from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .drafts import Drafts
+from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
 from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
@@ -189,6 +190,7 @@ class Engine:
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
         self._chosen_ids = ChosenIds()
+        self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
@@ -332,6 +334,8 @@ class Engine:
         created = False
         look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
         if not look_first or not await self._exists(row, resolved.taken):
+            if resolved.version is not None:
+                await self.drains.check(resolved.definition, resolved.version)
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):

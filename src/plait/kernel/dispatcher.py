@@ -126,7 +126,7 @@ class Dispatcher:
         if write.children:  # the id of one may have been taken: then its parent has a refusal instead
             self._inbox.look_soon()
         for row in write.inbox:
-            if row.fallback is not None:  # it may have become a dead letter
+            if row.fallback is not None or self._leases.mixed:  # it may be a dead letter, or the run in a pool
                 self._inbox.look_soon()
             elif self._leases.owns(row.run_id):
                 self._inbox.came(row)
@@ -137,11 +137,13 @@ class Dispatcher:
         """A write from outside any run."""
         if self._subscriptions.any:
             self._subscriptions.committed(write)
-        if write.epoch is not None:  # of a run in quarantine
+        if write.pool is not None:
+            self._delivery.moved(write.run_id)
+        elif write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)
             self._quarantine.written(write.run_id)
-        elif write.inbox and self._leases.owns(write.run_id):
+        elif write.inbox and (self._leases.mixed or self._leases.owns(write.run_id)):
             self._inbox.look_soon()
 
     # -- when a commit is refused --------------------------------------------------------------------------------

@@ -23,7 +23,9 @@ from .callers import Callers, Outcome
 from .clock import Alarm, Clock
 from .delivery import Delivery
 from .dispatcher import Dispatcher
+from .engine_code import EngineCode
 from .errors import LeaseLost, Unavailable
+from .handover import Handover
 from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Start
@@ -85,7 +87,8 @@ class Kernel:
         self.observers = observers or Observers()
         self.loader = Loader(store, bundles, ids, limits, notify)
         self.leases = Leases()
-        self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size)
+        self.code = EngineCode(bundles)
+        self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size, self.code)
         self.subscriptions = Subscriptions(store, clock, self.leases)
         self._worker = worker
         self._settings = settings
@@ -96,7 +99,14 @@ class Kernel:
         sources = Sources()
         quarantine = Quarantine(self._queue, sources)
         self.delivery = Delivery(
-            self._queue, self.run_cache, self.leases, quarantine, sources, worker, self._background
+            self._queue,
+            self.run_cache,
+            self.leases,
+            quarantine,
+            sources,
+            worker,
+            self._background,
+            Handover(self.code, clock),
         )
         self._inbox = Inbox(store, self.leases, self.delivery, self._background)
         self._timers = Timers(store, clock, self.leases, self.delivery, self._background)
@@ -118,7 +128,7 @@ class Kernel:
             observers=self.observers,
         )
         self._ownership = Ownership(
-            store, clock, settings.owner, settings.lease_ttl, self.leases, self._takeover, self._background
+            store, clock, settings.owner, settings.lease_ttl, self.leases, self._takeover, self._background, self.code
         )
         self.dispatcher = Dispatcher(
             worker=worker,
@@ -167,6 +177,8 @@ class Kernel:
         if check is not None:
             await check()
         self.store.watch(lambda: self._background.keep_trying(self._news))
+        if self.store.fleet is not None:
+            self.store.fleet.watch(self._ownership.others_changed)
         for part in self._parts:
             await part.start()
 
@@ -245,7 +257,7 @@ class Kernel:
         for heard in self._news_heard:
             heard()
         for run_id in list(self._callers.outcomes.waiting):
-            if not self.owns(run_id):
+            if self.leases.may_be_elsewhere(run_id):
                 self._callers.outcomes.notify(run_id, None)
         await self._callers.replies.look()
         await self._inbox.look()

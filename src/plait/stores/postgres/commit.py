@@ -93,7 +93,7 @@ async def _apply(session: Session, writes: Sequence[Write], found: Numbers) -> b
         if decided:
             if not await write_common(session, decided, found, proof):
                 return False
-            await write_rare(session.connection, session.numbers, decided)
+            await write_rare(session.connection, session.numbers, session.origin, decided)
             proof = ((), ())
         if len(decided) < len(wave):
             reports = [write for write in wave if write.finished is not None]

@@ -26,6 +26,7 @@ from plait.stores.rows import (
 )
 
 from .database import SQL, Connection
+from .fleet import write_moves
 from .removals import write_references, write_removals
 from .run_lists import SQL as LISTS
 from .run_numbers import PostgresRunNumbers
@@ -39,6 +40,7 @@ def is_rare(write: Write) -> bool:
     return bool(
         write.blobs
         or write.shared
+        or write.pool is not None
         or write.removal is not None
         or write.children
         or (write.approvals and withdrawal(write) is None)
@@ -74,7 +76,7 @@ def withdrawal(write: Write) -> ApprovalChange | None:
     return change if isinstance(change, ApprovalChange) and change.token is None else None
 
 
-async def write_rare(connection: Connection, numbers: PostgresRunNumbers, writes: Sequence[Write]) -> None:
+async def write_rare(connection: Connection, numbers: PostgresRunNumbers, origin: str, writes: Sequence[Write]) -> None:
     """Of writes of different runs."""
     await _run(connection, "insert_blobs", sorted({d: (d, body) for w in writes for d, body in w.blobs}.values()))
     await write_references(connection, writes)
@@ -97,6 +99,7 @@ async def write_rare(connection: Connection, numbers: PostgresRunNumbers, writes
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
     await write_queues(connection, writes)
+    await write_moves(connection, origin, writes)
     await write_removals(connection, numbers, writes)
 
 

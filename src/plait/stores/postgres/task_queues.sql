@@ -28,7 +28,7 @@ with claims as (
     where q.run_id = f.run_id and q.token = f.token and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
-    select run_id, shard, key, body, at
+    select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
     from unnest($4::text[], $5::integer[], $6::text[], $7::text[], $8::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
