@@ -54,6 +54,7 @@ class EncryptedStore:
         self._seal = SealWrite(self._run_keys)
         self._unseal = Unseal(self.keys)
         self.removals = store.removals  # nothing to encrypt
+        self.run_queues = store.run_queues  # nor here: what is held back lies in the inbox
         self.queues = EncryptedTaskQueues(store.queues, self._run_keys, self._unseal)
         self.keys_changed: Callable[[], None] = _nothing
         """Called when subjects may have been erased: here or in another process."""

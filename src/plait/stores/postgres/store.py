@@ -50,6 +50,7 @@ from .listener import Listener
 from .removals import PostgresRemovals
 from .run_lists import list_runs, namespaces
 from .run_numbers import PostgresRunNumbers
+from .run_queues import PostgresRunQueues
 from .run_texts import TextIndex, fill_run_texts, index_due
 from .task_queues import PostgresTaskQueues
 
@@ -98,6 +99,7 @@ class PostgresStore:
         self._listener: Listener | None = None
         self.removals = PostgresRemovals(lambda: self._use(self._lists))
         self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
+        self.run_queues = PostgresRunQueues(lambda: self._use(self._readers), self._origin)
 
     async def open(self) -> None:
         writer = Link(self.address, _WRITING)
