@@ -24,7 +24,7 @@ from .extensions import load as load_place
 _OWN = (
     Command("Run", "run", "Run a definition to its end, with live progress.", "plait.cli.run:run"),
     Command("Run", "dev", "Engine, API and web UI on this machine, with a demo.", "plait.cli.serve:dev"),
-    Command("Run", "serve", "Engine, API and web UI in one process.", "plait.cli.serve:serve"),
+    Command("Run", "serve", "Engine, API and web UI, in one process or several.", "plait.cli.serve:serve"),
     Command("Run", "mcp", "Speak MCP, for clients that start it as a command.", "plait.cli.mcp:mcp"),
     Command("Run", "worker", "Do the tasks of queues, for a server or a database.", "plait.cli.worker:worker"),
     Command("Run", "pipeline", "Run a data pipeline on tables, without a run.", "plait.cli.pipeline:pipeline"),
@@ -55,6 +55,7 @@ _OWN = (
     Command("Maintain", "keys", "API keys of the server, and encryption keys.", "plait.cli.keys:keys"),
     Command("Maintain", "erase", "Make the values of one subject unreadable.", "plait.cli.erase:erase"),
     Command("Maintain", "retention", "How long ended runs are kept.", "plait.cli.retention:retention"),
+    Command("Maintain", "drain", "Start no new runs on a version; how many are left.", "plait.cli.drain:drain"),
     Command("Maintain", "tools", "Tools that pipelines were promoted to.", "plait.cli.tools:tools"),
     Command("Maintain", "doctor", "Examine a database and its engines, or a server.", "plait.cli.doctor:doctor"),
     Command("Maintain", "version", "Print the versions of Plait and its parts.", "plait.cli.versions:version"),

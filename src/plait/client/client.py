@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from plait.api.diff import Diff
 from plait.api.erasure import Receipt
+from plait.api.fleet import FleetOverview
 from plait.api.health import Health, Ready
 from plait.api.picture import RunDiff
 from plait.api.plan import RunPlan
@@ -92,6 +93,10 @@ class Client:
     async def ready(self) -> None:
         """Returns if the server is ready; raises if it is not."""
         await self.transport.get(f"{self.url}/ready", Ready)
+
+    async def fleet(self) -> FleetOverview:
+        """The engines behind the server; for callers who see all namespaces."""
+        return await self.transport.get(self.transport.path("fleet"), FleetOverview)
 
     # -- runs ----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import msgspec
 
@@ -46,12 +46,14 @@ from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .drafts import Drafts
+from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
 from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
 from .pii import PiiFields
+from .queued_starts import Beginning, Queueing, place_of
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
@@ -200,6 +202,7 @@ class Engine:
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
         self._chosen_ids = ChosenIds()
+        self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
@@ -317,12 +320,14 @@ class Engine:
         subject: str | None = None,
         pii_fields: Iterable[str] = (),
         by: str = "",
+        **queueing: Unpack[Queueing],
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
         is loaded or of what is saved in the namespace. `subject` says whose values it holds: they are encrypted with a
         key that `erase` destroys. It is kept as the label `subject`. Fields with one of the names `pii_fields`, at any
-        depth, are shown to API callers with the right `pii:read` only. `by` says who starts it."""
+        depth, are shown to API callers with the right `pii:read` only. `by` says who starts it. On a `queue` it waits
+        for a slot: see `Queueing`."""
         kernel = self.kernel
         kernel.must_live()
         if labels := labels or {}:
@@ -338,22 +343,26 @@ class Engine:
         due = None if deadline is None else Millis(kernel.clock.now() + span(deadline))
         row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
         row.start_hash = resolved.hash(dialect)
+        place = place_of(namespace, queueing, due) if queueing else None
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
-        created = False
+        run_id, created = row.id, False
         look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
         if not look_first or not await self._exists(row, resolved.taken):
+            if resolved.version is not None:
+                await self.drains.check(resolved.definition, resolved.version)
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
                 start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
-            while not (created := await kernel.create(row, start) == "ok"):
-                if await self._exists(row, resolved.taken):
-                    break
-                # Whoever was first has failed to start it
+            begin = Beginning(kernel, row, lambda: self._exists(row, resolved.taken))
+            if queueing:
+                run_id, created = await begin.with_queueing(start, place, queueing)
+            else:
+                created = await begin.at_once(start)
         if id is not None:
             self._chosen_ids.note(created=created)
-        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created)
+        return Handle(kernel, run_id, namespace, getattr(definition, "returns", Any), created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
         """A handle on a run that exists, running or ended."""

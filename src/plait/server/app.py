@@ -24,6 +24,7 @@ from . import (
     definitions,
     erasures,
     events,
+    fleet,
     health,
     keys,
     links,
@@ -76,6 +77,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *keys.ROUTES,
         *erasures.ROUTES,
         *audit_routes.ROUTES,
+        *fleet.ROUTES,
         *health.ROUTES,
         _document_route(surfaces),
     )

@@ -138,6 +138,7 @@ ASKS: dict[str, Ask] = {
     "erasures.create": Ask(409, {"subject": "customer:42"}),  # encryption is off
     "erasures.list": Ask(),
     "audit.list": Ask(),
+    "fleet.show": Ask(everywhere=True),
     "server.metrics": Ask(everywhere=True),
     "server.health": Ask(),
     "server.ready": Ask(),

@@ -24,6 +24,7 @@ export type {
   EventPage,
   Fire,
   Flaw as FieldProblem,
+  FleetOverview,
   Json,
   Key,
   LinkedApproval,

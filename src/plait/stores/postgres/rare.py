@@ -26,9 +26,11 @@ from plait.stores.rows import (
 )
 
 from .database import SQL, Connection
+from .fleet import write_moves
 from .removals import write_references, write_removals
 from .run_lists import SQL as LISTS
 from .run_numbers import PostgresRunNumbers
+from .run_queues import send_behind, write_places
 from .run_texts import SQL as TEXTS
 from .run_texts import has_text
 from .task_queues import write_queues
@@ -39,6 +41,7 @@ def is_rare(write: Write) -> bool:
     return bool(
         write.blobs
         or write.shared
+        or write.pool is not None
         or write.removal is not None
         or write.children
         or (write.approvals and withdrawal(write) is None)
@@ -51,6 +54,9 @@ def is_rare(write: Write) -> bool:
         or write.queued
         or write.dequeued
         or write.finished is not None
+        or write.place is not None
+        or write.leaves_queue
+        or write.debounce is not None
         or sends_late(write)
         or times_late(write)
     )
@@ -58,7 +64,11 @@ def is_rare(write: Write) -> bool:
 
 def sends_late(write: Write) -> bool:
     """Whether what it sends must wait for its children, or depends on how other runs are doing."""
-    return bool(write.inbox) and (bool(write.children) or any(row.fallback is not None for row in write.inbox))
+    return bool(write.inbox) and (bool(write.children) or any(map(_depends, write.inbox)))
+
+
+def _depends(row: InboxRow) -> bool:
+    return row.behind or row.fallback is not None
 
 
 def times_late(write: Write) -> bool:
@@ -74,7 +84,7 @@ def withdrawal(write: Write) -> ApprovalChange | None:
     return change if isinstance(change, ApprovalChange) and change.token is None else None
 
 
-async def write_rare(connection: Connection, numbers: PostgresRunNumbers, writes: Sequence[Write]) -> None:
+async def write_rare(connection: Connection, numbers: PostgresRunNumbers, origin: str, writes: Sequence[Write]) -> None:
     """Of writes of different runs."""
     await _run(connection, "insert_blobs", sorted({d: (d, body) for w in writes for d, body in w.blobs}.values()))
     await write_references(connection, writes)
@@ -97,6 +107,8 @@ async def write_rare(connection: Connection, numbers: PostgresRunNumbers, writes
     await _run(connection, "insert_lines", (line_columns(line) for write in writes for line in write.lines))
     await _change_records(connection, [change for write in writes for change in write.records])
     await write_queues(connection, writes)
+    await write_moves(connection, origin, writes)
+    await write_places(connection, writes)
     await write_removals(connection, numbers, writes)
 
 
@@ -167,7 +179,10 @@ async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:
         lost = [row.fallback for row in rows if row.fallback is not None and row.run_id not in running]
         await _insert_dead_letters(connection, lost)
         rows = [row for row in rows if row.fallback is None or row.run_id in running]
-    await _run(connection, "insert_inbox", map(inbox_columns, rows))
+    if any(map(_depends, rows)):
+        await send_behind(connection, rows)
+    else:
+        await _run(connection, "insert_inbox", map(inbox_columns, rows))
 
 
 async def _insert_dead_letters(connection: Connection, letters: Iterable[DeadLetter]) -> None:

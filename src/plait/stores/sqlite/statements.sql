@@ -263,7 +263,8 @@ select (select count(*) from inbox where taken = 0),
        (select count(*) from approvals where status = 'open'),
        (select count(*) from dead_letters where status = 'pending'),
        (select count(*) from runs where blocked is not null and status = 'running'),
-       (select min(due) from timers);
+       (select min(due) from timers),
+       (select at from inbox where taken = 0 order by id limit 1);
 
 -- file_facts: the schema's version and the size of the file
 select version.user_version, pages.page_count, size.page_size
