@@ -3,6 +3,7 @@ last of so many calls it hangs, to be killed there."""
 
 import asyncio
 import sys
+from typing import Any
 
 from plait.agents import tool
 from plait.agents.model import ModelReply, ModelRequest
@@ -10,8 +11,15 @@ from plait.agents.tools.function_tool import FunctionTool
 from plait.agents.turn_key import TurnKey
 from plait.client import Client
 from plait.testing import ScriptedModel
-from tests.agents.killed_program import SCRIPT
 from tests.agents.remote import remote_worker
+
+SCRIPT: dict[str, list[Any]] = {
+    "pay": [
+        [{"tool": "charge", "args": {"cents": 5}}, {"tool": "charge", "args": {"cents": 7}}],
+        {"tool": "charge", "args": {"cents": 9}},
+        {"output": {"paid": 21}},
+    ]
+}
 
 
 class Ledger:
