@@ -74,7 +74,7 @@ def job_of(task: QueueTask, claim: ClaimId, wanted: AgentInput, allowed: list[st
     error = task.last_error
     return {
         "version": VERSION,
-        "job_id": task.id,
+        "job_id": claim.job_id(),
         "run_id": task.run_id,
         "node_id": wanted.node_id,
         "workflow_tag": wanted.workflow_tag,

@@ -51,7 +51,8 @@ class AgentJobs:
         claim = read(task.id, task.namespace)
         attempt = _Attempt(self._queues, claim, wanted, _conversation(task.journal), len(task.journal))
         if attempt.talk.ended is None:
-            await attempt.keep(self._begun(task, wanted))
+            if attempt.talk.begun is None or attempt.talk.begun.job_id != claim.job_id():
+                await attempt.keep(self._begun(task, claim, wanted, attempt.talk))
             if reason := await self._refusal(task.id, task.namespace, wanted):
                 error = ErrorInfo("agent.budget_exceeded", reason, kind="agent")
                 await attempt.end(Ended(self._kernel.clock.now(), "failed", error=error))
@@ -83,11 +84,11 @@ class AgentJobs:
 
     # -- entries -----------------------------------------------------------------------------------------------------
 
-    def _begun(self, task: QueueTask, wanted: AgentInput) -> Begun:
+    def _begun(self, task: QueueTask, claim: ClaimId, wanted: AgentInput, talk: Conversation) -> Begun:
         beginning = prompt.messages(wanted, None if task.last_error is None else task.last_error.info())
         return Begun(
             wanted.node_id,
-            task.id,
+            claim.job_id(),
             wanted.model,
             self._kernel.clock.now(),
             wanted.max_turns,
@@ -96,7 +97,7 @@ class AgentJobs:
             beginning[-1].content if self._keep_prompts else None,
             wanted.instructions if self._keep_prompts else "",
             wanted.execution,
-            task.attempt,
+            talk.began_as or task.attempt,
         )
 
     def _replied(self, wanted: AgentInput, result: JobResult) -> Replied:

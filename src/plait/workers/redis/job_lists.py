@@ -46,6 +46,8 @@ class JobOffer(msgspec.Struct, frozen=True, omit_defaults=True):
 
     job: str
     """As it is in the list."""
+    claim: str
+    """By which an engine has the task."""
     timeout: int
     offered: Millis
     taken: Millis = Millis(0)
@@ -76,8 +78,8 @@ class JobLists:
         self._jobs = jobs
         self._collector = collector
         self._places: dict[str, Collector] = {}
-        self._mine: dict[str, str] = {}
-        """Jobs that this engine has offered, and their namespaces."""
+        self._mine: dict[str, tuple[str, str]] = {}
+        """Jobs that this engine has offered: their namespaces and claims."""
         self._looked = clock.monotonic() - lease
 
     async def start(self, namespaces: Iterable[str]) -> None:
@@ -88,7 +90,7 @@ class JobLists:
     async def round(self, every: float) -> None:
         """Results, new jobs, and now and then a look at those under way."""
         for namespace in list(self._places):
-            await self._collect(namespace, await self._offers(namespace))
+            await self._collect(namespace)
         for namespace, queue in await self._source.unclaimed():
             if queue == AGENT_QUEUE:
                 await self._offer_all(namespace)
@@ -101,7 +103,7 @@ class JobLists:
         """The engine stops: what nobody has taken is for others."""
         for namespace in list(self._places):
             offers = await self._offers(namespace)
-            for id in [id for id, place in self._mine.items() if place == namespace and id in offers]:
+            for id in [id for id, mine in self._mine.items() if mine[0] == namespace and id in offers]:
                 await self._withdraw(namespace, id, offers[id])
 
     def _place(self, namespace: str) -> Collector:
@@ -134,16 +136,17 @@ class JobLists:
             if job is not None:
                 await self._push(task, job)
         except BaseException:
-            await self._give_back(task.namespace, task.id)
+            await self._release(task.namespace, task.id)
             raise
 
     async def _push(self, task: QueueTask, job: dict[str, Any]) -> None:
         """Flat, with its signature: for workers that look for neither."""
         key = (await self._keys.ring(task.namespace)).current
         text = canonical({**job, "signature": key.sign(job), "signed_by": key.id}).decode()
-        offer = JobOffer(text, round(float(job["timeout_sec"]) * 1000), self._clock.now())
-        self._mine[task.id] = task.namespace
-        await self._link.offer_job(task.namespace, task.id, text.encode(), values.plain(offer))
+        id, timeout = str(job["job_id"]), round(float(job["timeout_sec"]) * 1000)
+        offer = JobOffer(text, task.id, timeout, self._clock.now())
+        self._mine[id] = task.namespace, task.id
+        await self._link.offer_job(task.namespace, id, text.encode(), values.plain(offer))
 
     # -- looking after them ----------------------------------------------------------------------------------------
 
@@ -151,8 +154,8 @@ class JobLists:
         offers, waiting = await self._offers(namespace), set(await self._link.waiting_jobs(namespace))
         for id, offer in offers.items():
             await self._judge(namespace, id, offer, is_waiting=offer.job.encode() in waiting)
-        for id in [id for id, place in self._mine.items() if place == namespace and id not in offers]:
-            await self._give_back(namespace, id)
+        for id in [id for id, mine in self._mine.items() if mine[0] == namespace and id not in offers]:
+            await self._release(*self._mine.pop(id))
 
     async def _judge(self, namespace: str, id: str, offer: JobOffer, *, is_waiting: bool) -> None:
         now = self._clock.now()
@@ -180,7 +183,7 @@ class JobLists:
 
     async def _renew(self, namespace: str, id: str, offer: JobOffer) -> None:
         try:
-            wanted = await self._source.heartbeat(id, namespace=namespace)
+            wanted = await self._source.heartbeat(offer.claim, namespace=namespace)
         except (Conflict, NotFound):
             wanted = False
         if not wanted:  # cancelled, or the next attempt has begun
@@ -193,20 +196,22 @@ class JobLists:
 
     async def _withdraw(self, namespace: str, id: str, offer: JobOffer) -> None:
         if await self._link.withdraw_job(namespace, id, offer.job.encode()):
-            await self._give_back(namespace, id)
+            self._mine.pop(id, None)
+            await self._release(namespace, offer.claim)
 
-    async def _give_back(self, namespace: str, id: str) -> None:
-        self._mine.pop(id, None)
+    async def _release(self, namespace: str, claim: str) -> None:
         try:
-            await self._source.release(id, namespace=namespace)
+            await self._source.release(claim, namespace=namespace)
         except (Conflict, NotFound):
-            log.debug("the claim of job %s did not hold any more", id)
+            log.debug("the claim %s did not hold any more", claim)
 
     # -- results ---------------------------------------------------------------------------------------------------
 
-    async def _collect(self, namespace: str, offers: dict[str, JobOffer]) -> None:
-        found = await self._link.take_results(namespace, offers) if offers else []
-        if found:
+    async def _collect(self, namespace: str) -> None:
+        offers = await self._offers(namespace)
+        if not offers and all(mine[0] != namespace for mine in self._mine.values()):
+            del self._places[namespace]  # until it has jobs again
+        elif found := await self._link.take_results(namespace, offers):
             await self._place(namespace).record(found)
             await self._tend(namespace)  # what was recorded is wanted no more
 
