@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from plait import afl
 from plait.agents import tool
 from plait.agents.model import ModelReply, ModelRequest, Usage
 from plait.client import Client
@@ -239,3 +240,19 @@ async def test_a_key_of_another_queue_learns_nothing():
                 with pytest.raises(PlaitError) as refused:
                     await ask
                 assert refused.value.code == "task.unknown"
+
+
+async def test_an_agent_of_afl_that_names_no_model_is_carried_by_whichever_there_is():
+    source = """
+namespace leads {
+    event facet Score(lead: String) => (score: Long) prompt { template "Score {lead}" }
+    workflow Rate(lead: String) => (score: Long) andThen { s = Score(lead = $.lead) yield Rate(score = s.score) }
+}
+"""
+    model = ScriptedModel(lambda request: {"output": {"score": 7}})
+    async with (
+        serving(agent_transport="queue") as served,
+        carrying(served.url, {"m": model}, queue="agent"),
+    ):
+        run = await served.engine.start(afl(source, "leads.Rate"), {"lead": "Ada"})
+        assert await run.result() == {"score": 7}

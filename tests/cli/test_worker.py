@@ -100,7 +100,7 @@ async def test_a_worker_of_a_server_carries_agents_with_the_models_of_its_enviro
             _, key = await served.site.auth.keys.create("w", "worker", queues=["gpu"])
             command = (PLAIT, "worker", "--queue", "gpu", "--db", served.url, "--json")
             async with process(*command, PLAIT_KEY=key, PLAIT_MODELS=str(file)) as worker:
-                assert json.loads(await first_line(worker))["handlers"] == ["model:fast"]
+                assert json.loads(await first_line(worker))["handlers"] == ["model:", "model:fast"]
                 node = {"id": "a", "type": "agent", "queue": "gpu", "agent_config": {"model": "fast"}}
                 async with asyncio.timeout(PATIENCE):
                     assert await (await served.engine.start(graph({"nodes": [node]}))).result() == {

@@ -28,8 +28,9 @@ class AgentExecutor:
 
     @property
     def handlers(self) -> Sequence[str]:
-        """What a worker on queues may claim."""
-        return [f"model:{name}" for name in self._models.names]
+        """What a worker on queues may claim; `model:` is of agents that take whichever there is."""
+        names = self._models.names
+        return [f"model:{name}" for name in ("", *names)] if names else []
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
         from .loop import AgentLoop
