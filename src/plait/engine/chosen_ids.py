@@ -1,4 +1,4 @@
-"""Whether ids that callers choose for their runs turn out to be new.
+"""The ids that callers choose for their runs: whether they are taken, and whether it is worth to look first.
 
 That an id is taken is known from one look at the store, or from the commit that refuses it. The commit sees it for
 nothing, but by then everything else was done for nothing. So a start looks first until many in a row were new, and
@@ -7,11 +7,15 @@ again as soon as one was not.
 
 from __future__ import annotations
 
+from plait.kernel.errors import Conflict
+from plait.kernel.store import RunRow, Store
+
 MANY = 100
 
 
 class ChosenIds:
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._new = 0
         """How many in a row."""
 
@@ -21,3 +25,16 @@ class ChosenIds:
 
     def note(self, *, created: bool) -> None:
         self._new = self._new + 1 if created else 0
+
+    async def has(self, row: RunRow, code: str) -> bool:
+        """Whether the run exists. Refuses with this code one that was started otherwise."""
+        known = await self._store.run(row.id)
+        if known is None:
+            return False
+        if known.start_hash != row.start_hash:
+            raise Conflict(
+                code,
+                f"run {row.id} exists with another definition or input",
+                fix="use a new id, or the same definition and input",
+            )
+        return True

@@ -22,7 +22,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
@@ -43,7 +43,7 @@ from .ask import ask
 from .bundles import Bundles, LazyBundle
 from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
-from .diff import changes, node_changes
+from .diff import difference
 from .drafts import Drafts
 from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
@@ -190,7 +190,7 @@ class Engine:
         self.schedules = Schedules(self.kernel, ScheduleBook(self.records, clock), starts)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
-        self._chosen_ids = ChosenIds()
+        self._chosen_ids = ChosenIds(self.kernel.store)
         self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
@@ -337,14 +337,14 @@ class Engine:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         run_id, created = row.id, False
         look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
-        if not look_first or not await self._exists(row, resolved.taken):
+        if not look_first or not await self._chosen_ids.has(row, resolved.taken):
             if resolved.version is not None:
                 await self.drains.check(resolved.definition, resolved.version)
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
                 start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
-            begin = Beginning(kernel, row, lambda: self._exists(row, resolved.taken))
+            begin = Beginning(kernel, row, lambda: self._chosen_ids.has(row, resolved.taken))
             if queueing:
                 run_id, created = await begin.with_queueing(start, place, queueing)
             else:
@@ -381,14 +381,7 @@ class Engine:
 
     async def diff(self, a: Handle[Any], b: Handle[Any]) -> RunDiff:
         """What differs between two runs: their input, output, and node by node."""
-        left, right = await a.picture(), await b.picture()
-        return RunDiff(
-            left.row,
-            right.row,
-            changes(left.input, right.input),
-            changes(left.output, right.output),
-            node_changes(left.view, right.view),
-        )
+        return difference(await a.picture(), await b.picture())
 
     async def erase(
         self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
@@ -405,18 +398,6 @@ class Engine:
             bundle, name, dialect = self._named(definition)
             return await self._names.plan(bundle, name, input, namespace, dialect)
         return await self._bundle_of(definition).plan(definition, input, namespace)
-
-    async def _exists(self, row: RunRow, code: str) -> bool:
-        known = await self.kernel.store.run(row.id)
-        if known is None:
-            return False
-        if known.start_hash != row.start_hash:
-            raise Conflict(
-                code,
-                f"run {row.id} exists with another definition or input",
-                fix="use a new id, or the same definition and input",
-            )
-        return True
 
     # -- resolving -----------------------------------------------------------------------------------------------
 

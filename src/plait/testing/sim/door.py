@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
 from plait.kernel.approval import Approval, ApprovalFilter
+from plait.kernel.census import Census, Owner, Standing
 from plait.kernel.errors import Unavailable
 from plait.kernel.fleet import Fleet
 from plait.kernel.ids import Millis, RunId, Seq, Shard
@@ -15,18 +16,15 @@ from plait.kernel.leases import Lease
 from plait.kernel.queued import TaskQueues
 from plait.kernel.removal import Removals
 from plait.kernel.store import (
-    Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Taken,
     TimerRow,
     Verdict,
