@@ -16,7 +16,7 @@ from plait.kernel.store import RunFilter, RunRow, Snapshot, Store
 from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 
-from .cluster import BrokenPromise, Cluster, SimEngine
+from .cluster import BrokenPromise, Cluster
 
 ALL_SHARDS = [Shard(number) for number in range(SHARDS)]
 NEVER = Millis(2**53)
@@ -43,7 +43,7 @@ class Comparison:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._store = cluster.store
-        engine = SimEngine(cluster.dialects, store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
+        engine = Engine(store=cluster.store, definitions=cluster.definitions, clock=cluster.clock)
         cluster.furnish(engine)
         self._loader = engine.kernel.loader
         dialects = {name: self._loader.bundle(name) for name in engine.bundles}
@@ -78,7 +78,7 @@ class Comparison:
     def _is_known(self, engine: Engine, row: RunRow) -> bool:
         """Whether it was looked at since the last commit, and is the same in memory. Remembers it as it is."""
         key, live = (engine.kernel.owner, row.id), engine.kernel.run_cache.get(row.id)
-        now = self._cluster.commits, None if live is None or not live.state.started else _states(live)
+        now = self._cluster.commits, _states(live) if live is not None and live.state.started else None
         before, self._compared[key] = self._compared.get(key), now
         return before == now
 

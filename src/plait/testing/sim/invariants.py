@@ -100,17 +100,20 @@ def _check_messages(run_id: str, events: History) -> None:
 
 def _check_rollback(run_id: str, events: History) -> None:
     """Newest completion first, each once. A child may say only during the rollback that there is something to undo: it
-    is then the newest, and next."""
-    done, undone, following = _Done(events), list[str](), None
+    is then the newest, and next; what was being undone may be done before it."""
+    done, undone, following = _Done(events), list[str](), list[str]()
     for event in events:
         done.take(event)
         if event.type == "rollback.step" and event.data["status"] == "completed":
             place = event.data["at"].removeprefix("~undo/")
-            if place != following:
-                raise BrokenPromise(f"{run_id}: `{place}` was undone, but `{following}` was next\n{events}")
+            if place not in following:
+                raise BrokenPromise(f"{run_id}: `{place}` was undone, but {following} was next\n{events}")
             undone.append(place)
+        newest = [place for place in reversed(done.places) if place not in undone][:1]
         if event.type in ("rollback.started", "rollback.step") and event.data.get("status") != "asked":
-            following = next((place for place in reversed(done.places) if place not in undone), None)
+            following = newest
+        elif event.type == "child.compensable":
+            following += newest
     left = [place for place in done.places if place not in undone]
     if left and (events.of("rollback.started") or "run.failed" in events.types()):
         raise BrokenPromise(f"{run_id} ended without undoing {left}\n{events}")
