@@ -15,6 +15,7 @@ from plait.kernel.kernel import Kernel
 from plait.kernel.leases import Lease
 from plait.kernel.queued import TaskQueues
 from plait.kernel.removal import Removals
+from plait.kernel.run_queues import RunQueues
 from plait.kernel.store import (
     DeadLetter,
     DeadLetterStatus,
@@ -106,6 +107,10 @@ class Door:
     def queues(self) -> TaskQueues:
         """Workers have a door of their own, which is always open."""
         return self._store.queues
+
+    @property
+    def run_queues(self) -> RunQueues:
+        return self._store.run_queues
 
     @property
     def removals(self) -> Removals:
