@@ -282,3 +282,5 @@ def _announce(plan: Plan, url: str) -> None:
         sys.stdout.flush()  # whoever reads it waits for it
     else:
         note(f"Plait is at {url}" + (", open to whoever uses this machine" if plan.settings.open else ""))
+        for name in plan.models:
+            note(f"its agent is scripted; to ask a real model, name one `{name}` in the file that PLAIT_MODELS names")
