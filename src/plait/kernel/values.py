@@ -104,10 +104,11 @@ def _decoder(type: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(ReadableTypes(_dec_hook).readable(type), dec_hook=_dec_hook)
 
 
-def parse(text: str | bytes) -> Json:
+def parse(text: str | bytes, max_values: int = json_text.MAX_VALUES) -> Json:
     """Reads JSON that a person or a program outside wrote; stricter than JSON parsers are."""
     try:
-        value = json_text.read(text if isinstance(text, str) else text.decode(), max_depth=MAX_DEPTH)
+        decoded = text if isinstance(text, str) else text.decode()
+        value = json_text.read(decoded, max_depth=MAX_DEPTH, max_values=max_values)
     except InvalidInput:
         raise
     except RecursionError:
