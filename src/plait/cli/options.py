@@ -54,7 +54,7 @@ def read_json(text: str, what: str, max_values: int = MAX_VALUES) -> Any:
     if text.startswith("@"):
         text, what = _read_file(text[1:], what), f"{what} in {text[1:]}"
     try:
-        return values.parse(text, max_values)
+        return values.parse(text, max_values=max_values)
     except InvalidInput as error:
         why = f"{error.what}: {error.why}" if error.why else error.what
         hint = "" if text[:1] in '"{[' else f"; a string is written '\"{text[:20]}\"'" if _is_word(text) else ""

@@ -44,7 +44,7 @@ async def fetch(step: HttpRequest, send: Send, profiles: Profiles) -> Any:
     try:
         if len(response.body) < LONG:
             return values.parse(response.body)
-        return await asyncio.to_thread(values.parse, response.body, MOST_VALUES)
+        return await asyncio.to_thread(values.parse, response.body, max_values=MOST_VALUES)
     except PlaitError as error:
         raise StepError(f"{_host(step)} answered what is not JSON: {error.why or error.what}") from None
 
