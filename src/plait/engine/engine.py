@@ -37,6 +37,7 @@ from plait.workers.local import LocalWorker
 from plait.workers.notice import NoticeExecutor
 from plait.workers.notice_settings import NoticeSettings, settings_from
 
+from .agent_transport import AgentTransport, agent_queues
 from .agents import Agents, AgentSettings
 from .approvals import Approvals
 from .ask import ask
@@ -90,8 +91,9 @@ class Engine:
     `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
     if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
     in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
-    `keep_prompts`, of prompts only hashes are recorded. `clusters` says where Dask, Ray or Kubernetes is, for steps
-    with `on`, if the environment does not.
+    `keep_prompts`, of prompts only hashes are recorded. `agent_transport` says who carries agents that name no queue:
+    `process`, or workers by a `queue`, a `stream` or a `list`. `clusters` says where Dask, Ray or Kubernetes is, for
+    steps with `on`, if the environment does not.
     """
 
     def __init__(
@@ -118,11 +120,13 @@ class Engine:
         auth_profiles: Mapping[str, Given] | None = None,
         delegates: Mapping[str, Any] | None = None,
         keep_prompts: bool = True,
+        agent_transport: AgentTransport = "process",
         clusters: Mapping[ClusterName, str] | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         notices = notices or settings_from()
-        self._redis = _redis_path(redis) if redis is not None and work else None
+        agent_places = agent_queues(agent_transport, redis)
+        self._redis = _redis_path(redis, lists=agent_transport == "list") if redis is not None and work else None
         self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
         self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers, clusters)
         worker = LocalWorker(
@@ -133,6 +137,7 @@ class Engine:
             clusters=self.executors.clusters,
         )
         agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
+        agents.models.elsewhere = bool(agent_places)
         self.executors.pipelines.auth_profiles = agents.auth_profiles
         self._bundles = Bundles(worker.add, working=work)
         self._working = work
@@ -147,7 +152,13 @@ class Engine:
             clock=clock,
             ids=ids,
             limits=limits,
-            settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
+            settings=Settings(
+                owner=owner,
+                lease_ttl=millis(lease_ttl),
+                cache_size=code_cache,
+                own_shards=work,
+                queues=agent_places,
+            ),
             observers=self.observers,
             notify=notices.notices,
         )
@@ -177,13 +188,13 @@ class Engine:
         self.notices = NoticeExecutor(notices, self.executors.send_out, self.approvals.open_one)
         worker.add(self.notices)
         self.dlq = DeadLetters(self.kernel)
-        self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
+        self.queues = Queues(self.kernel, self.executors, worker.executors.keys(), lambda: self.agents.attempts)
         self.definitions = Definitions(self._bundles, self.records, clock)
         self.agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self.agents.executor)
         self._declare(each for each in declared if not is_bundle(each))
         if self._redis is not None:
-            self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
+            self._redis.attach(self.kernel, self.queues, self.records, self.agents, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         starts = ScheduleStarts(self.kernel.store, self.start, self.plan, self.bundle)
@@ -442,7 +453,7 @@ class Engine:
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
 
-def _redis_path(url: str) -> RedisPath:
+def _redis_path(url: str, *, lists: bool) -> RedisPath:
     from .redis_path import RedisPath  # loaded where it is needed: most engines do without
 
-    return RedisPath(url)
+    return RedisPath(url, lists=lists)

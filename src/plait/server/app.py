@@ -14,6 +14,7 @@ from plait.api.shape import Query
 from plait.api.surface import Surface
 
 from . import (
+    agent_tasks,
     agent_tools,
     approvals,
     audit_routes,
@@ -67,6 +68,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *dead_letters.ROUTES,
         *schedules.ROUTES,
         *tasks.ROUTES,
+        *agent_tasks.ROUTES,
         *tools.ROUTES,
         *agent_tools.ROUTES,
         *links.ROUTES,
