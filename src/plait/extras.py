@@ -34,6 +34,7 @@ Extra = Literal[
     "s3",
     "scripts",
     "server",
+    "tables",
 ]
 
 

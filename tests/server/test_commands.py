@@ -187,6 +187,8 @@ async def test_a_port_that_is_taken_is_said(folder: Path):
         (("serve", "--host", "not a host"), "server.bad_host"),
         (("serve", "--db", "http://x"), "cli.needs_database"),
         (("serve", "--until-idle", "--no-work"), "cli.usage"),
+        (("serve", "--processes", "2"), "cli.one_process"),
+        (("serve", "--processes", "0", "--db", "postgresql://x/y"), "cli.usage"),
     ],
 )
 async def test_what_can_not_be_served_is_said_plainly(folder: Path, args: tuple[str, ...], code: str):

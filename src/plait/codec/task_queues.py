@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from msgspec import Raw
 
@@ -33,6 +33,9 @@ class EncryptedTaskQueues:
             except PlaitError as error:
                 log.error("a task of run %s can't be read: %s", caller_id(held.task.run_id), error)
         return found
+
+    async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
+        return await self._queues.limited(namespace, queues)
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         if progress is not None:

@@ -49,13 +49,13 @@ class CommonExecutors:
         self.result_urls: ResultUrls = no_server
         """Where the result of an attempt may be reported; a server has such addresses."""
         self.probe = HttpProbe(self.send_out)
-        self._pipelines = PipelineExecutor(self.send_out)
+        self.pipelines = PipelineExecutor(self.send_out)
         self.all: tuple[Executor, ...] = (
             PythonExecutor(self.functions, self._callback),
             HttpExecutor(self.send_out, self._callback, self._result_url),
             ScriptExecutor(self, self._callback),
             ConditionExecutor(self),
-            self._pipelines,
+            self.pipelines,
             ToolExecutor(self),
         )
 
@@ -69,13 +69,13 @@ class CommonExecutors:
         return self._languages
 
     def jq(self) -> JqPool:
-        return self._pipelines.queries()
+        return self.pipelines.queries()
 
     async def close(self) -> None:
         """Leaves no process and no connection behind."""
         if self._languages is not None:
             await self._languages.close()
-        await self._pipelines.close()
+        await self.pipelines.close()
         await self.mcp.close()
         await self.clusters.close()
         await self._egress.aclose()

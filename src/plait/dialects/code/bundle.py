@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 import msgspec
@@ -17,7 +17,7 @@ from plait.kernel.ids import Millis, caller_id
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
-from .definition import NAME, Workflow, is_step
+from .definition import NAME, Workflow, is_step, label_of
 from .description import describe
 from .errors import HistoryDivergedError, to_exception
 from .events import CodeEvent, RunForked
@@ -141,6 +141,12 @@ class CodeBundle:
 
     def describe(self) -> list[Description]:
         return [describe(definition) for definition in self.registry.all()]
+
+    def code(self) -> Collection[str]:
+        return self.registry.labels
+
+    def code_of(self, definition: str, version: str | None) -> str:
+        return label_of(definition, version)
 
     def returns(self, definition: str, version: str | None) -> Any:
         found = self.registry.find((definition, version))

@@ -159,6 +159,11 @@ _raws = msgspec.json.Decoder(list[Raw])
 _named = msgspec.json.Decoder(dict[str, Raw])
 
 
+def label_of(name: str, version: str | None) -> str:
+    """As people write it."""
+    return name if version is None else f"{name}@{version}"
+
+
 class Workflow(Generic[P, T_co]):
     """A definition of the `code` dialect."""
 
@@ -187,7 +192,7 @@ class Workflow(Generic[P, T_co]):
 
     @property
     def label(self) -> str:
-        return self.name if self.version is None else f"{self.name}@{self.version}"
+        return label_of(self.name, self.version)
 
     @functools.cached_property
     def input_type(self) -> Any:

@@ -91,7 +91,7 @@ class Replay:
         self.waiting: dict[str, Op[Any]] = {}
         self.unsettled: list[Settling] = []
         self.main: TurnTask | None = None
-        self._due: deque[OpState] = deque(history.closings() if history.ops else ())
+        self._due: deque[OpState] = deque(history.closings()) if history.ops else deque()
         self._overdue: list[OpState] = []  # next to always empty, and cheaper to make than a deque
         self._held: list[Op[Any]] = []
         self._dropped: list[OpState] = []

@@ -18,7 +18,7 @@ door as steps from outside, with the same errors. Durations are seconds.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
@@ -165,6 +165,10 @@ class StepBuilder:
     def agent(self, model: str, prompt: str, **settings: Any) -> StepBuilder:
         """A language model with tools: the inputs are what it works on, and it answers with the outputs."""
         return self._with(type="agent", agent={"model": model, "prompt": prompt, **settings})
+
+    def pipeline(self, steps: Sequence[Mapping[str, Any]], *, data: str = "") -> StepBuilder:
+        """Data steps: they work on the input `data`, or the only one, and give the output. Joins name inputs."""
+        return self._with(type="pipeline", pipeline={"steps": list(steps), "data": data})
 
     def flow(self, *goals: str) -> StepBuilder:
         """A child run that reaches these goals."""
