@@ -88,7 +88,7 @@ class Engine:
     of further dialects. `work=False` opens it without taking up any run: to start runs for other engines, and to look.
     `egress` says which addresses steps may call. `encryption` holds the master keys, if the environment does not.
     `redis` is where workers may get tasks of queues, too. `mcp_servers` have the tools that steps may call, as in
-    `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
+    `.mcp.json`. `notices` says who is told of approvals, and `archive` is the place for runs that `retention` removes,
     if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
     in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
     `keep_prompts`, of prompts only hashes are recorded. `agent_transport` says who carries agents that name no queue:
