@@ -64,6 +64,8 @@ class World:
                 return {"id": self.approval}
             case "dlq":
                 return {"id": self.letter}
+            case "queues":
+                return {"name": "mails"}
             case "keys":
                 return {"id": self.key}
             case "hooks":
