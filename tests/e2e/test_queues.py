@@ -10,10 +10,10 @@ from .serving import Server
 @pytest.fixture
 def queue(server: Server, name: str) -> str:
     """A namespace with a queue that has one slot: a run holds it, another waits."""
-    server.put("/queues/emails", {"concurrency": 1}, namespace=name)
+    server.client.put("/queues/emails", json={"concurrency": 1}, params={"namespace": name})
     for id in ("steady-1", "steady-2"):
-        server.begin("steady", id=id, namespace=name, queue="emails")
-    server.waits("steady-1", namespace=name)
+        server.begin("steady", {"customer": "Ada"}, id=id, namespace=name, queue="emails")
+    server.waits("steady-1", "message", namespace=name)
     return name
 
 

@@ -29,11 +29,11 @@ export function QueueTable({ queues, chosen, may, onLimits, onToggle }: Props) {
         <tbody>
           {queues.map((queue) => (
             <tr key={queue.name} aria-current={queue.name === chosen ? "true" : undefined}>
-              <th scope="row">
+              <td className="queue-name">
                 <Link to={`/queues?queue=${encodeURIComponent(queue.name)}`}>{queueName(queue.name)}</Link>{" "}
                 {queue.limits?.paused && <span className="chip">paused</span>}
-              </th>
-              <td>{limitWords(queue.limits).join(", ") || <span className="muted">none</span>}</td>
+              </td>
+              <td className="queue-limits">{limitWords(queue.limits).join(", ") || <span className="muted">none</span>}</td>
               <td>{counts(queue.waiting_runs, queue.waiting_tasks, queue.delayed_runs)}</td>
               <td>{counts(queue.running_runs, queue.running_tasks)}</td>
               <td>
