@@ -27,7 +27,18 @@ def test_what_makes_no_sense_is_refused(desk: Desk):
 
 def test_a_run_is_put_on_a_queue(desk: Desk):
     ran = desk.run(
-        "hello", "--input", '"Ada"', "--queue", "emails", "--priority", "-1", "--dedup-id", "x", "--delay", "0", "--json"
+        "hello",
+        "--input",
+        '"Ada"',
+        "--queue",
+        "emails",
+        "--priority",
+        "-1",
+        "--dedup-id",
+        "x",
+        "--delay",
+        "0",
+        "--json",
     )
     assert ran.json["status"] == "completed"
     started = desk.plait("events", ran.json["id"], "--json").out.splitlines()[0]

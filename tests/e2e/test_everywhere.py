@@ -28,6 +28,7 @@ def test_keys_lead_everywhere(page: Page, name: str) -> None:
         ("gd", "dlq"),
         ("gq", "queues"),
         ("gf", "definitions"),
+        ("gh", "schedules"),
         ("gc", "catalog"),
         ("gs", "settings"),
         ("gr", "runs"),

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, Shard, TaskToken, caller_id
-from plait.kernel.queued import Claim, ClaimRequest, Expired, HeldTask, SeenWorker, TaskQueues
+from plait.kernel.queued import Claim, ClaimRequest, Expired, HeldTask, QueueLength, SeenWorker, TaskQueues
 
 from .run_keys import RunKeys
 from .seal import Seal
@@ -51,6 +51,9 @@ class EncryptedTaskQueues:
 
     async def unclaimed(self) -> list[tuple[str, str]]:
         return await self._queues.unclaimed()
+
+    async def lengths(self) -> list[QueueLength]:
+        return await self._queues.lengths()
 
     async def expired(self, shards: Collection[Shard], limit: int) -> Expired:
         found = await self._queues.expired(shards, limit)

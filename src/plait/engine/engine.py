@@ -15,6 +15,7 @@ from plait.agents.auth_profiles import Given
 from plait.agents.model import Model
 from plait.api.erasure import Receipt
 from plait.api.picture import RunDiff
+from plait.clusters.names import ClusterName
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
@@ -39,10 +40,13 @@ from plait.workers.notice_settings import NoticeSettings, settings_from
 
 from .agents import Agents, AgentSettings
 from .approvals import Approvals
+from .ask import ask
 from .bundles import Bundles, LazyBundle
+from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .drafts import Drafts
+from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
 from .garbage import collect_as_before, collect_rarely
 from .handle import Handle
@@ -53,6 +57,9 @@ from .queued_starts import Beginning, place_of
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
+from .schedule_book import ScheduleBook
+from .schedule_starts import ScheduleStarts
+from .schedules import Schedules
 from .services import Services
 from .span import span
 from .start_rates import StartRates
@@ -84,7 +91,8 @@ class Engine:
     `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
     if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
     in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
-    `keep_prompts`, of prompts only hashes are recorded.
+    `keep_prompts`, of prompts only hashes are recorded. `clusters` says where Dask, Ray or Kubernetes is, for steps
+    with `on`, if the environment does not.
     """
 
     def __init__(
@@ -111,20 +119,24 @@ class Engine:
         auth_profiles: Mapping[str, Given] | None = None,
         delegates: Mapping[str, Any] | None = None,
         keep_prompts: bool = True,
+        clusters: Mapping[ClusterName, str] | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         notices = notices or settings_from()
         self._redis = _redis_path(redis) if redis is not None and work else None
         self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
-        self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers)
+        self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers, clusters)
         worker = LocalWorker(
             clock,
             max_payload=limits.max_payload,
             around=self.observers.around,
             executors=self.executors.all,
+            clusters=self.executors.clusters,
         )
         agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
+        self.executors.pipelines.auth_profiles = agents.auth_profiles
         self._bundles = Bundles(worker.add, working=work)
+        self._working = work
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)
         door = door_of(store, encryption, clock)
@@ -175,8 +187,12 @@ class Engine:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
+        starts = ScheduleStarts(self.kernel.store, self.start, self.plan, self.bundle)
+        self.schedules = Schedules(self.kernel, ScheduleBook(self.records, clock), starts)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
+        self._chosen_ids = ChosenIds()
+        self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         """The dialects that it brings; the registry says which."""
@@ -201,6 +217,8 @@ class Engine:
             await self.kernel.store.close()
             await self._close_parts()
             raise
+        if self._working:
+            self.schedules.scheduler.start()
         if self._watchdog is not None:
             self._watchdog.start()
             await self.retention.start()
@@ -214,6 +232,7 @@ class Engine:
             self._watchdog.stop()
             await self.retention.stop()
             collect_as_before()
+        self.schedules.scheduler.stop()
         if self._redis is not None:
             await self._redis.stop()
         await self._bundles.drain()
@@ -267,10 +286,10 @@ class Engine:
                 )
 
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
-        """Sends a message to a run; durable when this returns."""
+        """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
         key = self.kernel.ids.key()
         message = Message(key, name, values.encode(body), self.kernel.clock.now())
-        await self.kernel.send(run_id, message, key)
+        await ask(self.kernel, run_id, message, key)
 
     def _declared(self, definition: object) -> bool:
         # Each is asked: what a program declares may be for several, as a model is
@@ -318,7 +337,10 @@ class Engine:
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         run_id, created = row.id, False
-        if id is None or not await self._exists(row, resolved.taken):
+        look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
+        if not look_first or not await self._exists(row, resolved.taken):
+            if resolved.version is not None:
+                await self.drains.check(resolved.definition, resolved.version)
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
@@ -328,6 +350,8 @@ class Engine:
                 run_id, created = await begin.with_queueing(start, place, queueing)
             else:
                 created = await begin.at_once(start)
+        if id is not None:
+            self._chosen_ids.note(created=created)
         return Handle(kernel, run_id, namespace, getattr(definition, "returns", Any), created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:

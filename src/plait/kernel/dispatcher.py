@@ -131,7 +131,7 @@ class Dispatcher:
         if write.children:  # the id of one may have been taken: then its parent has a refusal instead
             self._inbox.look_soon()
         for row in write.inbox:
-            if row.fallback is not None:  # it may have become a dead letter
+            if row.fallback is not None or self._leases.mixed:  # it may be a dead letter, or the run in a pool
                 self._inbox.look_soon()
             elif self._leases.owns(row.run_id):
                 self._inbox.came(row)
@@ -142,11 +142,13 @@ class Dispatcher:
         """A write from outside any run."""
         if self._subscriptions.any:
             self._subscriptions.committed(write)
-        if write.epoch is not None:  # of a run in quarantine
+        if write.pool is not None:
+            self._delivery.moved(write.run_id)
+        elif write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)
             self._quarantine.written(write.run_id)
-        elif write.inbox and self._leases.owns(write.run_id):
+        elif write.inbox and (self._leases.mixed or self._leases.owns(write.run_id)):
             self._inbox.look_soon()
         if write.place is not None or write.debounce is not None:
             self._admitter.ring()
@@ -163,6 +165,9 @@ class Dispatcher:
         if unit.write.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self._look_again(run.id)
+        else:  # what came meanwhile was for the run that has this id
+            self._inbox.look_soon()
+            self._timers.look_soon()
         self._callers.starts.came(run.id, verdict)
 
     def _stop_revoked(self, run: Run, unit: UnitOfWork) -> None:

@@ -24,7 +24,9 @@ from .callers import Callers, Outcome
 from .clock import Alarm, Clock
 from .delivery import Delivery
 from .dispatcher import Dispatcher
+from .engine_code import EngineCode
 from .errors import LeaseLost, Unavailable
+from .handover import Handover
 from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Cancel, Start
@@ -91,7 +93,8 @@ class Kernel:
         self.observers = observers or Observers()
         self.loader = Loader(store, bundles, ids, limits, notify)
         self.leases = Leases()
-        self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size)
+        self.code = EngineCode(bundles)
+        self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size, self.code)
         self.subscriptions = Subscriptions(store, clock, self.leases)
         self._worker = worker
         self._settings = settings
@@ -102,7 +105,14 @@ class Kernel:
         sources = Sources()
         quarantine = Quarantine(self._queue, sources)
         self.delivery = Delivery(
-            self._queue, self.run_cache, self.leases, quarantine, sources, worker, self._background
+            self._queue,
+            self.run_cache,
+            self.leases,
+            quarantine,
+            sources,
+            worker,
+            self._background,
+            Handover(self.code, clock),
         )
         self._inbox = Inbox(store, self.leases, self.delivery, self._background)
         self._timers = Timers(store, clock, self.leases, self.delivery, self._background)
@@ -125,7 +135,7 @@ class Kernel:
             observers=self.observers,
         )
         self._ownership = Ownership(
-            store, clock, settings.owner, settings.lease_ttl, self.leases, self._takeover, self._background
+            store, clock, settings.owner, settings.lease_ttl, self.leases, self._takeover, self._background, self.code
         )
         self.dispatcher = Dispatcher(
             worker=worker,
@@ -150,6 +160,7 @@ class Kernel:
             resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
         )
         self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
+        self._news_heard: list[Callable[[], object]] = []
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -175,6 +186,8 @@ class Kernel:
         if check is not None:
             await check()
         self.store.watch(lambda: self._background.keep_trying(self._news))
+        if self.store.fleet is not None:
+            self.store.fleet.watch(self._ownership.others_changed)
         for part in self._parts:
             await part.start()
 
@@ -250,9 +263,11 @@ class Kernel:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
         self.subscriptions.news()
         self.queue_watch.ring()
+        for heard in self._news_heard:
+            heard()
         self.admitter.news()
         for run_id in list(self._callers.outcomes.waiting):
-            if not self.owns(run_id):
+            if self.leases.may_be_elsewhere(run_id):
                 self._callers.outcomes.notify(run_id, None)
         await self._callers.replies.look()
         await self._inbox.look()
@@ -350,6 +365,14 @@ class Kernel:
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
         return self.run_cache.get(row.id) or await self.loader.load(row, Epoch(0))
+
+    def on_news(self, heard: Callable[[], object]) -> None:
+        """Calls whenever another process may have written something."""
+        self._news_heard.append(heard)
+
+    def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Does it beside the run loop; while the store is away, again and again."""
+        self._background.keep_trying(work)
 
     def append(self, write: Write) -> asyncio.Future[Verdict]:
         """A write from outside any run; durable when this is done."""

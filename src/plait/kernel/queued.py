@@ -124,6 +124,14 @@ class SeenWorker(msgspec.Struct, frozen=True, gc=False):
     seen_at: Millis
 
 
+class QueueLength(msgspec.Struct, frozen=True, gc=False):
+    namespace: str
+    queue: str
+    waiting: int
+    claimed: int
+    """By workers that are at them."""
+
+
 class TaskQueues(Protocol):
     """The part of a store that workers use. What an owner writes, and results, go through `Store.commit`."""
 
@@ -138,6 +146,10 @@ class TaskQueues(Protocol):
 
     async def unclaimed(self) -> list[tuple[str, str]]:
         """The queues that have free tasks, each as its namespace and its name."""
+        ...
+
+    async def lengths(self) -> list[QueueLength]:
+        """The queues that have tasks, free or claimed."""
         ...
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:

@@ -61,7 +61,7 @@ class Run:
         self._stale = False
         self._steady = False
         """The row says that it is at work, and nothing but an input that is more than a result can change that."""
-        self.snapshots = Snapshots(limits)
+        self._snapshots: Snapshots | None = None
         self._policy = policy_of(machine)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
@@ -79,13 +79,20 @@ class Run:
         self.asked: list[str] = []
         """Keys of this round's inputs that someone waits for an answer to."""
 
+    @property
+    def snapshots(self) -> Snapshots:
+        """Most runs end before their first one."""
+        if self._snapshots is None:
+            self._snapshots = Snapshots(self.limits)
+        return self._snapshots
+
     # -- building up ---------------------------------------------------------------------------------------------
 
     def adopt(self, row: RunRow) -> None:
         """What only the row knows."""
         self.blocked, self.recoveries, self._full = row.blocked, row.recoveries, row.full
         self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
-        self._waiting, self._past = row.waiting, row.past
+        self._waiting, self._past, self.shard = row.waiting, row.past, row.shard
 
     def fold(self, event: Event, at: Millis) -> None:
         """Takes in one recorded event."""

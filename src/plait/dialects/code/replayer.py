@@ -19,6 +19,7 @@ from plait.kernel.task import Task
 
 from .answering import no_such, update_path
 from .context import entry
+from .definition import label_of
 from .divergence import spinning
 from .errors import ContinueAsNew, WorkflowCodeError, ops_of, to_info
 from .events import (
@@ -41,11 +42,13 @@ _STARTS = (Task, SetTimer, RequestApproval, StartChild)
 
 
 class Replayer:
+    _decision: Decision
+    """The one that is being made."""
+
     def __init__(self, around: Surroundings) -> None:
         self.history = History(around.info.run_id)
         self._around = around
         self._replay: Replay | None = None
-        self._decision = Decision()
         self._now = NEVER
         self._started = False
         self._unloaded = False
@@ -171,6 +174,8 @@ class Replayer:
             if self._replay.answering is not None:
                 self._replay.answering.settle_all(self._replay)
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
+        if not leaving:
+            return
         kept: list[Effect] = []
         unborn: set[TaskToken] = set()
         for effect in self._decision.effects:
@@ -269,7 +274,7 @@ class Replayer:
     @property
     def _label(self) -> str:
         info = self._around.info
-        return info.definition if info.version is None else f"{info.definition}@{info.version}"
+        return label_of(info.definition, info.version)
 
     def _is_open(self, at: str) -> bool:
         op = self.history.ops.get(at)

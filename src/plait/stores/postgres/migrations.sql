@@ -394,7 +394,16 @@ insert into plait.blob_refs (digest, run) select digest, 0 from plait.blobs;
 -- Runs whose rows are gone, and whose events are going.
 create table plait.removed_runs (run bigint primary key);
 
--- v12: limits of queues, and runs that wait on them
+-- v12: engines with different code
+
+-- Shards from 64 on belong to pools: runs that need the code of that name, which not every engine has.
+alter table plait.shards add column pool text collate "C" not null default '';
+create index shards_pool on plait.shards (pool, shard);
+
+-- The code that an engine has; null until it has said so.
+alter table plait.engines add column code text[];
+
+-- v13: limits of queues, and runs that wait on them
 
 -- A name `*` has the limits of all queues of a namespace together. Who admits or claims under limits locks the row.
 create table plait.queues (

@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from plait.kernel.admission import EVERY_QUEUE
 from plait.kernel.ids import Millis, RunId, Shard, TaskToken
-from plait.kernel.queued import TIMEOUT_GRACE, Claim, ClaimRequest, Expired, HeldTask, SeenWorker
+from plait.kernel.queued import TIMEOUT_GRACE, Claim, ClaimRequest, Expired, HeldTask, QueueLength, SeenWorker
 from plait.kernel.store import Write
 from plait.stores import statements
 from plait.stores.queue_rows import limits_of
@@ -66,6 +66,9 @@ class PostgresTaskQueues:
 
     async def unclaimed(self) -> list[tuple[str, str]]:
         return [(row["namespace"], row["queue"]) for row in await self._fetch("unclaimed")]
+
+    async def lengths(self) -> list[QueueLength]:
+        return [QueueLength(*row) for row in await self._fetch("lengths")]
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)

@@ -30,7 +30,7 @@ with claims as (
     where q.run_id = f.run_id and q.token = f.token and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
-    select run_id, shard, key, body, at
+    select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
     from unnest($4::text[], $5::integer[], $6::text[], $7::text[], $8::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
@@ -87,6 +87,9 @@ where q.id = any ($1::bigint[]) and q.claim is null
 returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue, q.kind, q.handler, q.label, q.node,
           q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
           q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
+
+-- lengths: how many tasks wait on each queue, and how many workers are at
+select namespace, queue, count(*) - count(claim), count(claim) from plait.queued_tasks group by 1, 2 order by 1, 2;
 
 -- unclaimed: the queues that have free tasks, one step along the index each
 with recursive found as (

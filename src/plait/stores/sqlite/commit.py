@@ -23,6 +23,7 @@ from plait.kernel.ids import RunId
 from plait.kernel.store import COMPACTED, InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
 from plait.stores import statements
 from plait.stores.log_rows import log_columns
+from plait.stores.record_versions import RecordChanged
 from plait.stores.rows import (
     Row,
     approval_change_columns,
@@ -58,7 +59,7 @@ def commit(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
             sound = [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"]
         found = _apply(db, numbers, sound)
         db.execute("commit")
-    except (apsw.ConstraintError, ClaimLost, NotRemovable, NotWaiting):
+    except (apsw.ConstraintError, ClaimLost, NotRemovable, NotWaiting, RecordChanged):
         undo(db)
         return _commit_apart(db, numbers, writes)
     except BaseException:
@@ -100,7 +101,7 @@ def _apply_one(db: apsw.Connection, numbers: RunNumbers, write: Write) -> Verdic
             _apply(db, numbers, [write])
     except ClaimLost:
         return "exists" if has_results(db, write) else "conflict"
-    except (NotRemovable, NotWaiting):
+    except (NotRemovable, NotWaiting, RecordChanged):
         return "conflict"
     except apsw.ConstraintError:
         return "exists" if write.create is not None else "conflict"
@@ -224,6 +225,10 @@ def _write_approval(db: apsw.Connection, run_id: RunId, approval: Approval | App
 
 def _change_record(db: apsw.Connection, change: RecordChange) -> None:
     record = change.record
+    if change.expected is not None:
+        found = db.execute(SQL["record_time"], (record.kind, record.namespace, record.id)).fetchone()
+        if found != (change.expected,):
+            raise RecordChanged
     match change.how:
         case "put":
             db.execute(SQL["put_record"], record_columns(record))

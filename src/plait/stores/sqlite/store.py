@@ -27,14 +27,15 @@ import apsw
 from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import Damaged, NotFound, Unavailable
+from plait.kernel.fleet import Fleet
 from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
+from plait.kernel.leases import Lease
 from plait.kernel.store import (
     SUSPECT_AFTER,
     Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
-    Lease,
     Line,
     LogRow,
     Owner,
@@ -77,6 +78,8 @@ _LAST = 2**62
 
 
 class SqliteStore:
+    commits_elsewhere = False
+
     def __init__(
         self,
         path: str,
@@ -97,6 +100,7 @@ class SqliteStore:
         self._apply: Callable[[apsw.Connection, RunNumbers, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
+        self.fleet: Fleet | None = None
         self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
         self.removals = SqliteRemovals(self._write, self._read)
         self.run_queues = SqliteRunQueues(self._write, self._read, self._clock)

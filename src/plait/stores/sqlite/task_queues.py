@@ -20,6 +20,7 @@ from plait.kernel.queued import (
     Expired,
     HeldTask,
     QueuedTask,
+    QueueLength,
     SeenWorker,
 )
 from plait.kernel.store import Write
@@ -73,6 +74,9 @@ class SqliteTaskQueues:
 
     async def unclaimed(self) -> list[tuple[str, str]]:
         return [(namespace, queue) for namespace, queue in self._rows(SQL["unclaimed"], ())]
+
+    async def lengths(self) -> list[QueueLength]:
+        return [QueueLength(*row) for row in self._rows(SQL["lengths"], ())]
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)

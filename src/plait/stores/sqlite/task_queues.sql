@@ -43,6 +43,9 @@ where id = ?1
 returning run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
           timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease;
 
+-- lengths: how many tasks wait on each queue, and how many workers are at
+select namespace, queue, count(*) - count(claim), count(claim) from queued_tasks group by 1, 2 order by 1, 2;
+
 -- unclaimed: the queues that have free tasks, one step along the index each
 with recursive found (namespace, queue) as (
     select * from (
