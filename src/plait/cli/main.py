@@ -52,6 +52,7 @@ _OWN = (
     Command("Maintain", "save", "Save a definition as a version of a name.", "plait.cli.save:save"),
     Command("Maintain", "tag", "Tags of definitions: list, move, undo, redo.", "plait.cli.tag:tag"),
     Command("Maintain", "dlq", "Dead letters: list, show, retry, discard.", "plait.cli.dead_letters:dlq"),
+    Command("Maintain", "queues", "Queues: list, show, set limits, pause, resume.", "plait.cli.queues:queues"),
     Command("Maintain", "keys", "API keys of the server, and encryption keys.", "plait.cli.keys:keys"),
     Command("Maintain", "erase", "Make the values of one subject unreadable.", "plait.cli.erase:erase"),
     Command("Maintain", "retention", "How long ended runs are kept.", "plait.cli.retention:retention"),

@@ -29,6 +29,7 @@ from plait.kernel.kernel import Kernel, Settings, millis
 from plait.kernel.limits import Limits
 from plait.kernel.observer import Observer, Observers
 from plait.kernel.records import Records
+from plait.kernel.run_queues import Queueing
 from plait.kernel.store import SUBJECT, RunFilter, RunRow, Store, own_subject
 from plait.kernel.watchdog import Watchdog
 from plait.stores.archive.archive import configured_archive
@@ -53,7 +54,7 @@ from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
 from .pii import PiiFields
-from .queued_starts import Beginning, Queueing, place_of
+from .queued_starts import Beginning, place_of
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
