@@ -1,8 +1,8 @@
 """Whether ids that callers choose for their runs turn out to be new.
 
-A start whose id is taken is known from one look at the store, or from the commit that refuses it. The commit sees it for
-nothing, but by then everything else was done for nothing. So a start looks first until many in a row were new, and
-again as soon as one was not.
+That an id is taken is known from one look at the store, or from the commit that refuses the run. The commit sees it
+for nothing, but by then all that leads to it was done for nothing. So a start looks first until many in a row were new,
+and again as soon as one was not.
 """
 
 from __future__ import annotations

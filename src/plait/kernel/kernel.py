@@ -211,8 +211,7 @@ class Kernel:
 
     def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
-        main = self.loop.main
-        if self._closed or main is None or main.done():
+        if self._closed or not self.loop.alive:
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
     @property
@@ -311,12 +310,12 @@ class Kernel:
         self.must_live()
         return await self._callers.replies.reply(run_id, key)
 
-    def outcome(self, run_id: RunId) -> Awaitable[Outcome]:
+    async def outcome(self, run_id: RunId) -> Outcome:
         """Waits until the run has ended, or is blocked."""
         self.must_live()
         run = self.run_cache.get(run_id)
         moving = run is not None and run.state.status == "running" and run.blocked is None
-        return self._callers.outcomes.outcome(run_id, look_first=not moving)
+        return await self._callers.outcomes.outcome(run_id, look_first=not moving)
 
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
