@@ -7,7 +7,7 @@ import pytest
 from plait import Engine
 from plait.errors import Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard, shard_of
-from plait.kernel.store import Lease
+from plait.kernel.leases import Lease
 from plait.stores.memory import MemoryStore
 from plait.testing import VirtualClock, sim
 

@@ -16,6 +16,13 @@ from tests.kernel.rig import CountingStore, Outage, Rig, rig, until
 from tests.kernel.toy import child, count, nap, task, tell
 
 
+@pytest.fixture(params=[False, True], ids=["one round at a time", "the next round is decided meanwhile"], autouse=True)
+def ahead(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Nothing here depends on whether decisions wait for the commit before them."""
+    monkeypatch.setattr(CountingStore, "commits_elsewhere", request.param)
+    return request.param
+
+
 def counting(on: Rig) -> CountingStore:
     assert isinstance(on.store, CountingStore)
     return on.store
@@ -437,15 +444,13 @@ async def test_work_of_a_run_that_was_lost_during_its_commit_is_not_started_here
     async with rig(calls={"step": lambda: begun.append("step")}) as on:
         run = await on.start(count(1), task("step"))
         store = counting(on)
+        store.held = lambda write: bool(write.taken)
         await on.kernel.send(run, add(1), "k")
-        await until(lambda: on.kernel.loop.idle and bool(on.kernel.run_cache.get(run)))
-        store.gate = asyncio.Event()
-        await until(lambda: on.kernel.loop.committing)
+        await until(lambda: store.holding)
         live = on.kernel.run_cache.get(run)
         assert live is not None
         on.kernel._ownership.forget(live.shard, live.epoch)  # pyright: ignore[reportPrivateUsage]
-        store.gate.set()
-        store.gate = None
+        store.release_held()
         await on.settle()
         assert begun == []
         assert on.kernel.running == 0

@@ -8,7 +8,8 @@ import pytest
 
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard
-from plait.kernel.store import Lease, RunRow, Standing
+from plait.kernel.leases import Lease
+from plait.kernel.store import RunRow, Standing
 from plait.testing import VirtualClock
 from tests.kernel.builders import add
 from tests.kernel.rig import CountingStore, Rig, rig, until
@@ -136,7 +137,7 @@ async def test_a_step_under_way_when_its_shard_is_given_up_is_done_by_the_new_ow
 
     async with engines("one") as [one]:
         one.dialect.calls["step"] = step_of("one")  # pyright: ignore[reportAttributeAccessIssue]
-        runs = [await one.start(task("step"), id=f"run-{number}") for number in range(30)]
+        runs = [await one.start(task("step"), id=f"run-{number}") for number in range(200)]  # in all shards
         await one.settle()
         two = Rig(one.store, clock=one.clock, owner="two", ttl=TTL)
         await two.kernel.open()
@@ -149,6 +150,21 @@ async def test_a_step_under_way_when_its_shard_is_given_up_is_done_by_the_new_ow
         assert moved
         for run in moved:
             assert (await two.output(run))["outputs"] == ["step"]
+        await two.kernel.close()
+
+
+async def test_shards_without_a_step_under_way_are_given_up_first():
+    async with engines("one") as [one]:
+        one.dialect.calls["step"] = asyncio.Event().wait  # pyright: ignore[reportAttributeAccessIssue]
+        runs = [await one.start(task("step"), id=f"run-{number}") for number in range(20)]
+        await one.settle()
+        two = Rig(one.store, clock=one.clock, owner="two", ttl=TTL)
+        await two.kernel.open()
+        for _ in range(5):
+            await one.clock.advance(TTL / 3000)
+            await one.settle()
+        assert held(two) == SHARDS // 2
+        assert all(one.kernel.owns(run) for run in runs)
         await two.kernel.close()
 
 

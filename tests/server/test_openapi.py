@@ -112,6 +112,7 @@ async def test_answers_fit_their_schemas(db: str):
             "/api/v1/me": "/api/v1/me",
             "/api/v1/keys": "/api/v1/keys",
             "/api/v1/audit": "/api/v1/audit",
+            "/api/v1/fleet": "/api/v1/fleet",
             "/health": "/health",
             "/ready": "/ready",
         }

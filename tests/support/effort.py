@@ -11,6 +11,11 @@ VARIABLE = "PLAIT_TEST_EFFORT"
 LONG = 10
 
 
+def is_long() -> bool:
+    """Whether tests are to try as hard as they can."""
+    return tries(1) > 1
+
+
 def tries(usual: int) -> int:
     """How many seeds, examples or kills."""
     return usual * int(os.environ.get(VARIABLE, "1"))

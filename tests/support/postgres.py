@@ -129,6 +129,33 @@ class PostgresServer(Postgres):
         finally:
             guard.communicate()
 
+    @contextmanager
+    def standby(self) -> Iterator["PostgresServer"]:
+        """A synchronous one: what this server acknowledges from now on is there, too. `promote` makes it a server of
+        its own."""
+        with tempfile.TemporaryDirectory(prefix="plait-standby-", dir=self.home) as folder:
+            other = PostgresServer(Path(folder), durable=self._durable)
+            if self._account:
+                os.chown(folder, self._account["user"], self._account["group"])
+            source = ("--host=127.0.0.1", f"--port={self._port}", "--username=postgres")
+            options = ("--write-recovery-conf", "--checkpoint=fast", "--no-sync", "--pgdata", other._data)
+            _run(self._bin / "pg_basebackup", *source, *options, cwd=folder, **self._account)
+            other._launch()
+            try:
+                self.execute("alter system set synchronous_standby_names = '*'", "select pg_reload_conf()")
+                yield other
+            finally:
+                other.stop()
+
+    def promote(self) -> None:
+        """From now on it takes writes."""
+        self.execute("select pg_promote()")
+
+    @property
+    def address(self) -> str:
+        """Host and port."""
+        return f"127.0.0.1:{self._port}"
+
     def stop(self) -> None:
         """Cuts every connection and shuts down properly."""
         self._end(signal.SIGINT)

@@ -15,12 +15,13 @@ from plait import __version__
 from plait.engine.deep_check import DeepCheck
 from plait.engine.run_check import check_run, repair_run
 from plait.kernel.errors import PlaitError
+from plait.kernel.fleet import POOL_SHARDS
 from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Millis, Shard
 from plait.kernel.store import Owner, RunFilter, RunRow
 from plait.registry.engine import Engine
 
 from . import exits, words
-from .findings import MANY, Report, examine_letters, examine_runs
+from .findings import MANY, Report, examine_letters, examine_pool, examine_runs
 from .leases import alive, owners
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where
 from .output import emit, facts, say
@@ -140,7 +141,8 @@ async def _examine_database(db: str, report: Report) -> None:
         _owners(held, now, report)
         live = await engine.runs(RunFilter(status="running", limit=MANY))
         examine_runs(live, now, report)
-        await _left_lying(engine, any(alive(owner, now) for owner in held), now, report)
+        pools = await _pools(engine, report)
+        await _left_lying(engine, pools, any(alive(owner, now) for owner in held), now, report)
         letters = await engine.kernel.store.dead_letters(None)
         examine_letters([letter for letter in letters if letter.status == "pending"], report)
 
@@ -221,12 +223,27 @@ def _owners(held: list[Owner], now: Millis, report: Report) -> None:
         )
 
 
-async def _left_lying(engine: Engine, working: bool, now: Millis, report: Report) -> None:
+async def _pools(engine: Engine, report: Report) -> int:
+    """Runs that need code which not every engine has; returns how many pools there are."""
+    fleet = engine.kernel.store.fleet
+    pools = [] if fleet is None else await fleet.pools()
+    for pool in pools:
+        examine_pool(pool.code, pool.runs, pool.engines, report)
+    if draining := await engine.drains.list():
+        report.facts["draining"] = ", ".join(draining)
+    return len(pools)
+
+
+async def _left_lying(engine: Engine, pools: int, working: bool, now: Millis, report: Report) -> None:
     """Inputs that nobody takes, timers that nobody fires."""
-    shards = [Shard(number) for number in range(SHARDS)]
+    shards = [Shard(number) for number in range(SHARDS + pools * POOL_SHARDS)]
     store = engine.kernel.store
     inbox, due = await store.inbox(shards, MANY), await store.due(shards, now, MANY)
     report.facts["waiting"] = f"{words.counted(len(inbox), 'input')}, {words.counted(len(due), 'timer')} due"
+    if inbox:
+        report.facts["oldest waiting"] = words.duration(Millis(max(0, now - inbox[0].at)))
+    if due:
+        report.facts["timer lag"] = words.duration(Millis(max(0, now - due[0].due)))
     if not working and (inbox or due):
         report.wrong(
             "doctor.no_engine",

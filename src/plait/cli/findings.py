@@ -77,3 +77,13 @@ def examine_letters(letters: Sequence[DeadLetter], report: Report) -> None:
 def _some(rows: Sequence[RunRow]) -> str:
     names = ", ".join(caller_id(row.id) for row in rows[:3])
     return names if len(rows) <= 3 else f"{names} …"
+
+
+def examine_pool(code: str, runs: int, engines: int, report: Report) -> None:
+    """Runs that went to engines with their code."""
+    waiting = words.counted(runs, "run")
+    report.facts[f"code {code}"] = f"{waiting}, on {words.counted(engines, 'engine')}"
+    if runs and not engines:
+        report.wrong(
+            "doctor.no_code", f"{waiting} can't move: no engine here has `{code}`", fix="start an engine that loads it"
+        )

@@ -1,4 +1,4 @@
-"""`plait serve` and `plait dev`: engine, HTTP API and web UI in one process."""
+"""`plait serve` and `plait dev`: engine, HTTP API and web UI, in one process or several."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ import uvloop
 
 from plait.agents.model import Model
 from plait.egress import EgressSettings
+from plait.engine.idleness import until_idle
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
 from plait.observe.observability import Observability
@@ -27,8 +29,9 @@ from plait.server.auth import AuthOptions, LinkMaker, refuse_open, refuse_open_m
 from plait.server.auth.origins import origin_of
 from plait.server.callbacks import ResultLinks
 from plait.server.links import ApprovalUrls
-from plait.server.process import Process, Signals, listen, local_url
+from plait.server.process import Process, Signals, listen, local_url, url_of
 from plait.server.site import Argyll, Settings, site_of
+from plait.server.supervisor import Link
 
 from . import own_dialects
 from .egress import egress_of
@@ -37,6 +40,7 @@ from .loading import load_definitions
 from .mcp_servers import McpFile, servers_in
 from .options import DEFAULT_DB, Db, Json
 from .output import emit_line, note
+from .processes import refuse_several, supervised
 from .session import refuse_server
 
 DEMO_DB = "sqlite:///plait-dev.db"
@@ -60,6 +64,9 @@ ArgyllOrigins = Annotated[
         show_default=False,
     ),
 ]
+Processes = Annotated[
+    int, typer.Option(metavar="N", min=1, max=256, help="Engines behind the port, on PostgreSQL.", show_default="1")
+]
 LogLevel = Annotated[Level, typer.Option(help="What is logged to stderr: lines of JSON, unless it is a terminal.")]
 
 Seed = Callable[[Engine], Awaitable[None]]
@@ -80,6 +87,7 @@ class Plan:
     redis: str | None = None
     mcp_servers: Mapping[str, Any]
     work: bool = True
+    until_idle: bool = False
     seed: Seed | None = None
     models: Mapping[str, Model] = field(default_factory=dict[str, Model])
     log_level: Level
@@ -113,17 +121,26 @@ def serve(
         typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Where workers get tasks, too.", show_default=False),
     ] = None,
     mcp: McpFile = None,
+    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no work is left.")] = False,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
+    processes: Processes = 1,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
     log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
-    """Serve the API and the web UI, and run workflows, in one process. Callers need a key: plait keys create.
+    """Serve the API and the web UI, and run workflows. Callers need a key: plait keys create.
 
     Tokens of an OIDC issuer are taken, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
     SIGTERM: what is under way is finished, and other engines take over its runs. A second time stops it at once.
+    With --until-idle it also ends by itself: when nothing is under way, no task is on a queue and no timer fires within
+    a minute.
+
+    With --processes, that many engines share the port and the runs. One that dies is started again.
     """
+    _check_idle(until_idle=until_idle, no_work=no_work, processes=processes)
     refuse_server(db)
+    if processes > 1:
+        refuse_several(db)
     refuse_open(host, open=open)
     settings = Settings(
         open=open,
@@ -133,8 +150,9 @@ def serve(
         trusted_proxies=trust_proxy,
         drain_seconds=drain,
     )
-    _run(
-        Plan(
+
+    def plan() -> Plan:
+        return Plan(
             db=db,
             definitions=[*load_definitions(modules or ()), *own_dialects.bundles()],
             host=host,
@@ -145,10 +163,18 @@ def serve(
             redis=redis,
             mcp_servers=servers_in(mcp),
             work=not no_work,
+            until_idle=until_idle,
             log_level=log_level,
             json=json,
         )
-    )
+
+    if processes == 1:
+        _run(plan())
+        return
+    logs.configure(level=log_level)
+    with listen(host, port) as sock:
+        link = supervised(processes, sock, partial(_announce, url_of(sock), open=open, json=json))
+        _serve_on(sock, plan(), link)
 
 
 def dev(
@@ -199,6 +225,12 @@ def dev(
     )
 
 
+def _check_idle(*, until_idle: bool, no_work: bool, processes: int) -> None:
+    other = "--no-work" if no_work else "--processes" if processes > 1 else ""
+    if until_idle and other:
+        raise InvalidInput("cli.usage", f"--until-idle with {other}", fix="leave one of them out")
+
+
 def _argyll(host: str, *, on: bool, open: bool) -> Argyll:
     if open:
         return "open"
@@ -233,11 +265,17 @@ def _is_site(url: str) -> bool:
 
 def _run(plan: Plan) -> None:
     logs.configure(level=plan.log_level)
-    with listen(plan.host, plan.port) as sock, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve(plan, sock))
+    with listen(plan.host, plan.port) as sock:
+        _serve_on(sock, plan)
 
 
-async def _serve(plan: Plan, sock: socket.socket) -> None:
+def _serve_on(sock: socket.socket, plan: Plan, link: Link | None = None) -> None:
+    """`link`: to the supervisor of several such processes."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve(plan, sock, link))
+
+
+async def _serve(plan: Plan, sock: socket.socket, link: Link | None) -> None:
     watch = Observability()
     secret = await _secret(plan)
     engine = Engine(
@@ -265,9 +303,26 @@ async def _serve(plan: Plan, sock: socket.socket) -> None:
                 await plan.seed(engine)
             process = Process(site, make_app(site), sock)
             signals.on_first(process.stop)
-            _announce(plan, process.url)
-            await process.serve()
-    note("stopped")
+            if link is None:
+                _announce(process.url, open=plan.settings.open, json=plan.json)
+            else:
+                asyncio.get_running_loop().add_reader(link.life_pipe, process.stop)
+                link.tell_ready()
+            await _served(process, engine, plan)
+            if link is not None:
+                asyncio.get_running_loop().remove_reader(link.life_pipe)
+    if link is None:
+        note("stopped")
+
+
+async def _served(process: Process, engine: Engine, plan: Plan) -> None:
+    serving = asyncio.ensure_future(process.serve())
+    if plan.until_idle:
+        idle = asyncio.ensure_future(until_idle(engine.kernel))
+        await asyncio.wait((serving, idle), return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
+        process.stop()
+    await serving
 
 
 async def _secret(plan: Plan) -> bytes:
@@ -276,9 +331,10 @@ async def _secret(plan: Plan) -> bytes:
         return await secret_of(engine, plan.options)
 
 
-def _announce(plan: Plan, url: str) -> None:
-    if plan.json:
-        emit_line({"url": url, "open": plan.settings.open})
+def _announce(url: str, processes: list[int] | None = None, *, open: bool, json: bool) -> None:
+    if json:
+        emit_line({"url": url, "open": open, **({"processes": processes} if processes else {})})
         sys.stdout.flush()  # whoever reads it waits for it
-    else:
-        note(f"Plait is at {url}" + (", open to whoever uses this machine" if plan.settings.open else ""))
+        return
+    several = f", with {len(processes)} processes" if processes else ""
+    note(f"Plait is at {url}{several}" + (", open to whoever uses this machine" if open else ""))

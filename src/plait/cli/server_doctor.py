@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from plait import __version__
+from plait.api.caller import EVERYWHERE
+from plait.api.fleet import FleetOverview
 from plait.client import Client
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.store import RunFilter
 
 from . import words
-from .findings import MANY, Report, examine_letters, examine_runs
+from .findings import MANY, Report, examine_letters, examine_pool, examine_runs
 from .options import Where
 
 
@@ -21,6 +23,8 @@ async def examine_server(where: Where, report: Report) -> None:
         report.facts["alive"] = f"yes: plait {health.version}{other}"
         await _ready(client, report)
         namespace = await _known(client, report)
+        if (await client.me()).namespace == EVERYWHERE:
+            _fleet(await client.fleet(), report)
         live = await client.runs(RunFilter(namespace=namespace, status="running", limit=MANY))
         examine_runs(live, words.now(), report)
         report.facts["approvals"] = str(len(await client.approvals.list(namespace)))
@@ -34,6 +38,20 @@ async def _ready(client: Client, report: Report) -> None:
     except PlaitError as error:
         report.facts["ready"] = "no"
         report.problems.append(error)
+
+
+def _fleet(fleet: FleetOverview, report: Report) -> None:
+    names = ", ".join(f"{engine.name} ({engine.shards})" for engine in fleet.engines)
+    engines = words.counted(len(fleet.engines), "engine")
+    report.facts["engines"] = f"{engines}: {names}" if names else "none at work"
+    report.facts["shards"] = f"{fleet.shards - fleet.unowned} of {fleet.shards} owned"
+    waited = f", the oldest for {words.duration(fleet.oldest_waiting_ms)}" if fleet.waiting else ""
+    report.facts["waiting"] = f"{words.counted(fleet.waiting, 'input')}{waited}"
+    report.facts["timer lag"] = words.duration(fleet.timer_lag_ms)
+    if fleet.draining:
+        report.facts["draining"] = ", ".join(fleet.draining)
+    for pool in fleet.pools:
+        examine_pool(pool.code, pool.runs, pool.engines, report)
 
 
 async def _known(client: Client, report: Report) -> str:

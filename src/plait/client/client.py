@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from plait.api.diff import Diff
 from plait.api.erasure import Receipt
+from plait.api.fleet import FleetOverview
 from plait.api.health import Health, Ready
 from plait.api.picture import RunDiff
 from plait.api.plan import RunPlan
@@ -30,6 +31,7 @@ from .event_stream import PATIENCE
 from .queues import RemoteQueues
 from .records import diff_of, plan_of, row_of
 from .run import RemoteRun
+from .schedules import RemoteSchedules
 from .transport import TIMEOUT, HttpTransport
 
 _PAGE = 500
@@ -62,6 +64,7 @@ class Client:
         self.queues = RemoteQueues(self.transport)
         self.definitions = RemoteDefinitions(self.transport)
         self.drafts = RemoteDrafts(self.transport)
+        self.schedules = RemoteSchedules(self.transport)
 
     async def __aenter__(self) -> Self:
         return self
@@ -88,6 +91,10 @@ class Client:
     async def ready(self) -> None:
         """Returns if the server is ready; raises if it is not."""
         await self.transport.get(f"{self.url}/ready", Ready)
+
+    async def fleet(self) -> FleetOverview:
+        """The engines behind the server; for callers who see all namespaces."""
+        return await self.transport.get(self.transport.path("fleet"), FleetOverview)
 
     # -- runs ----------------------------------------------------------------------------------------------------
 

@@ -13,12 +13,12 @@ from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.clock import Clock
 from plait.kernel.errors import Erased, Unavailable
 from plait.kernel.ids import Millis, RunId, Seq, Shard
+from plait.kernel.leases import Lease
 from plait.kernel.store import (
     Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
-    Lease,
     Line,
     LogRow,
     Owner,
@@ -54,6 +54,9 @@ class EncryptedStore:
         self._seal = SealWrite(self._run_keys)
         self._unseal = Unseal(self.keys)
         self.removals = store.removals  # nothing to encrypt
+        self.fleet = store.fleet
+        self.commits_elsewhere = store.commits_elsewhere
+        self.run_queues = store.run_queues  # nor here: what is held back lies in the inbox
         self.queues = EncryptedTaskQueues(store.queues, self._run_keys, self._unseal)
         self.keys_changed: Callable[[], None] = _nothing
         """Called when subjects may have been erased: here or in another process."""

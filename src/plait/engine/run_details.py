@@ -11,7 +11,8 @@ from plait.kernel.bundle import Bundle
 from plait.kernel.cause import Cause, cause_of
 from plait.kernel.errors import InvalidInput
 from plait.kernel.events import RunCompleted, RunFailed
-from plait.kernel.ids import Epoch, caller_id
+from plait.kernel.handover import no_engine
+from plait.kernel.ids import SHARDS, Epoch, caller_id
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.past import NO_PAST
@@ -21,7 +22,7 @@ from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Pause, Phase, Reason, RunView
 
 from .pauses import pauses
-from .queue_reasons import on_queues
+from .queue_reasons import for_a_slot, on_queues
 from .stalled import stalled_reason
 from .undone import undo_nodes
 
@@ -92,6 +93,10 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
         return []
     if row.blocked is not None:
         return [Reason("blocked", f"blocked: {row.blocked.message}")]
+    if (missing := await _missing_code(kernel, row)) is not None:
+        return [missing]
+    if row.queued and (reason := await for_a_slot(kernel, row)) is not None:
+        return [reason]
     run = await kernel.peek(row)
     if run.state.rolling_back:
         return [await _undoing(kernel, run)]
@@ -99,6 +104,15 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
     if found and (stalled := await stalled_reason(kernel, row, found)) is not None:
         return [stalled, *found]
     return found or [Reason("starting", "not started yet: no engine has taken it up")]
+
+
+async def _missing_code(kernel: Kernel, row: RunRow) -> Reason | None:
+    """Of a run that went where engines with its code would find it."""
+    fleet = kernel.store.fleet
+    code = kernel.code.needed(row.dialect, row.definition, row.version)
+    if fleet is None or code is None or row.shard < SHARDS or await fleet.having(code):
+        return None
+    return no_engine(code)
 
 
 def _waited(run: Run) -> list[Reason]:
@@ -143,6 +157,8 @@ def _output(run: Run) -> Any:
 def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
     """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
     found: list[Action]
+    if row.queued:
+        return ["cancel", "message"]
     if row.status == "running":
         found = ["cancel", "message", "fork", "rewind", *(("resume",) if row.blocked is not None else ())]
     elif row.status == "completed":

@@ -7,7 +7,7 @@ the command line alike. It runs outside any decision, so it may read what other 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, Protocol, TypeGuard, runtime_checkable
@@ -136,6 +136,19 @@ class AnswersCallers(Protocol):
 
     def published(self, machine: Machine, key: str) -> Raw | None:
         """The last value of a key; None if there is none."""
+        ...
+
+
+@runtime_checkable
+class NeedsCode(Protocol):
+    """A dialect whose runs need code of their engine, which other engines on the same store may not have."""
+
+    def code(self) -> Collection[str]:
+        """What this engine has, by name."""
+        ...
+
+    def code_of(self, definition: str, version: str | None) -> str:
+        """The name of the code that a run needs."""
         ...
 
 

@@ -12,7 +12,7 @@ from msgspec import Raw
 from . import values
 from .errors import ErrorInfo, PlaitError
 from .events import RunCancelled, RunCompleted, RunFailed
-from .ids import RunId, Shard, shard_of
+from .ids import SHARDS, RunId, Shard, shard_of
 from .loader import recorded
 from .run import Run, cancelled
 from .store import Store, Taken, Verdict
@@ -144,8 +144,9 @@ class Outcomes:
                 future.set_result(outcome)
 
     def look_again(self, shards: Collection[Shard]) -> None:
+        pools = any(shard >= SHARDS for shard in shards)  # which runs are in those, their ids don't tell
         for run_id in list(self.waiting):
-            if shard_of(run_id) in shards:
+            if pools or shard_of(run_id) in shards:
                 self.notify(run_id, None)
 
     def abandon(self, error: Exception) -> None:

@@ -214,6 +214,9 @@ def start(start: Start, run: Run, unit: UnitOfWork) -> None:
         independent=start.independent,
         by=start.by,
         reference=start.reference,
+        queue=start.queue,
+        priority=start.priority,
+        partition=start.partition,
     )
     run.emit(event, unit)
     if start.deadline is not None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from .background import Background
+from .handover import Handover
 from .ids import RunId
 from .inputs import AnyInput, Loaded
 from .leases import Leases
 from .quarantine import Quarantine, unreadable
 from .ready_queue import ReadyQueue
 from .run import Run
-from .run_cache import RunCache, Unreadable
+from .run_cache import Elsewhere, RunCache, Unreadable
 from .sources import Sources
 from .store import RunRow
 from .task import Worker
@@ -25,6 +26,7 @@ class Delivery:
         sources: Sources,
         worker: Worker,
         background: Background,
+        handover: Handover,
     ) -> None:
         self._queue = queue
         self._run_cache = run_cache
@@ -33,6 +35,7 @@ class Delivery:
         self._sources = sources
         self._worker = worker
         self._background = background
+        self._handover = handover
 
     def deliver(self, run_id: RunId, input: AnyInput, key: str | None) -> None:
         run = self._run_cache.wake(run_id)
@@ -56,6 +59,9 @@ class Delivery:
         except Unreadable as problem:
             self._quarantine.add(run_id, unreadable(problem))
             return
+        except Elsewhere as found:
+            self._queue.owe(self._handover.write(found))
+            return
         self._quarantine.discard(run_id)
         if run is None:
             if not self._leases.owns(run_id):
@@ -70,6 +76,10 @@ class Delivery:
         """Out of memory; its inputs are delivered again by whoever owns it."""
         self.stop(run)
         self._sources.forget(run.id)
+
+    def moved(self, run_id: RunId) -> None:
+        """It is in its pool, and what was delivered here went with it."""
+        self._sources.forget(run_id)
 
     def stop(self, run: Run) -> None:
         for token in run.state.tasks:

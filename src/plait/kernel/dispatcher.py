@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from .admitter import Admitter
 from .background import Background
 from .callers import Callers, outcome_of
 from .delivery import Delivery
@@ -48,6 +49,7 @@ class Dispatcher:
         ownership: Ownership,
         quarantine: Quarantine,
         queue_watch: QueueWatch,
+        admitter: Admitter,
         background: Background,
         observers: Observers,
     ) -> None:
@@ -64,6 +66,7 @@ class Dispatcher:
         self._ownership = ownership
         self._quarantine = quarantine
         self._queue_watch = queue_watch
+        self._admitter = admitter
         self._background = background
         self._observers = observers
         self._journals = journals
@@ -86,6 +89,8 @@ class Dispatcher:
             self._journals.came(run.id, unit.kept)
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
+        if unit.ended and run.state.queueing is not None and run.state.queueing.queue:
+            self._admitter.ring()
         if self._live.get(run.id) is not run:
             return  # its shard was lost: the new owner starts what follows
         if unit.revoked is not None:
@@ -126,7 +131,7 @@ class Dispatcher:
         if write.children:  # the id of one may have been taken: then its parent has a refusal instead
             self._inbox.look_soon()
         for row in write.inbox:
-            if row.fallback is not None:  # it may have become a dead letter
+            if row.fallback is not None or self._leases.mixed:  # it may be a dead letter, or the run in a pool
                 self._inbox.look_soon()
             elif self._leases.owns(row.run_id):
                 self._inbox.came(row)
@@ -137,12 +142,16 @@ class Dispatcher:
         """A write from outside any run."""
         if self._subscriptions.any:
             self._subscriptions.committed(write)
-        if write.epoch is not None:  # of a run in quarantine
+        if write.pool is not None:
+            self._delivery.moved(write.run_id)
+        elif write.epoch is not None:  # of a run in quarantine
             self._note_rows(write)
             self._callers.outcomes.notify(write.run_id, None)
             self._quarantine.written(write.run_id)
-        elif write.inbox and self._leases.owns(write.run_id):
+        elif write.inbox and (self._leases.mixed or self._leases.owns(write.run_id)):
             self._inbox.look_soon()
+        if write.place is not None or write.debounce is not None:
+            self._admitter.ring()
 
     # -- when a commit is refused --------------------------------------------------------------------------------
 

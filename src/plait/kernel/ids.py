@@ -24,6 +24,7 @@ Epoch = NewType("Epoch", int)
 NEVER = Millis(0)
 """Before anything has happened."""
 SHARDS = 64
+"""That runs belong to by their ids. Those of a pool are numbered from here on."""
 DEFAULT_NAMESPACE = "default"
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")

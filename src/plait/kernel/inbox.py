@@ -75,6 +75,7 @@ class Inbox:
         except msgspec.DecodeError as error:
             log.error("an input of run %s can't be read by this engine, and waits for another: %s", row.run_id, error)
             return False
+        self._leases.note(row.run_id, row.shard)
         self._recipient.deliver(row.run_id, input, row.key)
         return True
 

@@ -17,16 +17,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from . import values
+from .admitter import Admitter, withdrawal
 from .background import Background
 from .bundle import Bundle
 from .callers import Callers, Outcome
 from .clock import Alarm, Clock
 from .delivery import Delivery
 from .dispatcher import Dispatcher
+from .engine_code import EngineCode
 from .errors import LeaseLost, Unavailable
+from .handover import Handover
 from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
 from .inbox import Inbox
-from .inputs import AnyInput, Start
+from .inputs import AnyInput, Cancel, Start
 from .journal_waiters import JournalWaiters
 from .leases import Leases
 from .limits import Limits
@@ -42,6 +45,7 @@ from .ready_queue import ReadyQueue
 from .resolver import Resolve, Resolver
 from .run import Run
 from .run_cache import RunCache
+from .run_queues import WAITING, QueuedRun
 from .sources import Sources
 from .store import InboxRow, RunRow, Store, Taken, Verdict, Write
 from .subscriptions import Subscriptions
@@ -49,8 +53,12 @@ from .takeover import Takeover
 from .task import Worker
 from .task_logs import TaskLogs
 from .timers import Timers
+from .view import Reason
 
 log = logging.getLogger("plait.kernel")
+
+_START = "~start"
+"""The inbox key of a run's start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +93,8 @@ class Kernel:
         self.observers = observers or Observers()
         self.loader = Loader(store, bundles, ids, limits, notify)
         self.leases = Leases()
-        self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size)
+        self.code = EngineCode(bundles)
+        self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size, self.code)
         self.subscriptions = Subscriptions(store, clock, self.leases)
         self._worker = worker
         self._settings = settings
@@ -96,11 +105,19 @@ class Kernel:
         sources = Sources()
         quarantine = Quarantine(self._queue, sources)
         self.delivery = Delivery(
-            self._queue, self.run_cache, self.leases, quarantine, sources, worker, self._background
+            self._queue,
+            self.run_cache,
+            self.leases,
+            quarantine,
+            sources,
+            worker,
+            self._background,
+            Handover(self.code, clock),
         )
         self._inbox = Inbox(store, self.leases, self.delivery, self._background)
         self._timers = Timers(store, clock, self.leases, self.delivery, self._background)
         self.queue_watch = QueueWatch(store, clock, self.leases, self.delivery, self._background)
+        self.admitter = Admitter(store, clock, self._queue, self._inbox, self._background, enabled=settings.own_shards)
         sources.add(self._inbox)
         sources.add(self._timers)
         self._takeover = Takeover(
@@ -118,7 +135,7 @@ class Kernel:
             observers=self.observers,
         )
         self._ownership = Ownership(
-            store, clock, settings.owner, settings.lease_ttl, self.leases, self._takeover, self._background
+            store, clock, settings.owner, settings.lease_ttl, self.leases, self._takeover, self._background, self.code
         )
         self.dispatcher = Dispatcher(
             worker=worker,
@@ -135,6 +152,7 @@ class Kernel:
             ownership=self._ownership,
             quarantine=quarantine,
             queue_watch=self.queue_watch,
+            admitter=self.admitter,
             background=self._background,
             observers=self.observers,
         )
@@ -142,6 +160,7 @@ class Kernel:
             resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
         )
         self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
+        self._news_heard: list[Callable[[], object]] = []
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -158,6 +177,7 @@ class Kernel:
             self._timers,
             self.queue_watch,
             *owners,
+            self.admitter,
         ]
 
     async def open(self, check: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -166,6 +186,8 @@ class Kernel:
         if check is not None:
             await check()
         self.store.watch(lambda: self._background.keep_trying(self._news))
+        if self.store.fleet is not None:
+            self.store.fleet.watch(self._ownership.others_changed)
         for part in self._parts:
             await part.start()
 
@@ -240,8 +262,11 @@ class Kernel:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
         self.subscriptions.news()
         self.queue_watch.ring()
+        for heard in self._news_heard:
+            heard()
+        self.admitter.news()
         for run_id in list(self._callers.outcomes.waiting):
-            if not self.owns(run_id):
+            if self.leases.may_be_elsewhere(run_id):
                 self._callers.outcomes.notify(run_id, None)
         await self._callers.replies.look()
         await self._inbox.look()
@@ -296,14 +321,33 @@ class Kernel:
                 # The shard went before anything was written: made for whoever owns it now
 
     async def _create_for_others(self, row: RunRow, start: Start) -> Verdict:
-        inbox = InboxRow(row.id, row.shard, "~start", values.plain(start), row.created_at)
+        inbox = InboxRow(row.id, row.shard, _START, values.plain(start), row.created_at)
         return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
 
-    async def send(self, run_id: RunId, input: AnyInput, key: str) -> None:
-        """Puts an input into a run's inbox; durable when this returns."""
+    async def enqueue(self, row: RunRow, start: Start, place: QueuedRun) -> Verdict:
+        """Makes a run that waits on a queue; durable when this returns. `exists` if its id or its `dedup_id` is
+        taken."""
         self.must_live()
-        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now())
-        await self._queue.append(Write(run_id, row.shard, None, inbox=[row]))
+        row.awake = False
+        row.waiting = Reason(WAITING, f"queue `{place.queue}`")
+        inbox = InboxRow(row.id, row.shard, _START, values.plain(start), row.created_at)
+        return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox], place=place))
+
+    async def debounce(self, run_id: RunId, start: Start, delay: Millis) -> bool:
+        """Gives a run that waits another start, and has it wait anew; False if it waits no longer."""
+        self.must_live()
+        inbox = InboxRow(run_id, shard_of(run_id), _START, values.plain(start), self.clock.now())
+        return await self._queue.append(Write(run_id, inbox.shard, None, inbox=[inbox], debounce=delay)) == "ok"
+
+    async def send(self, run_id: RunId, input: AnyInput, key: str, *, queued: bool = False) -> None:
+        """Puts an input into a run's inbox; durable when this returns. `queued`: the run may wait on a queue. It then
+        gets the input once it has started; a cancel takes it off the queue."""
+        self.must_live()
+        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now(), behind=queued)
+        if queued and isinstance(input, Cancel):
+            await self._queue.append(withdrawal(run_id, input, key, row.at))
+        else:
+            await self._queue.append(Write(run_id, row.shard, None, inbox=[row]))
 
     async def reply(self, run_id: RunId, key: str) -> Taken:
         """Waits until the owner, here or elsewhere, has answered an input that was sent."""
@@ -320,6 +364,14 @@ class Kernel:
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
         return self.run_cache.get(row.id) or await self.loader.load(row, Epoch(0))
+
+    def on_news(self, heard: Callable[[], object]) -> None:
+        """Calls whenever another process may have written something."""
+        self._news_heard.append(heard)
+
+    def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Does it beside the run loop; while the store is away, again and again."""
+        self._background.keep_trying(work)
 
     def append(self, write: Write) -> asyncio.Future[Verdict]:
         """A write from outside any run; durable when this is done."""

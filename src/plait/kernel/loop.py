@@ -1,7 +1,8 @@
 """The run loop: decide, commit, dispatch; over and over, for all runs of this engine together.
 
 Whatever is ready when a round begins is decided and goes to disk as one transaction (group commit).
-While that is under way new results pile up; they are the next round. A run's effects start only when
+While that is under way new results pile up; they are the next round. Where the store commits in another process, the
+next round is decided meanwhile: of other runs, as each waits for its own commit. A run's effects start only when
 its own decision is durable. A run whose commit was refused is dropped from memory, never patched up.
 """
 
@@ -51,6 +52,8 @@ class RunLoop:
         self._dispatcher = dispatcher
         self._observers = observers
         self._under_way: list[Entry] = []
+        self._ahead: list[Entry] = []
+        """Decided while the commit before is under way."""
         self.main: asyncio.Task[None] | None = None
         self._stopping = False
         self.alive = False
@@ -81,6 +84,9 @@ class RunLoop:
         """Whoever waits for a write is told that nobody will do it."""
         for entry in self._under_way:
             tell(entry, error)
+        for entry in self._ahead:
+            tell(entry, error)
+        self._ahead.clear()
         self._under_way.clear()  # the garbage collector does not see entries: they would keep their runs for good
         self._queue.abandon(error)
 
@@ -102,7 +108,7 @@ class RunLoop:
 
     @property
     def idle(self) -> bool:
-        return not (self._queue or self.committing)
+        return not (self._queue or self.committing or self._ahead)
 
     # -- a round -------------------------------------------------------------------------------------------------
 
@@ -110,16 +116,35 @@ class RunLoop:
         """Until it is stopped, or a crash is simulated."""
         queue = self._queue
         while not self._stopping:
-            if not (queue.runs or queue.entries):
+            if not (queue.runs or queue.entries or self._ahead):
                 await queue.wait()
-            entries = queue.take() if queue.entries else []
+            entries, self._ahead = self._ahead, []
+            if queue.entries:
+                entries += queue.take()
             self._decide(entries)
             if entries:
                 self._under_way = entries
                 self.committing = True
-                await self._commit(entries)
+                await (self._commit_and_decide(entries) if self._store.commits_elsewhere else self._commit(entries))
                 self.committing = False
             await asyncio.sleep(0)  # let tasks that were just started run
+
+    async def _commit_and_decide(self, entries: list[Entry]) -> None:
+        """Runs that this commit is not about need not wait for it to be decided."""
+        queue = self._queue
+        commit = asyncio.get_running_loop().create_task(self._commit(entries), name="plait.commit")
+        commit.add_done_callback(lambda _: queue.ring())
+        try:
+            while not commit.done() and len(self._ahead) < _RUNS_AT_ONCE and not self._stopping:
+                if queue.runs or queue.entries:
+                    self._ahead += queue.take()
+                    self._decide(self._ahead)
+                    await asyncio.sleep(0)
+                else:
+                    await queue.wait()
+            await commit
+        finally:
+            commit.cancel()  # if it is not done, the loop is being stopped
 
     def _decide(self, entries: list[Entry]) -> None:
         """Adds what runs that have inputs want to write."""
@@ -226,6 +251,7 @@ class RunLoop:
 
     def _tell_newcomers(self, error: PlaitError) -> None:
         """Those who came while something else was tried: they must not wait for as long as the store is away."""
+        self._ahead = [entry for entry in self._ahead if not self._tell(entry, error)]
         came = self._queue.take()
         self._queue.entries += [entry for entry in came if not self._tell(entry, error)]
         for run in [run for run in self._queue.runs if run.create is not None]:

@@ -11,10 +11,12 @@ import logging
 
 from .background import Background
 from .clock import Alarm, Clock
+from .engine_code import EngineCode
 from .errors import Unavailable
+from .fleet import POOL_SHARDS
 from .ids import SHARDS, Epoch, Millis, Shard
-from .leases import Leases
-from .store import Lease, Store
+from .leases import Lease, Leases
+from .store import Store
 from .takeover import Takeover
 
 log = logging.getLogger("plait.kernel")
@@ -30,6 +32,7 @@ class Ownership:
         leases: Leases,
         takeover: Takeover,
         background: Background,
+        code: EngineCode,
     ) -> None:
         self.owner = owner
         self._store = store
@@ -38,10 +41,13 @@ class Ownership:
         self._leases = leases
         self._takeover = takeover
         self._background = background
+        self._code = code
         self.alarm: Alarm | None = None
         """For the next renewal."""
         self._stopped = False
         self._exchange = asyncio.Lock()
+        self._again = False
+        """Other engines came or went while shards were exchanged."""
 
     # -- life ----------------------------------------------------------------------------------------------------
 
@@ -68,10 +74,7 @@ class Ownership:
         self._renew_later()
         if self._exchange.locked():
             return  # the store takes its time; one that waits is enough
-        try:
-            await self.refresh()
-        except Unavailable as error:
-            log.warning("could not renew the leases: %s", error)
+        await self._refresh_if_possible()
 
     # -- gaining and losing --------------------------------------------------------------------------------------
 
@@ -82,12 +85,28 @@ class Ownership:
             log.warning("lost shard %d to another engine; its runs go on there", shard)
             self._takeover.lost({shard})
 
+    def others_changed(self) -> None:
+        """An engine came, or gave shards up: what is ours is settled now, not at the next renewal."""
+        if self._exchange.locked():
+            self._again = True
+        elif self.alarm is not None and not self._stopped:
+            self._background.spawn(self._refresh_if_possible())
+
     async def refresh(self) -> None:
         """One round: renew what is held, give up what is too much, take what is free."""
         async with self._exchange:
             fresh = await self._renew()
+            while self._again:
+                self._again = False
+                fresh += await self._renew()
         if fresh:
-            await self._takeover.gained(fresh)
+            await self._takeover.gained([shard for shard in fresh if shard in self._leases])
+
+    async def _refresh_if_possible(self) -> None:
+        try:
+            await self.refresh()
+        except Unavailable as error:
+            log.warning("could not renew the leases: %s", error)
 
     async def _renew(self) -> list[Shard]:
         """Returns the shards that were gained."""
@@ -102,17 +121,41 @@ class Ownership:
         strays = [shard for shard in held if shard not in self._leases]
         if strays:  # a claim whose answer was lost, or a release that did not get through: nobody works on them
             await self._store.release(self.owner, strays)
-        fair = -(-SHARDS // max(1, standing.engines))
-        if len(self._leases) > fair:
-            await self._give_up(sorted(self._leases.shards)[fair:])
-        elif len(self._leases) < fair:
-            return self._take(await self._store.claim(self.owner, self._ttl, fair - len(self._leases)))
+        gained = await self._balance("", -(-SHARDS // max(1, standing.engines)))
+        return gained + await self._renew_pools()
+
+    async def _renew_pools(self) -> list[Shard]:
+        """Of the code that this engine has."""
+        if self._store.fleet is None:
+            return []
+        code = self._code.names()
+        pools = await self._store.fleet.announce(self.owner, code)
+        self._leases.mixed = bool(pools)
+        gained: list[Shard] = []
+        for pool in pools.keys() & set(code):
+            gained += await self._balance(pool, -(-POOL_SHARDS // max(1, pools[pool])))
+        return gained
+
+    async def _balance(self, pool: str, fair: int) -> list[Shard]:
+        """Gives up what is above our share, the least busy first, or takes what is free."""
+        held = self._leases.of_pool(pool)
+        if len(held) > fair:
+            busy = self._takeover.runs_under_way()
+            await self._give_up(sorted(held, key=lambda shard: (-busy[shard], shard))[fair:])
+        elif len(held) < fair:
+            return self._take(await self._claim(fair - len(held), pool), pool)
         return []
 
-    def _take(self, leases: list[Lease]) -> list[Shard]:
+    async def _claim(self, want: int, pool: str) -> list[Lease]:
+        if not pool:
+            return await self._store.claim(self.owner, self._ttl, want)
+        assert self._store.fleet is not None
+        return await self._store.fleet.claim(self.owner, self._ttl, want, pool)
+
+    def _take(self, leases: list[Lease], pool: str) -> list[Shard]:
         fresh = [lease.shard for lease in leases if lease.shard not in self._leases]
         for lease in leases:
-            self._leases.take(lease.shard, lease.epoch)
+            self._leases.take(lease.shard, lease.epoch, pool)
         return fresh
 
     async def _give_up(self, shards: list[Shard]) -> None:

@@ -61,7 +61,8 @@ def unreadable(problem: Unreadable) -> Write:
     run_id, row, error = problem.run_id, problem.row, problem.__cause__
     info = describe(error if error is not None else problem, kind="blocked")
     keys = [key for input, key in problem.held if key is not None and isinstance(input, ASKED)]
-    write = Write(run_id, shard_of(run_id), problem.epoch, taken=refused(run_id, info, keys))
+    shard = shard_of(run_id) if row is None else row.shard
+    write = Write(run_id, shard, problem.epoch, taken=refused(run_id, info, keys))
     if row is not None and row.status == "running":
         write.patch = RunPatch(
             status="running", awake=row.awake, blocked=info, recoveries=row.recoveries, full=row.full

@@ -92,7 +92,7 @@ class Run:
         """What only the row knows."""
         self.blocked, self.recoveries, self._full = row.blocked, row.recoveries, row.full
         self._awake, self._ended_at, self.has_rows = row.awake, row.ended_at, True
-        self._waiting, self._past = row.waiting, row.past
+        self._waiting, self._past, self.shard = row.waiting, row.past, row.shard
 
     def fold(self, event: Event, at: Millis) -> None:
         """Takes in one recorded event."""

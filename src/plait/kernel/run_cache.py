@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 
+from .engine_code import EngineCode
 from .errors import PlaitError, Unavailable
-from .ids import Epoch, RunId, shard_of
+from .ids import SHARDS, Epoch, RunId, Shard
 from .inputs import AnyInput
 from .leases import Leases
 from .loader import Loader, info_of
@@ -36,11 +37,24 @@ class Unreadable(Exception):
         self.held = held
 
 
+class Elsewhere(Exception):
+    """A run is in a pool, or has to go there: this engine has not got its code."""
+
+    def __init__(self, row: RunRow, shard: Shard, epoch: Epoch, held: Held) -> None:
+        super().__init__(row.id)
+        self.row = row
+        self.shard = shard
+        """One of ours, where inputs of the run are, if not the run itself."""
+        self.epoch = epoch
+        self.held = held
+
+
 class RunCache:
-    def __init__(self, store: Store, loader: Loader, leases: Leases, cache_size: int) -> None:
+    def __init__(self, store: Store, loader: Loader, leases: Leases, cache_size: int, code: EngineCode) -> None:
         self._store = store
         self._loader = loader
         self._leases = leases
+        self._code = code
         self._cache_size = cache_size
         self.live: dict[RunId, Run] = {}
         """In memory, at work or parked."""
@@ -88,6 +102,7 @@ class RunCache:
         if self.live.get(run.id) is run:
             del self.live[run.id]
             self._parked.pop(run.id, None)
+            self._leases.forget(run.id)
         run.machine.close()
 
     # -- reading from the store ----------------------------------------------------------------------------------
@@ -118,17 +133,33 @@ class RunCache:
         return run, held
 
     async def _build(self, run_id: RunId, row: RunRow | None) -> Run | None:
-        epoch = self._leases.epoch(shard_of(run_id))
-        if epoch is None:
+        shard = self._leases.shard_of(run_id) if row is None else row.shard
+        epoch = self._leases.epoch(shard)
+        if epoch is None and not self._leases.mixed:
             return None
         try:
             row = row or await self._store.run(run_id)
             if row is None:
                 return None
+            if self._is_elsewhere(row) and epoch is not None and shard < SHARDS:
+                raise Elsewhere(row, shard, epoch, self._loading.pop(run_id))
+            if row.shard != shard:
+                epoch = self._leases.epoch(row.shard)
+            if epoch is None:
+                return None
+            self._leases.note(run_id, row.shard)
             run = await self._loader.load(row, epoch)
-        except Unavailable:
+        except (Unavailable, Elsewhere):
             raise
         except Exception as error:  # of another release, or a dialect with a bug: it must not harm its neighbours
             log.error("run %s can't be taken up: %s", run_id, error, exc_info=not isinstance(error, PlaitError))
-            raise Unreadable(run_id, row, epoch, self._loading.pop(run_id)) from error
+            raise Unreadable(run_id, row, epoch or Epoch(0), self._loading.pop(run_id)) from error
         return run if self._leases.epoch(run.shard) == epoch else None
+
+    def _is_elsewhere(self, row: RunRow) -> bool:
+        """Whether only engines of a pool can take a run, and this one does not have its shard."""
+        if self._store.fleet is None:
+            return False
+        if row.shard >= SHARDS:
+            return row.shard not in self._leases
+        return self._code.missing(row.dialect, row.definition, row.version) is not None

@@ -19,10 +19,13 @@ from msgspec import Raw
 
 from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
+from .fleet import Fleet
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
+from .leases import Lease
 from .past import Past
 from .queued import Claim, QueuedTask, TaskQueues
 from .removal import Removals
+from .run_queues import WAITING, QueuedRun, RunQueues
 from .view import Phase, Reason, RunStatus
 
 ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked", "waiting", "working"]
@@ -70,6 +73,11 @@ class RunRow(msgspec.Struct, kw_only=True, gc=False):
     """Parked, but a worker is at one of its tasks: known where it is read, not written."""
     erased_at: Millis | None = None
     """When its values were destroyed; also known where it is read."""
+
+    @property
+    def queued(self) -> bool:
+        """It waits on a queue, or did a moment ago: it has not started."""
+        return self.waiting is not None and self.waiting.kind == WAITING
 
     @property
     def phase(self) -> Phase:
@@ -124,6 +132,8 @@ class InboxRow(msgspec.Struct, frozen=True, gc=False):
     at: Millis
     fallback: DeadLetter | None = None
     """If the run is unknown or has ended, keep this instead."""
+    behind: bool = False
+    """The run may still wait on a queue: its owner then gets this after its start. So does one with a fallback."""
 
 
 class Taken(msgspec.Struct, frozen=True, gc=False):
@@ -196,6 +206,8 @@ class RecordChange(msgspec.Struct, frozen=True, gc=False):
     """new: the verdict is `conflict` if it is there already."""
     news: bool = False
     """Other processes should know of it at once."""
+    expected: Millis | None = None
+    """The `at` of the record whose place it takes, or that goes: if it is another by now, or gone, `conflict`."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, gc=False):
@@ -251,6 +263,16 @@ class Write(msgspec.Struct, gc=False):
     finished: Claim | None = None
     """The claim whose task this ends: its row is deleted, and the inbox gets the result. If the claim does not hold,
     the verdict is `exists` if that result is in the inbox already, else `conflict`."""
+    pool: str | None = None
+    """The run goes to the shards of this pool, with its inputs, timers and tasks."""
+    place: QueuedRun | None = None
+    """With `create`: the run waits on a queue, and what is sent to it is held back until it is admitted. The verdict is
+    `exists` if another run has its `dedup_id`."""
+    leaves_queue: bool = False
+    """It waits no longer, and takes no slot: what was held back goes to its owner, before `inbox`."""
+    debounce: Millis | None = None
+    """The run's start, in `inbox`, takes the place of the one that is held back, and its delay begins anew. The verdict
+    is `conflict` if it has left its queue."""
     removal: Millis | None = None
     """The run goes, with all that is found by its id. The verdict is `conflict` unless it had ended by then, has no
     input waiting, and its parent is gone."""
@@ -261,17 +283,13 @@ Verdict = Literal["ok", "fenced", "conflict", "exists"]
 there is no such run. exists: a run of that id is there."""
 
 
-class Lease(msgspec.Struct, frozen=True, gc=False):
-    shard: Shard
-    epoch: Epoch
-
-
 class Owner(msgspec.Struct, frozen=True, gc=False):
     """An engine that holds shards, or held them when it died."""
 
     name: str
     shards: int
     expires: Millis
+    pool_shards: int = 0
 
 
 class Census(msgspec.Struct, frozen=True, gc=False):
@@ -284,6 +302,8 @@ class Census(msgspec.Struct, frozen=True, gc=False):
     blocked: int
     due: Millis | None
     """The timer that fires next."""
+    oldest_input: Millis | None
+    """When the first of those inputs was sent."""
 
 
 class Standing(msgspec.Struct, frozen=True, gc=False):
@@ -331,6 +351,18 @@ class Store(Protocol):
     def queues(self) -> TaskQueues: ...
     @property
     def removals(self) -> Removals: ...
+    @property
+    def fleet(self) -> Fleet | None:
+        """None where engines with different code can't share it."""
+        ...
+
+    @property
+    def commits_elsewhere(self) -> bool:
+        """Whether a commit is another process's work, so that this one can decide what comes next."""
+        ...
+
+    @property
+    def run_queues(self) -> RunQueues: ...
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...

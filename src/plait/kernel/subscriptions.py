@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from .clock import Clock
 from .errors import Unavailable
-from .ids import RunId, Seq, Shard, shard_of
+from .ids import RunId, Seq, Shard
 from .leases import Leases
 from .machine import RunInfo
 from .store import RunPatch, RunRow, Store, Write
@@ -136,7 +136,7 @@ class Subscriptions:
     def gained(self, shards: Collection[Shard]) -> None:
         """Runs are ours now. What their last owner wrote just before was not ours to see, and is not looked for any
         more: every watcher of such a run looks himself."""
-        for run_id in [run_id for run_id in self._watched if shard_of(run_id) in shards]:
+        for run_id in [run_id for run_id in self._watched if self._leases.shard_of(run_id) in shards]:
             self.moved(run_id)
 
     def news(self) -> None:
@@ -171,14 +171,14 @@ class Subscriptions:
             self._arm()
 
     def _look_soon(self) -> None:
-        if not self._looking and not self._closed and any(not self._leases.owns(run_id) for run_id in self._watched):
+        if not self._looking and not self._closed and any(map(self._leases.may_be_elsewhere, self._watched)):
             self._looking = True
             look = asyncio.get_running_loop().create_task(self._look(), name="plait.subscriptions")
             self._looks.add(look)
             look.add_done_callback(self._looks.discard)
 
     async def _look(self) -> None:
-        foreign = [run_id for run_id in self._watched if not self._leases.owns(run_id)]
+        foreign = list(filter(self._leases.may_be_elsewhere, self._watched))
         try:
             heads = await self._store.heads(foreign)
         except Unavailable as error:

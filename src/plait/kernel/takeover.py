@@ -7,6 +7,7 @@ one of them. An owner that leaves in peace takes that count back beforehand.
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Collection
 
 from .background import Background
@@ -110,6 +111,10 @@ class Takeover:
     async def leave_all(self) -> None:
         """The engine closes; the run loop has ended."""
         await self._part(self._parting(self._run_cache.all()))
+
+    def runs_under_way(self) -> Counter[Shard]:
+        """Of each shard: those with a task that its next owner would have to begin again."""
+        return Counter(run.shard for run in self._run_cache.all() if run.state.tasks.running)
 
     def _drop(self, shards: set[Shard]) -> None:
         self._quarantine.lost(shards)

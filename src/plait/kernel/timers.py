@@ -70,6 +70,7 @@ class Timers:
                 for row in rows:
                     self._again = True
                     self._firing[row.run_id, row.token] = row.due
+                    self._leases.note(row.run_id, row.shard)
                     self._recipient.deliver(row.run_id, TimerFired(row.token, row.due), None)
         finally:
             self._looking = False

@@ -1,7 +1,7 @@
 """Ownership: a shard has one owner, a lease ends by time or will, and an old epoch writes nothing."""
 
 from plait.kernel.ids import SHARDS, RunId, Shard
-from plait.kernel.store import Lease
+from plait.kernel.leases import Lease
 from tests.contract.stores.backends import Backend, opened
 from tests.contract.stores.builders import (
     ALL,

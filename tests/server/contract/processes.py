@@ -28,13 +28,16 @@ PATIENCE = 30.0
 
 
 class ServeProcess:
-    def __init__(self, database: str, ledger: Path) -> None:
+    def __init__(self, database: str, ledger: Path, *options: str) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._command = (
             *("plait.cli.main", "serve", "tests.faults.work", "--open", "--json"),
             *("--log-level", "warning", "--db", database, "--port", str(self.port)),
+            *options,
         )
+        self.processes: list[int] = []
+        """Of several, their ids when they were started."""
         self._environment = {**os.environ, LEDGER: str(ledger)}
         self._process: Process | None = None
         self._reading: asyncio.Future[str] | None = None
@@ -47,7 +50,9 @@ class ServeProcess:
             # Steps of before write there, too
             while not (line := await asyncio.to_thread(process.stdout.readline)).startswith("{"):
                 assert line, "it did not start"
-        assert json.loads(line)["url"] == self.url
+        said = json.loads(line)
+        assert said["url"] == self.url
+        self.processes = said.get("processes", [])
         self._reading = asyncio.ensure_future(asyncio.to_thread(process.stdout.read))
 
     async def kill(self) -> None:
@@ -73,8 +78,8 @@ class ServeProcess:
 
 
 @contextlib.asynccontextmanager
-async def serving(database: str, ledger: Path) -> AsyncGenerator[ServeProcess]:
-    server = ServeProcess(database, ledger)
+async def serving(database: str, ledger: Path, *options: str) -> AsyncGenerator[ServeProcess]:
+    server = ServeProcess(database, ledger, *options)
     try:
         await server.start()
         yield server

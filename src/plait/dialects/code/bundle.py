@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 import msgspec
@@ -17,7 +17,7 @@ from plait.kernel.ids import Millis, caller_id
 from plait.kernel.machine import Machine, RunInfo
 from plait.kernel.task import Executor
 
-from .definition import NAME, Workflow, is_step
+from .definition import NAME, Workflow, is_step, label_of
 from .description import describe
 from .errors import HistoryDivergedError, to_exception
 from .events import CodeEvent, RunForked
@@ -38,6 +38,7 @@ class Functions(Protocol):
         function: Callable[..., Any],
         *,
         arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+        cluster: tuple[str, str] | None = None,
     ) -> None: ...
 
 
@@ -74,7 +75,9 @@ class CodeBundle:
         if is_step(definition):
             self._steps.add(definition)
             if self._functions is not None:
-                self._functions.add(definition.name, definition.fn, arguments=definition.keywords)
+                on = definition.given.get("on")
+                cluster = None if on is None else (on, definition.ref)
+                self._functions.add(definition.name, definition.fn, arguments=definition.keywords, cluster=cluster)
             return True
         if not isinstance(definition, Workflow):
             return False
@@ -138,6 +141,12 @@ class CodeBundle:
 
     def describe(self) -> list[Description]:
         return [describe(definition) for definition in self.registry.all()]
+
+    def code(self) -> Collection[str]:
+        return self.registry.labels
+
+    def code_of(self, definition: str, version: str | None) -> str:
+        return label_of(definition, version)
 
     def returns(self, definition: str, version: str | None) -> Any:
         found = self.registry.find((definition, version))

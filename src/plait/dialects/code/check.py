@@ -11,6 +11,7 @@ import msgspec
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, caller_id
 
+from .definition import label_of
 from .events import RunBlocked
 from .machine import CodeMachine
 from .registry import AnyWorkflow, Registry
@@ -42,7 +43,7 @@ class Finding:
 def examine(machine: CodeMachine, registry: Registry, now: Millis) -> Finding:
     """Plays the workflow against the run's history; its steps are not called."""
     info = machine.info
-    label = info.definition if info.version is None else f"{info.definition}@{info.version}"
+    label = label_of(info.definition, info.version)
     run = caller_id(info.run_id)
     definition = registry.find((info.definition, info.version))
     if definition is None:

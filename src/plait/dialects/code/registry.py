@@ -9,7 +9,7 @@ from typing import Any
 from plait.definitions.nearest import did_you_mean
 from plait.kernel.errors import InvalidInput, NotFound
 
-from .definition import Workflow, is_workflow
+from .definition import Workflow, is_workflow, label_of
 
 AnyWorkflow = Workflow[..., Any]
 
@@ -19,6 +19,7 @@ class Registry:
         self._loaded: dict[tuple[str, str | None], AnyWorkflow] = {}
         self.find = self._loaded.get
         """By name and version, or None."""
+        self.labels: set[str] = set()
         for definition in definitions:
             self.add(definition)
 
@@ -47,6 +48,7 @@ class Registry:
                 fix="set `name=` or `version=` on one of them",
             )
         self._loaded[key] = definition
+        self.labels.add(label_of(*key))
 
     def all(self) -> list[AnyWorkflow]:
         return list(self._loaded.values())

@@ -27,7 +27,7 @@ from .agents import AgentOp
 from .answering import Answering, begin_update
 from .async_generators import watch
 from .coverage import Spares, is_covered
-from .definition import Workflow, bad_option
+from .definition import Workflow
 from .deterministic_loop import TurnLoop, TurnTask
 from .divergence import diverged, end_of, spinning
 from .errors import WorkflowCodeError
@@ -37,6 +37,7 @@ from .host import MAX_CALLBACKS, Settling, Surroundings
 from .location import child_id, token_of
 from .op import Op, revoking
 from .op_state import OpState
+from .options import bad_option
 from .scope import Scope, current
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp

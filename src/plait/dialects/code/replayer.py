@@ -19,6 +19,7 @@ from plait.kernel.task import Task
 
 from .answering import no_such, update_path
 from .context import entry
+from .definition import label_of
 from .divergence import spinning
 from .errors import ContinueAsNew, WorkflowCodeError, ops_of, to_info
 from .events import (
@@ -273,7 +274,7 @@ class Replayer:
     @property
     def _label(self) -> str:
         info = self._around.info
-        return info.definition if info.version is None else f"{info.definition}@{info.version}"
+        return label_of(info.definition, info.version)
 
     def _is_open(self, at: str) -> bool:
         op = self.history.ops.get(at)

@@ -120,6 +120,7 @@ def _is_news(write: Write) -> bool:
         or write.children
         or write.taken
         or write.queued
+        or write.pool is not None
         or write.removal is not None
         or (write.patch is not None and _is_shown(write.patch))
         or any(change.news for change in write.records)

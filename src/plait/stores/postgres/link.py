@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from asyncpg import ReadOnlySQLTransactionError
+
 from .database import AWAY, Address, Connection, connect
 
 CLOSE_SECONDS = 5.0
@@ -28,8 +30,8 @@ class Link:
         async with self._turn:
             try:
                 yield await self._ready()
-            except AWAY:
-                self._drop()  # a half-dead one too: whoever is next gets a new one
+            except (*AWAY, ReadOnlySQLTransactionError):
+                self._drop()  # a half-dead one too, or one to a standby: whoever is next gets a new one
                 raise
 
     async def close(self) -> None:

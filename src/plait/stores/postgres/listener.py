@@ -18,6 +18,8 @@ from .link import Link
 log = logging.getLogger("plait.store")
 
 CHANNEL = "plait"
+_SHARDS = " shards"
+"""What a notice carries, after its origin, when engines came or gave shards up."""
 FIRST_WAIT = 0.1
 LONGEST_WAIT = 5.0
 
@@ -28,10 +30,12 @@ class Listener:
         self._origin = origin
         """What our own notices carry: they tell us nothing new."""
         self._callback: Callable[[], None] | None = None
+        self._shards_callback: Callable[[], None] | None = None
         self._owners: dict[str, bool] = {}
         """Whose locks are wanted, and whether this connection holds them. Changed only by who uses the link."""
         self._listening = False
         self._calling = False
+        self._shards_changed = False
         self._lost = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
 
@@ -41,6 +45,11 @@ class Listener:
         self._start()
         if self._listening:
             self._call_soon()
+
+    def watch_shards(self, callback: Callable[[], None]) -> None:
+        """Calls back when another engine came, or gave shards up."""
+        self._shards_callback = callback
+        self._start()
 
     async def guard(self, owner: str) -> bool:
         """Whether its lock is held: False while another of that name, or our own last connection, has it."""
@@ -63,7 +72,7 @@ class Listener:
             self._keeper.cancel()
             await asyncio.gather(self._keeper, return_exceptions=True)
             self._keeper = None
-        self._callback = None
+        self._callback = self._shards_callback = None
         self._owners.clear()
         await self._link.close()
 
@@ -93,10 +102,13 @@ class Listener:
         for owner in self._owners:
             self._owners[owner] = await connection.fetchval(SQL["guard"], owner)
         self._listening = True
+        self._shards_changed = True  # or may have: nobody heard
         self._call_soon()
 
     def _hear(self, _connection: object, _pid: int, _channel: str, payload: Any) -> None:
-        if payload != self._origin:
+        text = str(payload)
+        if not text.startswith(self._origin):
+            self._shards_changed |= text.endswith(_SHARDS)
             self._call_soon()
 
     def _call_soon(self) -> None:
@@ -109,3 +121,11 @@ class Listener:
         self._calling = False
         if self._callback is not None:
             self._callback()
+        if self._shards_changed and self._shards_callback is not None:
+            self._shards_callback()
+        self._shards_changed = False
+
+
+def shard_notice(origin: str) -> str:
+    """For engines that share the shards."""
+    return origin + _SHARDS

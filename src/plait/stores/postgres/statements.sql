@@ -62,7 +62,7 @@ with held as (
     where i.run_id = t.run_id and i.key = t.key and (select sound from proof)
 ), sent as (
     insert into plait.inbox (run_id, shard, key, body, at)
-    select run_id, shard, key, body, at
+    select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
     from unnest($48::text[], $49::integer[], $50::text[], $51::text[], $52::bigint[])
       with ordinality as m (run_id, shard, key, body, at, place)
     where (select sound from proof)
@@ -134,9 +134,9 @@ select id, parent, parent_token from plait.runs where id = any ($1::text[]);
 -- running: which of these runs can still take a message
 select id from plait.runs where id = any ($1::text[]) and status = 'running';
 
--- insert_inbox: inputs for runs, in order; the same key twice is one
+-- insert_inbox: inputs for runs, in order, each to where its run is; the same key twice is one
 insert into plait.inbox (run_id, shard, key, body, at)
-select run_id, shard, key, body, at
+select run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), shard), key, body, at
 from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
   with ordinality as m (run_id, shard, key, body, at, place)
 order by place
@@ -207,6 +207,13 @@ order by place;
 insert into plait.records (kind, namespace, id, at, body)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]);
 
+-- hold_records: those that are still the version that a change expects; in one order, so that two writers never wait for
+-- each other
+select r.kind, r.namespace, r.id from plait.records r
+join unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as u (kind, namespace, id, at)
+  on r.kind = u.kind and r.namespace = u.namespace and r.id = u.id and r.at = u.at
+order by r.kind, r.id, r.namespace for update of r;
+
 -- put_records: documents, whether they are there or not
 insert into plait.records (kind, namespace, id, at, body)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[])
@@ -226,10 +233,11 @@ select pg_advisory_unlock(plait.owner_key($1));
 -- that tells nothing of owners not seen since the server started, or seen first after this statement began
 with free as (
     select shard from plait.shards
-    where owner is null
-       or expires <= plait.ms(clock_timestamp())
-       or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
-           and plait.owner_key(owner) not in (select key from plait.living))
+    where pool = $5
+      and (owner is null
+           or expires <= plait.ms(clock_timestamp())
+           or (guarded_at > plait.ms(pg_postmaster_start_time()) and guarded_at < plait.ms(statement_timestamp())
+               and plait.owner_key(owner) not in (select key from plait.living)))
     order by shard limit $3 for update skip locked
 )
 update plait.shards s
@@ -359,7 +367,8 @@ select id, run_id, namespace, token, label, attempts, error, at, status from pla
 where run_id = $3 and ($1::text is null or namespace = $1) and ($2::text is null or status = $2) order by at, id;
 
 -- owners: who holds shards
-select owner, count(*), max(expires) from plait.shards where owner is not null group by owner order by owner;
+select owner, count(*) filter (where pool = ''), max(expires), count(*) filter (where pool <> '')
+from plait.shards where owner is not null group by owner order by owner;
 
 -- facts: what there is to know about the server
 select current_setting('server_version'), (select version from plait.schema_version),
@@ -404,7 +413,8 @@ select (select count(*) from plait.inbox where not taken),
        (select count(*) from plait.approvals where status = 'open'),
        (select count(*) from plait.dead_letters where status = 'pending'),
        (select count(*) from plait.runs where blocked is not null and status = 'running'),
-       (select min(due) from plait.timers);
+       (select min(due) from plait.timers),
+       (select at from plait.inbox where not taken order by id limit 1);
 
 -- index_checks: a statement that checks each of our indexes, if the extension amcheck is installed
 select c.relname, format('select %I.bt_index_check(%L::regclass)', n.nspname, c.oid::regclass::text)

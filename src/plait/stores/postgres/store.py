@@ -19,13 +19,13 @@ from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.counted import counted
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, RunId, Seq, Shard
+from plait.kernel.leases import Lease
 from plait.kernel.store import (
     SUSPECT_AFTER,
     Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
-    Lease,
     Line,
     LogRow,
     Owner,
@@ -45,11 +45,13 @@ from plait.stores.log_rows import log_row
 from .commit import commit
 from .common import Session
 from .database import SQL, Address, Connection, migrate, readable_errors
+from .fleet import PostgresFleet
 from .link import Link, Links
-from .listener import Listener
+from .listener import Listener, shard_notice
 from .removals import PostgresRemovals
 from .run_lists import list_runs, namespaces
 from .run_numbers import PostgresRunNumbers
+from .run_queues import PostgresRunQueues
 from .run_texts import TextIndex, fill_run_texts, index_due
 from .task_queues import PostgresTaskQueues
 
@@ -86,6 +88,8 @@ _CHECK_SECONDS = 3_600.0
 
 
 class PostgresStore:
+    commits_elsewhere = True
+
     def __init__(self, url: str, *, pool_size: int = POOL_SIZE) -> None:
         self.address = Address(url)
         self._pool_size = pool_size
@@ -97,7 +101,9 @@ class PostgresStore:
         self._texts = TextIndex(lambda: self._use(self._lists))
         self._listener: Listener | None = None
         self.removals = PostgresRemovals(lambda: self._use(self._lists))
+        self.fleet = PostgresFleet(lambda: self._use(self._readers), self._claim, self._heard, self._origin)
         self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
+        self.run_queues = PostgresRunQueues(lambda: self._use(self._readers), self._origin)
 
     async def open(self) -> None:
         writer = Link(self.address, _WRITING)
@@ -132,9 +138,12 @@ class PostgresStore:
             raise AssertionError("unreachable")
 
     async def claim(self, owner: str, ttl: Millis, want: int) -> list[Lease]:
+        return await self._claim(owner, ttl, want, "")
+
+    async def _claim(self, owner: str, ttl: Millis, want: int, pool: str) -> list[Lease]:
         guarded = await self._guard(owner)
         async with self._use(self._readers) as connection:
-            found = await connection.fetch(SQL["claim_shards"], owner, ttl, want, guarded)
+            found = await connection.fetch(SQL["claim_shards"], owner, ttl, want, guarded, pool)
         return sorted((Lease(*row) for row in found), key=lambda lease: lease.shard)
 
     async def renew(self, owner: str, ttl: Millis) -> Standing:
@@ -151,7 +160,7 @@ class PostgresStore:
             await connection.execute(SQL["release_shards"], owner, None if shards is None else list(shards))
             if shards is None:
                 await connection.execute(SQL["forget_engine"], owner)
-            await connection.execute(SQL["notify"], self._origin)
+            await connection.execute(SQL["notify"], shard_notice(self._origin))
         if shards is None and self._listener is not None:
             with readable_errors(self.address):
                 await self._listener.unguard(owner)
@@ -239,9 +248,7 @@ class PostgresStore:
 
     def watch(self, callback: Callable[[], None]) -> None:
         """One notice a transaction, and one call after each time the connection was lost."""
-        if self._listener is None:
-            raise RuntimeError("the store is not open")
-        self._listener.watch(callback)
+        self._heard().watch(callback)
 
     async def owners(self) -> list[Owner]:
         return [Owner(*row) for row in await self._fetch("owners")]
@@ -291,11 +298,14 @@ class PostgresStore:
         self._numbers.remember({row[0]: row[rows.NUMBER]})
         return rows.run_row(row)
 
-    async def _guard(self, owner: str) -> bool:
+    def _heard(self) -> Listener:
         if self._listener is None:
             raise RuntimeError("the store is not open")
+        return self._listener
+
+    async def _guard(self, owner: str) -> bool:
         with readable_errors(self.address):
-            return await self._listener.guard(owner)
+            return await self._heard().guard(owner)
 
     async def _list(self, name: str, *args: object) -> list[Any]:
         """What may be long waits for other lists, and never keeps an owner from what it needs."""

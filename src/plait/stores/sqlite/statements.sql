@@ -104,6 +104,9 @@ insert into lines (run_id, node, attempt, at, level, text) values (?1, ?2, ?3, ?
 -- insert_record: a document that is not there yet
 insert into records (kind, namespace, id, at, body) values (?1, ?2, ?3, ?4, ?5);
 
+-- record_time: which version of a document is there
+select at from records where kind = ?1 and namespace = ?2 and id = ?3;
+
 -- put_record: a document, whether it is there or not
 insert into records (kind, namespace, id, at, body) values (?1, ?2, ?3, ?4, ?5)
 on conflict (kind, id, namespace) do update set at = excluded.at, body = excluded.body;
@@ -259,7 +262,8 @@ select (select count(*) from inbox where taken = 0),
        (select count(*) from approvals where status = 'open'),
        (select count(*) from dead_letters where status = 'pending'),
        (select count(*) from runs where blocked is not null and status = 'running'),
-       (select min(due) from timers);
+       (select min(due) from timers),
+       (select at from inbox where taken = 0 order by id limit 1);
 
 -- file_facts: the schema's version and the size of the file
 select version.user_version, pages.page_count, size.page_size

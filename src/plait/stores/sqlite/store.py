@@ -27,14 +27,15 @@ import apsw
 from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import Damaged, NotFound, Unavailable
+from plait.kernel.fleet import Fleet
 from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
+from plait.kernel.leases import Lease
 from plait.kernel.store import (
     SUSPECT_AFTER,
     Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
-    Lease,
     Line,
     LogRow,
     Owner,
@@ -58,6 +59,7 @@ from .owner_lock import OwnerLock
 from .readers import Readers
 from .removals import SqliteRemovals
 from .run_lists import list_runs, namespaces
+from .run_queues import SqliteRunQueues
 from .run_texts import SQL as TEXTS
 from .run_texts import index_new_runs
 from .task_queues import SqliteTaskQueues
@@ -76,6 +78,8 @@ _LAST = 2**62
 
 
 class SqliteStore:
+    commits_elsewhere = False
+
     def __init__(
         self,
         path: str,
@@ -96,8 +100,10 @@ class SqliteStore:
         self._apply: Callable[[apsw.Connection, RunNumbers, Sequence[Write]], list[Verdict]] = commit
         self._writer: ThreadPoolExecutor | None = None
         self._watcher: asyncio.Task[None] | None = None
+        self.fleet: Fleet | None = None
         self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
         self.removals = SqliteRemovals(self._write, self._read)
+        self.run_queues = SqliteRunQueues(self._write, self._read, self._clock)
         self._seen = 0
 
     async def open(self) -> None:

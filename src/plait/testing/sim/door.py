@@ -8,8 +8,10 @@ from typing import Protocol, TypeVar
 
 from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.errors import Unavailable
+from plait.kernel.fleet import Fleet
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.kernel import Kernel
+from plait.kernel.leases import Lease
 from plait.kernel.queued import TaskQueues
 from plait.kernel.removal import Removals
 from plait.kernel.store import (
@@ -17,7 +19,6 @@ from plait.kernel.store import (
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
-    Lease,
     Line,
     LogRow,
     Owner,
@@ -94,6 +95,14 @@ class Door:
         """Cut off from the store: every call fails."""
         self.deaf = False
         """Every call fails but commits: its leases run out, and it does not know."""
+
+    @property
+    def fleet(self) -> Fleet | None:
+        return self._store.fleet
+
+    @property
+    def commits_elsewhere(self) -> bool:
+        return self._store.commits_elsewhere
 
     @property
     def queues(self) -> TaskQueues:

@@ -1,4 +1,4 @@
-/** The current user, appearance, and for admins: keys and the audit log. */
+/** The current user, appearance, the engines, and for admins: keys and the audit log. */
 
 import { useState } from "react";
 import { api } from "../../api/client";
@@ -11,6 +11,7 @@ import { navigate } from "../../shell/router";
 import { type Theme, useTheme } from "../../shell/theme";
 import { toastProblem } from "../../shell/toasts";
 import { Audit } from "./Audit";
+import { Engines } from "./Engines";
 import { Keys } from "./Keys";
 import { ROLE_WORDS } from "./roles";
 import "./settings.css";
@@ -24,6 +25,7 @@ export default function Settings() {
         <Who me={me} />
         <Looks />
       </div>
+      {me.namespace === "*" && <Engines />}
       {admin && <Keys open={me.mode === "open"} />}
       {admin && <Audit />}
     </Page>

@@ -1,0 +1,76 @@
+"""Engines with different code on one PostgreSQL: what they tell each other, and runs that move between them."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager
+
+from plait.kernel.fleet import POOL_SHARDS, Pool
+from plait.kernel.ids import Millis
+from plait.kernel.leases import Lease
+from plait.kernel.store import Write
+from plait.stores import statements
+
+from .database import Connection
+from .listener import Listener, shard_notice
+
+SQL = statements.load("plait.stores.postgres", "fleet.sql")
+
+ClaimShards = Callable[[str, Millis, int, str], Awaitable[list[Lease]]]
+
+
+class PostgresFleet:
+    def __init__(
+        self,
+        use: Callable[[], AbstractAsyncContextManager[Connection]],
+        claim: ClaimShards,
+        listener: Callable[[], Listener],
+        origin: str,
+    ) -> None:
+        self._use = use
+        self._claim = claim
+        self._listener = listener
+        self._origin = origin
+
+    async def announce(self, owner: str, code: Collection[str]) -> dict[str, int]:
+        async with self._use() as connection:
+            await connection.execute(SQL["announce"], owner, list(code), shard_notice(self._origin))
+            return dict(map(tuple, await connection.fetch(SQL["pools_with_engines"])))
+
+    async def claim(self, owner: str, ttl: Millis, want: int, pool: str) -> list[Lease]:
+        return await self._claim(owner, ttl, want, pool)
+
+    async def having(self, code: str) -> int:
+        async with self._use() as connection:
+            return int(await connection.fetchval(SQL["having"], code))
+
+    async def pools(self) -> list[Pool]:
+        async with self._use() as connection:
+            return [Pool(*row) for row in await connection.fetch(SQL["pools"])]
+
+    def watch(self, callback: Callable[[], None]) -> None:
+        self._listener().watch_shards(callback)
+
+
+async def write_moves(connection: Connection, origin: str, writes: Sequence[Write]) -> None:
+    """Each run has its place in a pool by its id, so that what follows it gets there, too."""
+    moving = [(write, write.pool) for write in writes if write.pool is not None]
+    for pool in {pool for _, pool in moving}:
+        shards = await _shards_of(connection, origin, pool)
+        rows = [
+            (w.run_id, w.shard, shards[zlib.crc32(w.run_id.encode()) % len(shards)]) for w, p in moving if p == pool
+        ]
+        await connection.execute(SQL["move"], *map(list, zip(*rows, strict=True)))
+
+
+async def _shards_of(connection: Connection, origin: str, pool: str) -> list[int]:
+    found = await connection.fetch(SQL["pool_shards"], pool)
+    if not found:
+        await connection.execute(SQL["lock_pools"])
+        found = await connection.fetch(SQL["pool_shards"], pool)
+    if not found:
+        await connection.execute(SQL["make_pool"], pool, POOL_SHARDS)
+        await connection.execute(SQL["tell"], shard_notice(origin))
+        found = await connection.fetch(SQL["pool_shards"], pool)
+    return [shard for (shard,) in found]

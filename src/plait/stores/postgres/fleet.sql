@@ -1,0 +1,45 @@
+-- announce: which code an engine has; others are told when that is new
+with noted as (
+    update plait.engines set code = $2::text[] where owner = $1 and code is distinct from $2::text[] returning 1
+)
+select pg_notify('plait', $3) from noted;
+
+-- pools_with_engines: the pools that there are, and how many engines have their code
+select pool, (select count(*) from plait.engines where pool = any (code))
+from plait.shards where pool <> '' group by pool;
+
+-- having: how many engines have some code
+select count(*) from plait.engines where $1 = any (code) and expires > plait.ms(clock_timestamp());
+
+-- pools: what people want to know of them
+select pool, (select count(*) from plait.engines where pool = any (code) and expires > plait.ms(clock_timestamp())),
+       count(*) filter (where owner is not null and expires > plait.ms(clock_timestamp())),
+       (select count(*) from plait.runs r
+        where r.status = 'running' and r.shard in (select shard from plait.shards where pool = p.pool))
+from plait.shards p where pool <> '' group by pool order by pool;
+
+-- pool_shards: those of one pool
+select shard from plait.shards where pool = $1 order by shard;
+
+-- lock_pools: one process makes a pool, the others wait for it
+select pg_advisory_xact_lock(hashtextextended('plait pools', 0));
+
+-- make_pool: its shards, after all that there are
+insert into plait.shards (shard, pool)
+select (select max(shard) from plait.shards) + place, $1 from generate_series(1, $2) as place;
+
+-- tell: others have something to look at
+select pg_notify('plait', $1);
+
+-- move: runs from their shards to others, and what came for them after they had gone
+with moved as (
+    select * from unnest($1::text[], $2::integer[], $3::integer[]) as m (run_id, origin, shard)
+), runs as (
+    update plait.runs r set shard = m.shard from moved m where r.id = m.run_id and r.shard = m.origin
+), inbox as (
+    update plait.inbox i set shard = m.shard from moved m
+    where i.run_id = m.run_id and i.shard = m.origin and not i.taken
+), timers as (
+    update plait.timers t set shard = m.shard from moved m where t.run_id = m.run_id and t.shard = m.origin
+)
+update plait.queued_tasks q set shard = m.shard from moved m where q.run_id = m.run_id and q.shard = m.origin;

@@ -1,0 +1,139 @@
+"""Engines with different code on one PostgreSQL: each run is done by one that has its code."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from plait import Context, Engine, Handle, step, workflow
+from plait.kernel.ids import SHARDS
+
+TTL = 600.0
+"""Seconds, so long that nothing in these tests waits for a lease."""
+MANY = 40
+
+
+@step
+async def where() -> str:
+    return "here"
+
+
+@workflow(version="v1")
+async def order(ctx: Context) -> str:
+    return f"v1 {await ctx.step('where', where)}"
+
+
+@workflow(name="order", version="v2")
+async def order_v2(ctx: Context) -> str:
+    return f"v2 {await ctx.step('where', where)}"
+
+
+@workflow
+async def napping(ctx: Context) -> str:
+    await ctx.sleep("nap", 0.05)
+    found = await ctx.listen("go")
+    return f"heard {found.body if found is not None else None}"
+
+
+@workflow
+async def parent(ctx: Context) -> list[str]:
+    return [await ctx.child(f"child-{number}", order_v2) for number in range(8)]
+
+
+def engine(url: str, *definitions: object, **options: Any) -> Engine:
+    return Engine(url, definitions=definitions, lease_ttl=TTL, **options)
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    while not await condition():  # noqa: ASYNC110 -- another engine does it
+        await asyncio.sleep(0.01)
+
+
+async def share(*engines: Engine) -> None:
+    """Waits until each has its share of the shards."""
+    fair = SHARDS // len(engines)
+
+    async def shared() -> bool:
+        return all(len(each.kernel.leases.of_pool("")) == fair for each in engines)
+
+    await until(shared)
+
+
+async def results(handles: list[Handle[Any]]) -> list[Any]:
+    return await asyncio.gather(*(handle.result() for handle in handles))
+
+
+async def test_each_run_is_done_by_an_engine_that_has_its_version(postgres_url: str):
+    async with engine(postgres_url, order) as old, engine(postgres_url, order_v2) as new:
+        await share(old, new)
+        ones = [await old.start(order, id=f"one-{number}") for number in range(MANY)]
+        twos = [await new.start(order_v2, id=f"two-{number}") for number in range(MANY)]
+        assert await results(ones) == ["v1 here"] * MANY
+        assert await results(twos) == ["v2 here"] * MANY
+        for handle in [*ones, *twos]:
+            assert (await handle.row()).blocked is None
+
+
+async def test_a_run_that_no_engine_has_the_code_of_says_so_and_is_taken_by_the_next_that_has_it(postgres_url: str):
+    async with engine(postgres_url, order) as old:
+        async with engine(postgres_url, order_v2, work=False) as client:
+            await client.start(order_v2, id="two")
+
+        async def told() -> bool:
+            return [reason.text for reason in await found.waiting()] == ["no engine here has `order@v2`"]
+
+        found = await old.get("two")
+        await until(told)
+        assert (await found.row()).phase == "waiting"
+        assert (await found.row()).blocked is None
+        async with engine(postgres_url, order_v2):
+            assert await found.result() == "v2 here"
+
+
+async def test_a_run_goes_on_elsewhere_when_the_last_engine_with_its_code_leaves_and_another_comes(postgres_url: str):
+    """With all that it waits for: timers and messages."""
+    async with engine(postgres_url, order) as other:
+        async with engine(postgres_url, napping) as first:
+            await share(other, first)
+            handles = [await first.start(napping, id=f"nap-{number}") for number in range(MANY)]
+        for number in range(MANY):
+            await (await other.get(f"nap-{number}")).message("go", number)
+        async with engine(postgres_url, napping) as second:
+            found = [await second.get(handle.id) for handle in handles]
+            assert await results(found) == [f"heard {number}" for number in range(MANY)]
+
+
+async def test_what_is_sent_to_a_run_in_a_pool_reaches_it_whoever_sends_it(postgres_url: str):
+    async with engine(postgres_url, order) as other, engine(postgres_url, napping) as having:
+        await share(other, having)
+        handles = [await having.start(napping, id=f"nap-{number}") for number in range(MANY)]
+        for number, handle in enumerate(handles):
+            sender = await (other if number % 2 else having).get(handle.id)
+            await sender.message("go", number)
+        assert await results(handles) == [f"heard {number}" for number in range(MANY)]
+
+
+async def test_a_child_that_its_parents_engine_has_the_code_of_is_done_by_whoever_else_has_it(postgres_url: str):
+    async with engine(postgres_url, order) as other, engine(postgres_url, parent, order_v2) as having:
+        await share(other, having)
+        handles = [await having.start(parent, id=f"parent-{number}") for number in range(4)]
+        assert await results(handles) == [["v2 here"] * 8] * 4
+
+
+async def test_a_uniform_fleet_has_no_pools(postgres_url: str):
+    async with engine(postgres_url, order) as one, engine(postgres_url, order) as two:
+        await share(one, two)
+        assert await results([await one.start(order, id=f"one-{n}") for n in range(MANY)]) == ["v1 here"] * MANY
+        assert one.kernel.store.fleet is not None
+        assert await one.kernel.store.fleet.pools() == []
+
+
+async def test_the_shards_of_a_pool_are_spread_over_the_engines_that_have_its_code(postgres_url: str):
+    async with engine(postgres_url, order) as old, engine(postgres_url, order_v2) as first:
+        await share(old, first)
+        assert await results([await first.start(order_v2, id=f"two-{n}") for n in range(MANY)]) == ["v2 here"] * MANY
+        async with engine(postgres_url, order_v2) as second:
+
+            async def halved() -> bool:
+                return [len(each.kernel.leases.of_pool("order@v2")) for each in (old, first, second)] == [0, 4, 4]
+
+            await until(halved)
