@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from plait import Engine
+from plait import Context, Engine, workflow
 from plait.engine.chosen_ids import MANY
 from plait.errors import Conflict
 from plait.kernel.ids import RunId
@@ -62,3 +62,18 @@ async def test_a_start_with_another_input_is_a_conflict_without_a_look(store: Lo
         with pytest.raises(Conflict) as caught:
             await engine.start(echo, 2, id="new-0")
         assert caught.value.code == "kernel.run_exists"
+
+
+@workflow(version="1")
+async def versioned(ctx: Context) -> int:
+    return 1
+
+
+async def test_a_start_that_could_be_refused_looks_first_whatever_came_before(store: LookedAt):
+    """A version may be draining: that refuses new runs, and not those that are there."""
+    async with Engine(store=store, definitions=[echo, versioned]) as engine:
+        await (await engine.start(versioned, id="old")).result()
+        await start_many(engine)
+        store.looks = 0
+        assert not (await engine.start(versioned, id="old")).created
+        assert store.looks == 1

@@ -7,6 +7,10 @@ and again as soon as one was not.
 
 from __future__ import annotations
 
+from plait.kernel.bundle import Resolved
+
+from .queued_starts import Queueing
+
 MANY = 100
 
 
@@ -15,9 +19,11 @@ class ChosenIds:
         self._new = 0
         """How many in a row."""
 
-    @property
-    def look_first(self) -> bool:
-        return self._new < MANY
+    def look_first(self, resolved: Resolved, queueing: Queueing) -> bool:
+        """What would refuse or count a new run must not do so for one that is there: a rate, a version that drains, a
+        queue."""
+        refusable = resolved.rate is not None or resolved.version is not None or bool(queueing)
+        return refusable or self._new < MANY
 
     def note(self, *, created: bool) -> None:
         self._new = self._new + 1 if created else 0
