@@ -348,8 +348,8 @@ class Engine:
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         run_id, created = row.id, False
-        look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
-        if not look_first or not await self._chosen_ids.has(row, resolved.taken):
+        looks = id is not None and self._chosen_ids.look_first(resolved, queueing)
+        if not looks or not await self._chosen_ids.has(row, resolved.taken):
             if resolved.version is not None:
                 await self.drains.check(resolved.definition, resolved.version)
             self._rates.take(namespace, resolved.rate)

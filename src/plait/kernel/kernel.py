@@ -235,8 +235,7 @@ class Kernel:
 
     def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
-        main = self.loop.main
-        if self._closed or main is None or main.done():
+        if self._closed or not self.loop.alive:
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
     @property
