@@ -54,6 +54,9 @@ from .timers import Timers
 
 log = logging.getLogger("plait.kernel")
 
+_DRAWS = 64
+"""Of new ids, for one that belongs to a shard of this engine."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -273,7 +276,7 @@ class Kernel:
     ) -> RunRow:
         """The record of a run that is to be made."""
         now = self.clock.now()
-        run_id = run_key(namespace, self.ids.run_id(now) if id is None else id, new=True)
+        run_id = self._new_id(namespace, now) if id is None else run_key(namespace, id, new=True)
         return RunRow(
             id=run_id,
             namespace=namespace,
@@ -285,6 +288,15 @@ class Kernel:
             created_at=now,
             deadline=deadline,
         )
+
+    def _new_id(self, namespace: str, now: Millis) -> RunId:
+        """One that is ours, if any is: a run that another engine owns would cost a commit more."""
+        run_id = run_key(namespace, self.ids.run_id(now), new=True)
+        for _ in range(_DRAWS if self.leases.epochs else 0):
+            if shard_of(run_id) in self.leases:
+                break
+            run_id = run_key(namespace, self.ids.run_id(now), new=True)
+        return run_id
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""
