@@ -35,7 +35,9 @@ async def ask(kernel: Kernel, run_id: RunId, input: AnyInput, key: str | None = 
     await kernel.send(run_id, input, key)
     replying = kernel.reply(run_id, key)
     try:
-        taken = await (replying if kernel.owns(run_id) else asyncio.wait_for(replying, _PATIENCE))
+        taken = await (
+            replying if kernel.owns(run_id) and not kernel.leases.mixed else asyncio.wait_for(replying, _PATIENCE)
+        )
     except TimeoutError:
         return None
     if (refusal := refusal_of(taken)) is not None:

@@ -26,7 +26,7 @@ from .dispatcher import Dispatcher
 from .engine_code import EngineCode
 from .errors import LeaseLost, Unavailable
 from .handover import Handover
-from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
+from .ids import Epoch, Ids, Millis, RunId, Shard, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Start
 from .journal_waiters import JournalWaiters
@@ -251,6 +251,11 @@ class Kernel:
 
     def owns(self, run_id: RunId) -> bool:
         return self.leases.owns(run_id)
+
+    async def shard_of(self, run_id: RunId) -> Shard:
+        """Where the store has a run: as its id says, unless it is in a pool."""
+        row = None if self.store.fleet is None else await self.store.run(run_id)
+        return shard_of(run_id) if row is None else row.shard
 
     async def _news(self) -> None:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
