@@ -11,6 +11,7 @@ FIRST ?= 0
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
 
 PROCESSES ?= 3
+CLUSTERS_ENVIRONMENT := $(CURDIR)/.venvs/clusters
 BENCH_ENVIRONMENT := $(CURDIR)/bench/.venvs/plait
 BENCH := $(if $(PYTHON),$(BENCH_ENVIRONMENT)/bin,$(BIN))
 
@@ -21,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE # tests start hundreds of processes: they need 
 TOGETHER := $(MAKE) --no-print-directory --jobs --output-sync=line
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run ui ui-types check test test-long lint style types pure tests test-ui fmt sim bench bench-api bench-ui chromium clean
+.PHONY: help setup run ui ui-types check test test-clusters test-long lint style types pure tests test-ui fmt sim bench bench-api bench-ui chromium clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +44,11 @@ test: $(READY) $(UI) $(UI_TYPES) chromium ## All that a release needs: lint, and
 
 test-long: $(READY) ## What chance may find, ten times as hard: seeds, fuzzing, kills under load
 	$(BIN)/pytest --long --timeout 3600
+
+# Ray is as big as all that Plait needs: only these tests have it.
+test-clusters: $(READY) ## Steps on real local clusters of Dask and Ray, and a Kubernetes API of ours
+	UV_PROJECT_ENVIRONMENT=$(CLUSTERS_ENVIRONMENT) $(UV) sync --locked --all-extras
+	$(CLUSTERS_ENVIRONMENT)/bin/pytest --numprocesses=0 tests/clusters
 
 lint: $(READY) $(UI_READY) $(UI_TYPES) ## Check style, types, borders between modules, and the lock files
 	@$(TOGETHER) style types
@@ -78,7 +84,7 @@ BENCHES := afl goals graph refs tools ale pipelines conditions hops profile remo
 # One that misses a limit does not keep the others from running.
 # With PYTHON, Plait gets an environment of that interpreter; the bench makes those of the peers with the same one.
 bench: $(READY) ## Measure Plait beside its peers: make bench ARGS=--quick PYTHON=/usr/bin/python3
-	$(if $(PYTHON),UV_PROJECT_ENVIRONMENT=$(BENCH_ENVIRONMENT) $(UV) sync --locked --all-extras --python $(PYTHON))
+	$(if $(PYTHON),UV_PROJECT_ENVIRONMENT=$(BENCH_ENVIRONMENT) $(UV) sync --locked --all-extras --no-extra ray --python $(PYTHON))
 	@missed=; $(BENCH)/python -m bench $(ARGS) || missed=" bench"; \
 	for part in $(BENCHES); do $(BENCH)/python -m bench.$$part || missed="$$missed bench.$$part"; done; \
 	[ -z "$$missed" ] || { echo "missed a limit, or did not run:$$missed"; exit 1; }
@@ -90,12 +96,12 @@ bench-ui: $(READY) $(UI) chromium ## Measure the web UI in a browser
 	$(BIN)/python -m bench.ui $(ARGS)
 
 clean: ## Remove everything that was installed or built
-	rm -rf .venv .tools dist bench/.venvs bench/.data .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venvs .tools dist bench/.venvs bench/.data .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -rf ui/node_modules $(UI_TYPES) src/plait/server/static src/plait/scripts/javascript/static tests/artefacts
 	find src tests bench -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml uv.lock | $(UV)
-	$(UV) sync --locked --all-extras
+	$(UV) sync --locked --all-extras --no-extra ray
 	@touch $@
 
 .tools/bin/uv:

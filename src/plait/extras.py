@@ -20,16 +20,21 @@ Extra = Literal[
     "agents",
     "cli",
     "client",
+    "dask",
     "encryption",
     "http",
+    "kubernetes",
     "lmdb",
     "lsp",
     "mcp",
     "otel",
     "postgres",
+    "ray",
     "redis",
+    "s3",
     "scripts",
     "server",
+    "tables",
 ]
 
 

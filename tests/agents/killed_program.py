@@ -1,16 +1,30 @@
-"""A program with an agent, which says each call on its standard output before it is made: `python -m … DATABASE`."""
+"""A program with an agent, killed wherever it makes a call: `python -m … DATABASE LEDGER POINT`.
+
+A point is the number of a moment, counted in one life: before a call goes out, and after it has come back but is not
+recorded. What a call does in the world is a line of the ledger, a file that outlives the process.
+"""
+
+from __future__ import annotations
 
 import asyncio
+import json
+import os
+import signal
 import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from plait import Context, Engine, workflow
-from plait.agents import tool
-from plait.agents.model import ModelReply, ModelRequest
-from plait.agents.turn_key import TurnKey
+from plait.agents import ModelReply, ModelRequest, tool
+from plait.agents.tools import execute_pipeline
+from plait.agents.tools.execute_pipeline import PipelineTool
+from plait.agents.tools.tool import ToolUse
 from plait.testing import ScriptedModel
 
-SCRIPT = {
+SCRIPT: dict[str, list[Any]] = {
     "pay": [
+        {"tool": "execute_pipeline", "args": {"pipeline": [{"step": "top_k", "k": 1}]}},
         [{"tool": "charge", "args": {"cents": 5}}, {"tool": "charge", "args": {"cents": 7}}],
         {"tool": "charge", "args": {"cents": 9}},
         {"output": {"paid": 21}},
@@ -18,50 +32,63 @@ SCRIPT = {
 }
 
 
-def say(text: str) -> None:
-    print(text, flush=True)
+class Life:
+    """Ends by SIGKILL at its point."""
+
+    def __init__(self, ledger: Path, point: int) -> None:
+        self._ledger = ledger
+        self._left = point
+
+    def moment(self) -> None:
+        self._left -= 1
+        if not self._left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def call(self, key: str) -> None:
+        self.moment()
+        with self._ledger.open("a") as file:
+            file.write(f"{key}\n")
+        self.moment()
+
+
+life: Life
 
 
 @tool
 async def charge(cents: int, key: str) -> str:
     """Charges."""
-    say(f"call tool {key.partition(':')[2]}")
-    await asyncio.sleep(0)
+    life.call(key)
     return f"charged {cents}"
 
 
-class Model:
-    """A script that knows its place by the key alone: it is made anew with each process."""
+class WatchedPipeline(PipelineTool):
+    async def compute(self, arguments: Mapping[str, Any], use: ToolUse, load: Any) -> Any:
+        life.call(use.key)
+        return await super().compute(arguments, use, load)
 
+
+class Model:
     def __init__(self) -> None:
         self._inner = ScriptedModel(SCRIPT)
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        key = TurnKey.read(request.key)
-        assert key is not None
-        say(f"call turn {key.turn}")
-        return await self._inner.complete(request)
+        reply = await self._inner.complete(request)
+        life.call(request.key)
+        return reply
 
 
 @workflow
 async def shop(ctx: Context) -> dict[str, int]:
-    return await ctx.agent("pay", "Charge all", model="m", tools=["charge"])
+    return await ctx.agent("pay", "Charge all", [{"n": 1}, {"n": 2}], model="m", tools=["charge", "execute_pipeline"])
 
 
 async def main(url: str) -> None:
-    models = {"m": Model()}
-    async with Engine(url, definitions=[shop, charge], models=models, work=False) as looking:
-        await looking.start(shop, id="run")
-        for record in (await (await looking.get("run")).agents()).agents:
-            for turn in record.turns:
-                say(f"known turn {turn.turn}")
-                for call in turn.tool_calls:
-                    if call.status == "completed":
-                        say(f"known tool pay:0/{turn.turn}/{call.index}")
-    async with Engine(url, definitions=[shop, charge], models=models, lease_ttl=0.5) as engine:
-        output = await (await engine.get("run")).result()
-        say(f"output {output['paid']}")
+    execute_pipeline.PipelineTool = WatchedPipeline
+    async with Engine(url, definitions=[shop, charge], models={"m": Model()}, lease_ttl=0.5) as engine:
+        handle = await engine.start(shop, id="run")
+        print(json.dumps(await handle.result()), flush=True)
 
 
 if __name__ == "__main__":
+    life = Life(Path(sys.argv[2]), int(sys.argv[3]))
     asyncio.run(main(sys.argv[1]))

@@ -191,3 +191,31 @@ async def test_an_unknown_model_is_refused_when_the_run_is_started():
         with pytest.raises(PlaitError) as refused:
             await engine.start(graph({"nodes": [{"id": "a", "type": "agent", "agent_config": {"model": "big"}}]}))
     assert refused.value.flaws[0].code == "graph.unknown_model"
+
+
+async def test_an_agent_that_is_taken_up_as_a_dead_letter_is_asked_anew_and_has_a_record_of_its_own():
+    keys: list[str] = []
+
+    @tool
+    def charge(cents: int, key: str) -> str:
+        """Charges."""
+        keys.append(key)
+        return "charged"
+
+    def charges(cents: int) -> Any:
+        return {"tool": "charge", "args": {"cents": cents}}
+
+    model = ScriptedModel(
+        {"qualify": [charges(5), charges(7), {"error": "auth"}, charges(5), charges(8), {"output": "paid"}]}
+    )
+    async with Engine("memory:", models={"m": model}, definitions=[charge]) as engine:
+        handle = await engine.start(graph(alone(available_tools=["charge"], retry={"max_attempts": 1})))
+        with pytest.raises(RunFailed):
+            await handle.result()
+        [letter] = await engine.dlq.list(run_id=handle.id)
+        await engine.dlq.retry(letter.id)
+        assert await handle.result() == {"qualify": "paid"}
+        records = (await handle.agents()).agents
+    assert len({record.job_id for record in records}) == len(records) == 2
+    assert keys[2] == keys[0], "it is the same call"
+    assert keys[3].startswith(f"{keys[1]}/"), "another call at the same place"

@@ -1,32 +1,66 @@
-"""A process with an agent is killed at each of its calls; its standard output is the ledger outside."""
+"""A process with an agent is killed with SIGKILL at every turn and at every tool call: before the call goes out, and
+after it came back but before that was recorded. A file is the ledger outside."""
 
-import subprocess
-import sys
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter
 from pathlib import Path
 
+import pytest
 
-def one_life(url: str, *, calls: int | None) -> list[str]:
-    """What the program says until it ends, or is killed with its next `calls`-th call."""
-    command = [sys.executable, "-m", "tests.agents.killed_program", url]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        said: list[str] = []
-        for line in process.stdout:
-            said.append(line.strip())
-            if calls is not None and sum(each.startswith("call") for each in said) == calls:
-                process.kill()
-                break
-        return said
+from plait import Engine
+from tests.support import processes
+
+CALLS = 8
+"""Four replies of the model, a pipeline, and three charges."""
+JOURNAL = ["begun", "replied", "tool", "replied", "tool", "tool", "replied", "tool", "replied", "ended"]
 
 
-def test_killed_at_every_call_no_call_with_a_recorded_result_is_made_again(tmp_path: Path):
-    url = f"sqlite:///{tmp_path}/plait.db"
-    lives = [one_life(url, calls=2) for _ in range(4)]
-    lives.append(one_life(url, calls=None))
-    assert lives[-1][-1] == "output 21"
-    known: set[str] = set()
-    for life in lives:
-        known |= {line.partition(" ")[2] for line in life if line.startswith("known")}
-        made = [line.partition(" ")[2] for line in life if line.startswith("call")]
-        assert known.isdisjoint(made), (known, made)
-    assert len(known) >= 4, "it got further with each life"
+def lives(folder: Path, *points: int) -> tuple[str, Counter[str]]:
+    """Runs the program until each point, and then to its end: what it says, and what was done in the world."""
+    ledger, url = folder / "ledger", f"sqlite:///{folder}/plait.db"
+    ledger.touch()
+    for point in points:
+        with processes.start("tests.agents.killed_program", url, str(ledger), str(point)) as process:
+            assert process.wait() == -signal.SIGKILL, "it was killed at its point"
+    done = processes.run("tests.agents.killed_program", url, str(ledger), "0")
+    assert done.returncode == 0, done.stderr
+    return done.stdout, Counter(ledger.read_text().split())
+
+
+async def recorded(folder: Path) -> list[str]:
+    """The kinds of entries of the journal."""
+    async with Engine(f"sqlite:///{folder}/plait.db", work=False) as engine:
+        events = await (await engine.get("run")).events()
+    return [event.data["entry"]["entry"] for event in events if event.type == "task.journaled"]
+
+
+@pytest.fixture(scope="module")
+def unharmed(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Counter[str]]:
+    return lives(tmp_path_factory.mktemp("unharmed"))
+
+
+def test_the_program_makes_each_of_its_calls_once(unharmed: tuple[str, Counter[str]]):
+    said, calls = unharmed
+    assert json.loads(said) == {"paid": 21}
+    assert len(calls) == CALLS
+    assert set(calls.values()) == {1}
+
+
+async def test_killed_before_each_call_nothing_is_done_twice(tmp_path: Path, unharmed: tuple[str, Counter[str]]):
+    """A life makes and records the call that the one before was killed at, and is killed at the next one."""
+    output, calls = lives(tmp_path, 1, *[3] * (CALLS - 1))
+    assert (output, calls) == unharmed
+    assert await recorded(tmp_path) == JOURNAL
+
+
+async def test_killed_after_each_call_only_what_was_not_recorded_is_done_again_and_with_the_same_key(
+    tmp_path: Path, unharmed: tuple[str, Counter[str]]
+):
+    output, calls = lives(tmp_path, 2, *[4] * (CALLS - 1))
+    wanted = unharmed[1]
+    assert output == unharmed[0]
+    assert calls == wanted + wanted, "each of them twice: it was killed with each of them once"
+    assert await recorded(tmp_path) == JOURNAL

@@ -6,7 +6,9 @@ import pytest
 
 from plait import Engine
 from plait.dialects.graph.graph import graph
+from plait.engine.agent_patches import AgentPatches
 from plait.testing import ScriptedModel
+from tests.agents.tools.building import use
 
 MAIL = {"id": "mail", "type": "transform", "config": {"output": "sent"}}
 
@@ -121,3 +123,14 @@ async def test_a_namespace_may_save_what_its_agents_propose_without_asking():
         await engine.definitions.save("graph", "orders", simple())
         await (await engine.start("orders")).result()
         assert await engine.definitions.resolve("orders@main") == "orders@v1.1"
+
+
+async def test_a_version_that_was_saved_before_the_process_died_is_not_saved_again():
+    async with Engine("memory:", models={"m": ScriptedModel({})}) as engine:
+        await engine.definitions.save("graph", "orders", simple())
+        patches = AgentPatches(engine.kernel, engine.definitions, engine.agent_policy)
+        for number in range(6):
+            await patches.save(use(key=f"x/{number}/0"), "orders", added({**MAIL, "id": f"mail{number}"}), "mail")
+        call = use(key="x/7/0")
+        last = await patches.save(call, "orders", added(MAIL), "mail")
+        assert await patches.save(call, "orders", added(MAIL), "mail") == last == "v1.7"

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -221,3 +221,28 @@ async def test_queries_updates_and_published_values_are_the_same():
         await run.result()
         assert [value async for value in run.stream("count")] == [value async for value in handle.stream("count")]
         assert await run.query("items") == ["hold of tea", "hold of pen"]
+
+
+async def test_schedules_are_the_same():
+    async with both() as (engine, client):
+        made = await client.schedules.create("s", "echo", 1, cron="30 2 1 1 *", tz="Europe/Berlin", labels={"a": "b"})
+        assert made == await engine.schedules.get("s") == await client.schedules.get("s")
+        with pytest.raises(Conflict):
+            await client.schedules.create("s", "echo", 1, every=60)
+        edited = await client.schedules.create("s", "echo", 2, every=timedelta(days=300), replace=True)
+        assert (edited.input, edited.every_ms, edited.cron) == (2, 300 * 86_400_000, None)
+        assert await client.schedules.list() == await engine.schedules.list()
+        triggered = await client.schedules.trigger("s", overlap="allow")
+        await soon(lambda: client.schedules.fires("s"))
+        assert await (await client.get(triggered.run_id)).result() == 2
+        assert await client.schedules.fires("s") == await engine.schedules.fires("s")
+        assert (await client.schedules.pause("s")).paused
+        assert not (await client.schedules.resume("s")).paused
+        past = datetime(2020, 1, 1, tzinfo=UTC)
+        assert (await client.schedules.backfill("s", past, past + timedelta(days=300))).count == 1
+        after = datetime(2026, 1, 1, tzinfo=UTC)
+        asked: dict[str, Any] = {"cron": "0 9 * * *", "tz": "Asia/Tokyo", "after": after}
+        assert await client.schedules.preview(**asked) == await engine.schedules.preview(**asked)
+        await client.schedules.delete("s")
+        with pytest.raises(NotFound):
+            await engine.schedules.get("s")

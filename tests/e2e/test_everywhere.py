@@ -27,6 +27,7 @@ def test_keys_lead_everywhere(page: Page, name: str) -> None:
         ("ga", "approvals"),
         ("gd", "dlq"),
         ("gf", "definitions"),
+        ("gh", "schedules"),
         ("gc", "catalog"),
         ("gs", "settings"),
         ("gr", "runs"),

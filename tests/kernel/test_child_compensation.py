@@ -7,7 +7,7 @@ import pytest
 from plait.kernel import values
 from plait.kernel.decide import Run
 from plait.kernel.ids import RunId, TaskToken
-from plait.kernel.inputs import Cancel, ChildFinished, CompensateChild, Loaded
+from plait.kernel.inputs import Cancel, ChildFinished, CompensateChild, Loaded, Resume
 from plait.kernel.unit_of_work import UnitOfWork
 from tests.kernel.builders import advance, done, failed, fresh, give, info, start, started, tokens, types
 from tests.kernel.toy import ToyMachine, child, count, task
@@ -167,3 +167,18 @@ def test_a_parent_that_has_completed_tells_its_own_parent_what_its_child_says_la
     unit = give(run, ChildFinished(TaskToken("move:9"), RunId("grandchild"), "cancelled", compensable=True))
     [(target, report)] = inbox(unit)
     assert (target, report["run_id"], report["compensable"]) == (MUM, KID, True)
+
+
+def test_what_a_child_says_after_its_parent_was_undone_on_request_is_undone_too():
+    run = fresh(ToyMachine(info()))
+    advance(run, start(task("pay", undo="refund"), child(id=KID)))
+    advance(run, done("move:0", "paid"))
+    advance(run, ChildFinished(TaskToken("move:1"), KID, "completed"))
+    assert run.state.status == "completed"
+    give(run, Resume("compensate"))
+    assert advance(run, done("undo:0")).ended
+    unit = give(run, ChildFinished(TaskToken("move:1"), KID, "completed", compensable=True))
+    assert types(unit.events) == ["child.compensable", "run.reopened", "rollback.started", "rollback.step"]
+    [(target, request)] = inbox(unit)
+    assert (target, request["kind"]) == (KID, "compensate_child")
+    assert give(run, ChildFinished(TaskToken("move:1"), KID, "completed")).ended

@@ -173,6 +173,9 @@ def test_every_kind_of_row_that_a_decision_writes_is_tried_here():
         "finished",
         "snapshot",
         "compaction",
+        "place",
+        "leaves_queue",
+        "debounce",
     }  # not written by decisions, or by the run itself
     assert FILLED.keys() == set(Write.__struct_fields__) - others - outside
 

@@ -13,6 +13,8 @@ import yaml
 from plait import Engine
 from plait.cli.main import load
 from plait.observe.metrics import Metrics
+from tests.clusters.work import by_queue
+from tests.engine.places import soon
 from tests.observe.flows import echo
 
 ROOT = Path(__file__).parents[2]
@@ -43,8 +45,10 @@ QUERIES = [
 async def samples() -> dict[str, set[str]]:
     """Every metric that an engine gives, with its labels."""
     metrics = Metrics()
-    async with Engine("memory:", definitions=[echo], observers=[metrics]) as engine:
+    async with Engine("memory:", definitions=[echo, by_queue], observers=[metrics]) as engine:
         await (await engine.start(echo, 1)).result()
+        await engine.start(by_queue)
+        await soon(engine.queues.unclaimed)
         metrics.http.observe("GET /health", 200, 0.001)
         text = (await metrics.render(engine)).decode()
     found: dict[str, set[str]] = {}

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 import time
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from plait.kernel import json_text
+from plait.kernel.errors import TooLarge
 from plait.kernel.values import pointer
+from plait.server import body as bodies
 from plait.server.site import Settings
 from tests.server.serving import API, problem, serving
 
@@ -91,9 +96,9 @@ async def test_a_large_body_that_would_stop_the_loop_is_refused_in_a_thread(
     readers: list[threading.Thread] = []
     read = json_text.read
 
-    def seen(text: str, *, max_depth: int) -> object:
+    def seen(text: str, **more: Any) -> object:
         readers.append(threading.current_thread())
-        return read(text, max_depth=max_depth)
+        return read(text, **more)
 
     monkeypatch.setattr(json_text, "read", seen)
     many = ",".join([item] * ((4_000_000) // (len(item) + 1)))
@@ -117,6 +122,25 @@ async def test_no_body_stops_the_loop_for_long(item: str):
             longest, last = max(longest, now - last), now
         assert (await asked).status_code in (400, 413)
     assert longest < 0.05
+
+
+@pytest.mark.parametrize("item", ["{}", "null", '{"a": [1.5, "b"]}'])
+async def test_whoever_reads_a_large_body_lets_the_loop_have_its_turn(item: str, monkeypatch: pytest.MonkeyPatch):
+    """The processor time between two rests: a thread that takes none keeps the interpreter for 5 ms each time that the
+    loop comes back from a socket."""
+    holds: list[float] = []
+    now = time.thread_time
+
+    def rest(seconds: float) -> None:
+        assert seconds > 0, "the lock would be taken back at once"
+        holds.append(now())
+
+    monkeypatch.setattr(bodies, "time", SimpleNamespace(sleep=rest))
+    with pytest.raises(TooLarge):
+        await bodies.parse(b"[" + b",".join([item.encode()] * 300_000) + b"]")
+    longest = max(after - before for before, after in itertools.pairwise(holds))
+    assert len(holds) > 100
+    assert longest < 0.004
 
 
 async def pieces(body: bytes) -> AsyncIterator[bytes]:

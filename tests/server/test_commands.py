@@ -11,6 +11,7 @@ import socket
 import subprocess
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -105,6 +106,19 @@ async def test_serve_asks_for_a_key_that_the_command_line_makes(folder: Path):
         assert (await client.post(f"{API}/runs", json=body, headers=headers)).status_code == 201
 
 
+async def test_serve_until_idle_does_what_is_left_and_ends_by_itself(folder: Path):
+    names: dict[str, Any] = {"__name__": "shop"}
+    exec(FLOWS, names)
+    async with Engine(f"sqlite:///{folder}/plait.db", work=False) as engine:
+        await engine.start(names["twice"], 21, id="t-1")
+    process = command(folder, "serve", "shop.py", "--until-idle", "--port", "0")
+    _, err = await output(process)
+    assert process.returncode == 0, err
+    assert "stopped" in err
+    async with Engine(f"sqlite:///{folder}/plait.db", work=False) as engine:
+        assert await (await engine.get("t-1")).status() == "completed"
+
+
 async def test_a_second_signal_stops_it_at_once(folder: Path):
     async with running(folder, "dev", "shop.py") as (process, url):
         host, port = url.removeprefix("http://").split(":")
@@ -172,6 +186,7 @@ async def test_a_port_that_is_taken_is_said(folder: Path):
         (("dev", "--argyll-origins", "https://tea.example,tea"), "cli.bad_url"),
         (("serve", "--host", "not a host"), "server.bad_host"),
         (("serve", "--db", "http://x"), "cli.needs_database"),
+        (("serve", "--until-idle", "--no-work"), "cli.usage"),
         (("serve", "--processes", "2"), "cli.one_process"),
         (("serve", "--processes", "0", "--db", "postgresql://x/y"), "cli.usage"),
     ],

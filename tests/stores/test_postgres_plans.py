@@ -94,7 +94,8 @@ async def test_a_hot_query_uses_its_index(filled: str, query: str, args: tuple[o
         [plan] = json.loads(await db.fetchval(f"explain (format json) {(SQL | QUEUES)[query]}", *args))
     nodes = list(parts(plan["Plan"]))
     assert index in {node.get("Index Name") for node in nodes}, plan
-    assert "Seq Scan" not in {node["Node Type"] for node in nodes}, plan
+    scanned = [node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"]
+    assert not set(scanned) - {"queues"}, plan  # which has one row for each queue with limits: here none
 
 
 async def test_a_commit_finds_the_rows_it_changes_by_their_keys_even_in_small_tables(postgres_url: str):
@@ -129,7 +130,8 @@ async def test_a_list_reads_its_index(filled: str, index: Index, key: tuple[str,
         [plan] = json.loads(await connection.fetchval(f"explain (format json) {ROWS[index]}", *arguments))
     nodes = list(parts(plan["Plan"]))
     assert used in {node.get("Index Name") for node in nodes}, plan
-    assert "Seq Scan" not in {node["Node Type"] for node in nodes}, plan
+    scanned = [node["Relation Name"] for node in nodes if node["Node Type"] == "Seq Scan"]
+    assert not set(scanned) - {"queues"}, plan  # which has one row for each queue with limits: here none
 
 
 def parts(node: dict[str, Any]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .model import Model, ModelError, ModelReply, ModelRequest
     from .pipelines.alone import pipeline
     from .pipelines.errors import InvalidPipeline, PipelineError
     from .tools.function_tool import tool
@@ -22,10 +23,23 @@ else:
         return getattr(import_module(_PLACES[name]), name)
 
 
-__all__ = ["InvalidPipeline", "PipelineError", "pipeline", "tool"]
+__all__ = [
+    "InvalidPipeline",
+    "Model",
+    "ModelError",
+    "ModelReply",
+    "ModelRequest",
+    "PipelineError",
+    "pipeline",
+    "tool",
+]
 
 _PLACES = {
     "InvalidPipeline": "plait.agents.pipelines.errors",
+    "Model": "plait.agents.model",
+    "ModelError": "plait.agents.model",
+    "ModelReply": "plait.agents.model",
+    "ModelRequest": "plait.agents.model",
     "PipelineError": "plait.agents.pipelines.errors",
     "pipeline": "plait.agents.pipelines.alone",
     "tool": "plait.agents.tools.function_tool",

@@ -3,7 +3,7 @@ one. What the step gets is the payload."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta, Raw
@@ -11,6 +11,10 @@ from msgspec import Meta, Raw
 from plait.kernel import values
 from plait.kernel.task_inputs import AgentBudget, AgentInput
 from plait.kernel.values import ABSENT
+
+from .models import Models
+
+UNPRICED_FIX: Final = "give its price to the engine, or limit tokens"
 
 
 class AgentStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -26,6 +30,12 @@ class AgentStep(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, f
     timeout_sec: Annotated[float, Meta(gt=0)] = 300.0
     max_total_tokens: Annotated[int, Meta(ge=1)] | None = None
     max_cost_usd: Annotated[float, Meta(ge=0)] | None = None
+
+    def unpriced(self, models: Models) -> str:
+        """What is wrong with its budget, if something is."""
+        if self.max_cost_usd is None or not models.lacks_price(self.model):
+            return ""
+        return f"has a budget in USD, but the price of model `{self.model}` is not known"
 
     def input(
         self, payload: Raw, *, execution: str, node_id: str, workflow: str, schema: dict[str, Any] | None = None

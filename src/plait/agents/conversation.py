@@ -33,6 +33,8 @@ class Conversation:
         self.results: dict[str, Raw] = {}
         """Values that the model knows by reference."""
         self.tool_calls = 0
+        self.worked_ms = 0
+        """Without what it waited for."""
         self._answered = 0
         self._settled = True
         """Nothing is to be done with the last reply any more."""
@@ -70,16 +72,19 @@ class Conversation:
             case Waiting():
                 self.waiting, self.answer = entry, None
                 self.rests += entry.kind == "time"
+                self.worked_ms += entry.ms
             case Ended():
                 self.ended = entry
 
     def _replied(self, reply: Replied) -> None:
         self.replies.append(reply)
+        self.worked_ms += reply.ms
         self.said.append(ChatMessage("assistant", reply.text, reply.tool_calls))
         self._answered, self._settled, self.rests = 0, False, 0
 
     def _tool_done(self, done: ToolDone) -> None:
         self.tool_calls += 1
+        self.worked_ms += done.ms
         self.bad += done.bad
         self.waiting = self.answer = None
         if done.ref:

@@ -80,6 +80,8 @@ class Waiting(Entry, frozen=True, tag="waiting"):
     index: int = 0
     tool: str = ""
     until: Millis | None = None
+    ms: int = 0
+    """How long the model took to say that it has no time."""
 
 
 class Ended(Entry, frozen=True, tag="ended"):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from plait.kernel.errors import ErrorInfo
+from plait.kernel.failures import storable
 from plait.kernel.task import TaskError
 
 from .model import ModelError
 
+_SHOWN: Final = 1_000
+"""Characters of an error that nobody wrote for people."""
+
 
 class AgentFailure(Exception):
     def __init__(self, code: str, message: str, *, retryable: bool) -> None:
-        super().__init__(message)
+        self.message = storable(message)
+        super().__init__(self.message)
         self.code = code
-        self.message = message
         self.retryable = retryable
 
     @property
@@ -29,3 +35,16 @@ def model_failure(model: str, error: ModelError) -> AgentFailure:
     if detail and detail != error.kind:
         text = f"{text}: {detail[:500]}"
     return AgentFailure(f"agent.model_{error.kind}", text, retryable=error.retryable)
+
+
+def model_broke(model: str, error: Exception) -> AgentFailure:
+    """An adapter raised what is no `ModelError`."""
+    return AgentFailure("agent.model_failed", f"model `{model}` failed: {_named(error)}", retryable=True)
+
+
+def unforeseen(error: Exception) -> AgentFailure:
+    return AgentFailure("agent.failed", _named(error), retryable=getattr(error, "retryable", True) is not False)
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"[:_SHOWN]

@@ -22,21 +22,20 @@ from plait.kernel.task_inputs import ROUTE, AgentInput
 
 from . import prompt
 from .answer import BadAnswer, read_answer
-from .booking import Booking
-from .budgets import Claim, Limited
+from .booking import Bookings
+from .call_keys import CallKeys
 from .conversation import Conversation
 from .entries import AnyEntry, Begun, Ended, FedBack, Replied, ToolDone, Waiting
-from .failure import AgentFailure, model_failure
+from .failure import AgentFailure, model_broke, model_failure, unforeseen
 from .model import Model, ModelError, ModelReply, ModelRequest, ToolCall
 from .services import AgentServices
 from .time_limit import within
-from .tokens import tokens_of
 from .tool_calls import Outcome, ToolCalls, Wanted
 from .tools.built_in import DEFAULT_TOOLS, OFFERED
 from .tools.names import AllowedTools
 from .tools.tool import ToolUse
 from .tools.toolbox import Offer
-from .turn_key import TurnKey
+from .turn_key import TurnKey, job_id
 from .watch import TurnFacts
 
 MOST_BAD: Final = 2
@@ -57,7 +56,8 @@ class AgentLoop:
         self._namespace = attempt.run_id.rpartition("/")[0] or DEFAULT_NAMESPACE
         self._beginning = prompt.messages(wanted, attempt.error)
         self._schema = prompt.answer_schema(wanted)
-        self._deadline = self._clock.monotonic() + wanted.timeout
+        self._keys = CallKeys(wanted, attempt, lambda: services.first_calls(attempt.run_id, wanted.execution))
+        self._deadline = self._clock.monotonic() + wanted.timeout - self._talk.worked_ms / 1000
 
     async def run(self) -> Any | Suspended:
         """The result of the task, or what it waits for. Raises a `TaskError`."""
@@ -70,20 +70,22 @@ class AgentLoop:
                     return found
                 await self._end(found)
             except AgentFailure as failure:
-                ended = Ended(self._clock.now(), "failed", error=failure.info, retryable=failure.retryable)
-                await self._end(ended)
+                await self._fail(failure)
+            except Exception as error:  # a bug, or what the attempt needs is gone: it is recorded like any failure
+                await self._fail(unforeseen(error))
         return self._result()
 
     async def _prepare(self) -> None:
         """What stays the same for the whole attempt."""
         policy = await self._services.policy(self._namespace)
         lists = (*self._wanted.limits, *(() if policy.allowed_tools is None else (policy.allowed_tools,)))
-        self._budget_of_day = policy.budget
+        self._bookings = Bookings(self._wanted, self._attempt.run_id, self._namespace, self._services, policy.budget)
         offer = await self._offer(lists)
         self._tools = (*OFFERED, *offer.offered)
         self._calls = ToolCalls(self._wanted, self._services, offer, self._references(lists))
         if self._is_new():
             await self._begin(offer)
+        self._bookings.check_price()
 
     def _is_new(self) -> bool:
         """Also if it goes on with another model or prompt than it began with, as a fork may: the record tells."""
@@ -107,7 +109,7 @@ class AgentLoop:
         kept = self._services.keep_prompts and size <= prompt.MOST_BYTES
         begun = Begun(
             self._wanted.node_id,
-            f"{caller_id(self._attempt.run_id)}:{self._wanted.execution}:{self._attempt.number}",
+            job_id(self._wanted, self._attempt),
             self._wanted.model,
             self._clock.now(),
             self._wanted.max_turns,
@@ -141,7 +143,7 @@ class AgentLoop:
     async def _ask(self) -> Suspended | None:
         turn, began = self._talk.turn + 1, self._clock.monotonic()
         request = self._request(turn)
-        booking = await self._reserve(self._claim(request))
+        booking = await self._bookings.reserve(request)
         try:
             with self._services.watch.turn(self._facts(turn)) as watch:
                 reply = await self._complete(request)
@@ -149,7 +151,7 @@ class AgentLoop:
                 watch.replied(reply, cost)
         except ModelError as error:
             await booking.release()
-            return await self._refused(error, turn)
+            return await self._refused(error, turn, self._since(began))
         except BaseException:
             await booking.release()
             raise
@@ -157,7 +159,7 @@ class AgentLoop:
         entry = Replied(
             turn,
             self._clock.now(),
-            round((self._clock.monotonic() - began) * 1000),
+            self._since(began),
             reply.text,
             _numbered(reply.tool_calls),
             reply.finish,
@@ -173,13 +175,17 @@ class AgentLoop:
             return await within(self._clock, request.timeout, self._model.complete(request))
         except TimeoutError:
             raise self._too_long() from None
+        except ModelError:
+            raise
+        except Exception as error:
+            raise model_broke(self._wanted.model, error) from error
 
-    async def _refused(self, error: ModelError, turn: int) -> Suspended:
+    async def _refused(self, error: ModelError, turn: int, took: int) -> Suspended:
         """A model that says when it can be asked again is waited for; else the attempt fails."""
         if error.kind != "rate_limited" or error.retry_after is None or self._talk.rests >= _MOST_RESTS:
             raise model_failure(self._wanted.model, error)
         until = Millis(self._clock.now() + max(1, round(error.retry_after * 1000)))
-        waiting = Waiting("time", turn, until=until)
+        waiting = Waiting("time", turn, until=until, ms=took)
         await self._keep(waiting, turn=turn)
         return self._rest(waiting)
 
@@ -190,10 +196,7 @@ class AgentLoop:
 
     def _request(self, turn: int) -> ModelRequest:
         wanted = self._wanted
-        left = self._deadline - self._clock.monotonic()
-        if left <= 0:
-            raise self._too_long()
-        key = TurnKey(self._attempt.run_id, wanted.node_id, wanted.execution, self._attempt.number, turn)
+        left = self._left()
         return ModelRequest(
             model=wanted.model,
             messages=[*self._beginning, *self._talk.said],
@@ -203,61 +206,39 @@ class AgentLoop:
             answer_schema=self._schema,
             cache_points=prompt.cache_points(wanted),
             timeout=left,
-            key=key.text(),
+            key=TurnKey.of(wanted, self._attempt, turn).text(),
         )
+
+    def _left(self) -> float:
+        """Seconds that it may still work."""
+        left = self._deadline - self._clock.monotonic()
+        if left <= 0:
+            raise self._too_long()
+        return left
+
+    def _since(self, began: float) -> int:
+        return round((self._clock.monotonic() - began) * 1000)
 
     def _too_long(self) -> AgentFailure:
         text = f"`{self._label}` took longer than {self._wanted.timeout:g} s"
         return AgentFailure("agent.timeout", text, retryable=True)
 
-    def _claim(self, request: ModelRequest) -> Claim:
-        size = tokens_of(request)
-        price = self._services.prices.of(self._wanted.model)
-        return Claim(size + request.max_tokens, None if price is None else price.most(size, request.max_tokens))
-
-    async def _reserve(self, claim: Claim) -> Booking:
-        services = self._services
-        own = await services.budgets.reserve(claim, self._limited())
-        try:
-            day = None
-            if services.daily is not None:
-                day = await services.daily.reserve(self._namespace, self._budget_of_day, claim)
-        except BaseException:
-            own.release()
-            raise
-        return Booking(own, day)
-
-    def _limited(self) -> tuple[Limited, ...]:
-        run_id, wanted, services = self._attempt.run_id, self._wanted, self._services
-        found = (
-            Limited(
-                "node",
-                f"node/{run_id}/{wanted.execution}",
-                wanted.budget,
-                lambda: services.spent_in(run_id, wanted.execution),
-            ),
-            Limited("run", f"run/{run_id}", wanted.run_budget, lambda: services.spent_in(run_id, None)),
-        )
-        return tuple(
-            each for each in found if each.budget.max_tokens is not None or each.budget.max_cost_usd is not None
-        )
-
     # -- tools -----------------------------------------------------------------------------------------------------
 
     async def _tool_call(self, index: int, call: ToolCall) -> Suspended | None:
-        turn, began = self._talk.turn, self._clock.monotonic()
-        left = self._deadline - began
+        turn, left, began = self._talk.turn, self._left(), self._clock.monotonic()
+        use = await self._use(turn, index, call)
         try:
-            found = await within(self._clock, left, self._calls.make(call, self._use(turn, index), self._talk))
+            found = await within(self._clock, left, self._calls.make(call, use, self._talk))
         except TimeoutError:
             raise self._too_long() from None
         if isinstance(found, Wanted):
             if self._talk.waiting is None:
                 await self._keep(Waiting(found.kind, turn, index, call.name), turn=turn)
             return found.suspended
-        took = round((self._clock.monotonic() - began) * 1000)
+        took = self._since(began)
         if found.denied:
-            await self._calls.denied(call, self._use(turn, index), found.denied)
+            await self._calls.denied(call, use, found.denied)
         await self._tool_done(turn, index, call, found, took)
         if self._talk.bad > MOST_BAD:
             raise AgentFailure("agent.bad_answer", f"`{self._label}`: {found.error}", retryable=True)
@@ -289,13 +270,13 @@ class AgentLoop:
         last = index + 1 == len(self._talk.replies[-1].tool_calls)
         await self._keep(entry, turn=turn + last, events=events)
 
-    def _use(self, turn: int, index: int) -> ToolUse:
+    async def _use(self, turn: int, index: int, call: ToolCall) -> ToolUse:
         wanted = self._wanted
         return ToolUse(
             namespace=self._namespace,
             run_id=caller_id(self._attempt.run_id),
             node_id=wanted.node_id,
-            key=f"{wanted.execution}/{turn}/{index}",
+            key=await self._keys.of(turn, index, call),
             payload=values.decode(wanted.payload),
             session_id=wanted.session_id or caller_id(self._attempt.run_id),
         )
@@ -327,6 +308,9 @@ class AgentLoop:
             return values.encode(cast("Any", output))
         except PlaitError as error:
             raise BadAnswer(f"the output can't be kept: {error.what}") from None
+
+    async def _fail(self, failure: AgentFailure) -> None:
+        await self._end(Ended(self._clock.now(), "failed", error=failure.info, retryable=failure.retryable))
 
     async def _end(self, ended: Ended) -> None:
         talk, usage = self._talk, self._talk.usage

@@ -15,8 +15,9 @@ class Models:
     def get(self, name: str) -> Model | None:
         return self._known.get(name)
 
-    def has_price(self, name: str) -> bool:
-        return name in self._priced
+    def lacks_price(self, name: str) -> bool:
+        """A model of this process that costs nobody knows what: a budget in USD could not be held."""
+        return name in self._known and name not in self._priced
 
     @property
     def names(self) -> list[str]:

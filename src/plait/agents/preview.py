@@ -21,19 +21,23 @@ def reference(value: Raw) -> str:
 def preview(value: Any) -> Any:
     if isinstance(value, list):
         rows = cast("list[Any]", value)
-        return _fitting({"type": "dataset", "row_count": len(rows), "sample": rows[:_ROWS]})
+        about = {"type": "dataset", "row_count": len(rows)}
+        return _fitting({**about, "sample": rows[:_ROWS]}) or {**about, "sample": []}
     if isinstance(value, dict):
-        return _fitting(cast("dict[str, Any]", value))
+        fields = cast("dict[str, Any]", value)
+        return _fitting(fields) or {"type": "object", "fields": [name[:40] for name in sorted(fields)[:20]]}
     return _short(value, _TEXT)
 
 
-def _fitting(value: Any) -> Any:
-    """Cut, more and more, until it fits."""
+def _fitting(value: dict[str, Any]) -> Any:
+    """Cut, more and more, until it fits; None if it does not."""
+    if len(values.plain(value)) <= MOST_BYTES:
+        return value
     for length in (200, 50, 10):
         found = _cut(value, length)
         if len(values.plain(found)) <= MOST_BYTES:
             return found
-    return {"type": "object", "fields": [name[:40] for name in sorted(value)[:20]]}
+    return None
 
 
 def _cut(value: Any, length: int) -> Any:

@@ -83,6 +83,7 @@ Rules.
 4. If a call fails, read the error, change the call, or go on without it. Do not send the same failing call again.
 5. If the data does not allow an answer, say so in `output` rather than making something up.
 6. Stop as soon as the prompt is answered. Turns, tokens and cost are limited.
+7. Write texts for people in the language of the prompt, unless it asks for another one.
 """
 
 

@@ -11,9 +11,11 @@ from plait.kernel.ids import RunId
 from plait.kernel.task_inputs import AgentBudget
 
 from .budgets import Budgets, Spent
+from .call_keys import Place
 from .daily_budget import DailyBudgets
 from .models import Models
 from .prices import Prices
+from .promotion.setting import USES
 from .tools.tool import Tool, ToolUse
 from .tools.toolbox import Toolbox
 from .watch import AgentWatch, NoWatch
@@ -44,12 +46,18 @@ class AgentPolicy(Protocol):
         """Of a day."""
         ...
 
+    @property
+    def promote_after(self) -> int:
+        """Uses of a pipeline, before it becomes a tool; 0: never."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPolicy:
     allowed_tools: tuple[str, ...] | None = None
     auto_apply: bool = False
     budget: AgentBudget = field(default_factory=AgentBudget)
+    promote_after: int = USES
 
 
 async def no_policy(namespace: str) -> AgentPolicy:
@@ -58,6 +66,10 @@ async def no_policy(namespace: str) -> AgentPolicy:
 
 async def nothing_spent_in(run_id: RunId, execution: str | None) -> Spent:
     return Spent()
+
+
+async def no_calls(run_id: RunId, execution: str) -> Mapping[Place, str]:
+    return {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,5 +86,7 @@ class AgentServices:
     """Of a namespace."""
     spent_in: Callable[[RunId, str | None], Awaitable[Spent]] = nothing_spent_in
     """In a run; or in one execution of it."""
+    first_calls: Callable[[RunId, str], Awaitable[Mapping[Place, str]]] = no_calls
+    """Of the first attempt of an execution, by hash."""
     watch: AgentWatch = field(default_factory=NoWatch)
     keep_prompts: bool = True

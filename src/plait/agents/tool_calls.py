@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 
 import msgspec
 from msgspec import Raw
 
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
+from plait.kernel.failures import storable
 from plait.kernel.journal import ApprovalWait, ChildWait, Suspended
 from plait.kernel.task_inputs import AgentInput
 
@@ -25,6 +27,10 @@ from .tools.search import SearchTools
 from .tools.tool import Tool, ToolFault, ToolUse
 from .tools.toolbox import AnyTool, Offer, argument_flaws, needs_approval
 from .tools.workflow_tool import WorkflowTool
+
+_SHOWN: Final = 2_000
+"""Characters of an error that a model is told."""
+_log = logging.getLogger("plait.agents")
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -72,7 +78,10 @@ class ToolCalls:
         try:
             return await self._run(tool, arguments, use, talk)
         except ToolFault as fault:
-            return Outcome(error=str(fault)[:2_000])
+            return Outcome(error=storable(str(fault), _SHOWN))
+        except Exception as error:  # a tool that breaks does not take the agent with it
+            _log.exception("the tool %s broke in run %s", call.name, use.run_id)
+            return Outcome(error=storable(f"{call.name} failed: {type(error).__name__}: {error}", _SHOWN))
 
     def _find(self, name: str) -> tuple[AnyTool | DataTool | None, Mapping[str, Any]]:
         if name == SearchTools.name:

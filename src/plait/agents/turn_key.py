@@ -1,10 +1,15 @@
-"""The key of one turn: which run, node, execution, attempt and turn it is. Equal when the turn is asked again."""
+"""Names of attempts and turns, unique in the world: another one for each attempt, and equal when the same turn is asked
+again after a crash."""
 
 from __future__ import annotations
 
 from urllib.parse import quote, unquote
 
 import msgspec
+
+from plait.kernel.ids import caller_id
+from plait.kernel.task import Attempt
+from plait.kernel.task_inputs import AgentInput
 
 
 class TurnKey(msgspec.Struct, frozen=True):
@@ -13,6 +18,10 @@ class TurnKey(msgspec.Struct, frozen=True):
     execution: str
     attempt: int
     turn: int
+
+    @classmethod
+    def of(cls, wanted: AgentInput, attempt: Attempt, turn: int) -> TurnKey:
+        return cls(attempt.run_id, wanted.node_id, _taken_up(wanted), attempt.number, turn)
 
     def text(self) -> str:
         parts = (self.run_id, self.node_id, self.execution, str(self.attempt), str(self.turn))
@@ -25,3 +34,12 @@ class TurnKey(msgspec.Struct, frozen=True):
         if len(parts) != 5 or not (parts[3].isdigit() and parts[4].isdigit()):
             return None
         return cls(parts[0], parts[1], parts[2], int(parts[3]), int(parts[4]))
+
+
+def job_id(wanted: AgentInput, attempt: Attempt) -> str:
+    return f"{caller_id(attempt.run_id)}:{_taken_up(wanted)}:{attempt.number}"
+
+
+def _taken_up(wanted: AgentInput) -> str:
+    """Attempts are counted from one again when what had failed for good is taken up anew."""
+    return f"{wanted.execution}~{wanted.generation}" if wanted.generation else wanted.execution

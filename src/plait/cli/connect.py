@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 
 from plait.kernel.ids import DEFAULT_NAMESPACE
@@ -14,8 +14,8 @@ from .session import Keys, is_server, looking
 
 
 @asynccontextmanager
-async def connect(where: Where, *, create: bool = False) -> AsyncGenerator[Session]:
-    """`create`: a database that is not there is made."""
+async def connect(where: Where, definitions: Iterable[object] = (), *, create: bool = False) -> AsyncGenerator[Session]:
+    """`definitions` are known besides those of a database. `create`: one that is not there is made."""
     if is_server(where.url):
         from .server import served  # what speaks HTTP is loaded where it is needed
 
@@ -23,5 +23,5 @@ async def connect(where: Where, *, create: bool = False) -> AsyncGenerator[Sessi
             yield session
         return
     keys = Keys()
-    async with looking(where.url, keys=keys, create=create) as engine:
+    async with looking(where.url, definitions, keys, create=create) as engine:
         yield DatabaseSession(where.url, engine, where.namespace or DEFAULT_NAMESPACE, keys)

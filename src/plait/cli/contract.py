@@ -4,11 +4,21 @@ commands don't know which of the two they talk to."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Mapping
+from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from plait.api.definition import Definition, SavedVersion
 from plait.api.erasure import Receipt
 from plait.api.picture import Picture, RunDiff
+from plait.api.schedule import (
+    BackfillOverlap,
+    BackfillStarted,
+    Fire,
+    Overlap,
+    Schedule,
+    ScheduleSettings,
+    Triggered,
+)
 from plait.definitions.saved import Saved
 from plait.kernel.approval import Approval, ApprovalStatus
 from plait.kernel.definitions import Plan
@@ -64,6 +74,22 @@ class DeadLetters(Protocol):
     async def discard(self, id: str, namespace: str = ...) -> None: ...
 
 
+class Schedules(Protocol):
+    async def save(
+        self, name: str, settings: ScheduleSettings, namespace: str = ..., *, new: bool = False, check: bool = True
+    ) -> Schedule: ...
+    async def delete(self, name: str, namespace: str = ...) -> None: ...
+    async def get(self, name: str, namespace: str = ...) -> Schedule: ...
+    async def list(self, namespace: str = ..., *, after: str | None = None, limit: int = 100) -> list[Schedule]: ...
+    async def fires(self, name: str, namespace: str = ..., *, limit: int = 50) -> list[Fire]: ...
+    async def pause(self, name: str, namespace: str = ...) -> Schedule: ...
+    async def resume(self, name: str, namespace: str = ...) -> Schedule: ...
+    async def trigger(self, name: str, namespace: str = ..., *, overlap: Overlap | None = None) -> Triggered: ...
+    async def backfill(
+        self, name: str, since: datetime, until: datetime, namespace: str = ..., *, overlap: BackfillOverlap = "queue"
+    ) -> BackfillStarted: ...
+
+
 class Known(Protocol):
     """`Definitions` or `RemoteDefinitions`."""
 
@@ -101,6 +127,8 @@ class Runs(Protocol):
     def dlq(self) -> DeadLetters: ...
     @property
     def definitions(self) -> Known: ...
+    @property
+    def schedules(self) -> Schedules: ...
     async def get(self, run_id: str, namespace: str = ...) -> Run: ...
     async def runs(self, query: RunFilter | None = None) -> list[RunRow]: ...
     async def plan(self, definition: Any, input: Any = None, namespace: str = ...) -> Plan: ...

@@ -48,6 +48,7 @@ _OWN = (
     Command("Control", "message", "Send a message to a run.", "plait.cli.control:message"),
     Command("Control", "update", "Have a run's code handle an update.", "plait.cli.answers:update"),
     Command("Control", "approve", "Decide an approval; without ID, list them.", "plait.cli.approve:approve"),
+    Command("Control", "schedules", "Schedules: list, set, preview, pause, trigger.", "plait.cli.schedules:schedules"),
     Command("Maintain", "save", "Save a definition as a version of a name.", "plait.cli.save:save"),
     Command("Maintain", "tag", "Tags of definitions: list, move, undo, redo.", "plait.cli.tag:tag"),
     Command("Maintain", "dlq", "Dead letters: list, show, retry, discard.", "plait.cli.dead_letters:dlq"),

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated
 
 import typer
 
 from plait.api.retention import KEEP_ALL, STATUSES, RetentionRules
-from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis
 
 from . import words
@@ -16,11 +14,9 @@ from .audited import note_change
 from .options import DEFAULT_DB, Db, Json, group
 from .output import emit, facts, note, say
 from .session import do, looking
+from .spans import read_span
 
 retention = group()
-
-_AGE = re.compile(r"(\d{1,6})\s*(m|h|d)")
-_MILLIS = {"m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 Of = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Whose runs.")]
 Completed = Annotated[
@@ -100,12 +96,7 @@ def _shown(age: Millis | None) -> str:
 
 
 def _age(text: str | None, option: str) -> Millis | None:
-    if text is None:
-        return None
-    found = _AGE.fullmatch(text.strip())
-    if found is None:
-        raise InvalidInput("cli.bad_age", f"{option} {text!r} is no time", fix="write 30d, 12h or 5m")
-    return Millis(int(found[1]) * _MILLIS[found[2]])
+    return None if text is None else read_span(text, option)
 
 
 async def _get(db: str, namespace: str) -> RetentionRules:

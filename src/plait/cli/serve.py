@@ -17,6 +17,7 @@ import uvloop
 
 from plait.agents.model import Model
 from plait.egress import EgressSettings
+from plait.engine.idleness import until_idle
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
 from plait.observe.observability import Observability
@@ -86,6 +87,7 @@ class Plan:
     redis: str | None = None
     mcp_servers: Mapping[str, Any]
     work: bool = True
+    until_idle: bool = False
     seed: Seed | None = None
     models: Mapping[str, Model] = field(default_factory=dict[str, Model])
     log_level: Level
@@ -119,6 +121,7 @@ def serve(
         typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Where workers get tasks, too.", show_default=False),
     ] = None,
     mcp: McpFile = None,
+    until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no work is left.")] = False,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
     processes: Processes = 1,
     drain: Annotated[float, typer.Option(metavar="SECONDS", min=0, help="For what is under way at the end.")] = 10.0,
@@ -129,9 +132,12 @@ def serve(
 
     Tokens of an OIDC issuer are taken, too: set PLAIT_OIDC_ISSUER and PLAIT_OIDC_AUDIENCE. Stop it with Ctrl-C or
     SIGTERM: what is under way is finished, and other engines take over its runs. A second time stops it at once.
+    With --until-idle it also ends by itself: when nothing is under way, no task is on a queue and no timer fires within
+    a minute.
 
     With --processes, that many engines share the port and the runs. One that dies is started again.
     """
+    _check_idle(until_idle=until_idle, no_work=no_work, processes=processes)
     refuse_server(db)
     if processes > 1:
         refuse_several(db)
@@ -157,6 +163,7 @@ def serve(
             redis=redis,
             mcp_servers=servers_in(mcp),
             work=not no_work,
+            until_idle=until_idle,
             log_level=log_level,
             json=json,
         )
@@ -216,6 +223,12 @@ def dev(
             json=json,
         )
     )
+
+
+def _check_idle(*, until_idle: bool, no_work: bool, processes: int) -> None:
+    other = "--no-work" if no_work else "--processes" if processes > 1 else ""
+    if until_idle and other:
+        raise InvalidInput("cli.usage", f"--until-idle with {other}", fix="leave one of them out")
 
 
 def _argyll(host: str, *, on: bool, open: bool) -> Argyll:
@@ -295,11 +308,21 @@ async def _serve(plan: Plan, sock: socket.socket, link: Link | None) -> None:
             else:
                 asyncio.get_running_loop().add_reader(link.life_pipe, process.stop)
                 link.tell_ready()
-            await process.serve()
+            await _served(process, engine, plan)
             if link is not None:
                 asyncio.get_running_loop().remove_reader(link.life_pipe)
     if link is None:
         note("stopped")
+
+
+async def _served(process: Process, engine: Engine, plan: Plan) -> None:
+    serving = asyncio.ensure_future(process.serve())
+    if plan.until_idle:
+        idle = asyncio.ensure_future(until_idle(engine.kernel))
+        await asyncio.wait((serving, idle), return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
+        process.stop()
+    await serving
 
 
 async def _secret(plan: Plan) -> bytes:

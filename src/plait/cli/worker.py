@@ -17,6 +17,7 @@ import typer
 import uvloop
 
 from plait.api.task import QueueName
+from plait.clusters.clusters import Clusters
 from plait.egress import EgressSettings
 from plait.kernel.clock import SystemClock
 from plait.kernel.errors import InvalidInput
@@ -99,9 +100,9 @@ class _Brought:
 
 async def _work(where: Where, settings: WorkerSettings, brought: _Brought, *, json: bool) -> None:
     with Signals() as signals:
-        async with _opened(where, settings, brought) as (source, executors, namespace):
+        async with _opened(where, settings, brought) as (source, executors, namespace, clusters):
             settings = replace(settings, namespace=namespace)
-            found = QueueWorker(source, executors, SystemClock(), settings)
+            found = QueueWorker(source, executors, SystemClock(), settings, clusters)
             _must_have_handlers(found)
             signals.on_first(found.stop)
             _announce(settings, found, json=json)
@@ -112,19 +113,20 @@ async def _work(where: Where, settings: WorkerSettings, brought: _Brought, *, js
 @asynccontextmanager
 async def _opened(
     where: Where, settings: WorkerSettings, brought: _Brought
-) -> AsyncGenerator[tuple[TaskSource, list[Executor], str]]:
-    """Where tasks come from, what can do them, and the namespace."""
+) -> AsyncGenerator[tuple[TaskSource, list[Executor], str, Clusters]]:
+    """Where tasks come from, what can do them, the namespace, and the clusters."""
     if not is_server(where.url):
         must_exist(where.url)
         async with brought.engine(where.url) as engine:
-            yield engine.queues, [*_executors(engine), engine.agents.executor], settings.namespace
+            executors = [*_executors(engine), engine.agents.executor]
+            yield engine.queues, executors, settings.namespace, engine.executors.clusters
         return
     from .server import served  # what speaks HTTP is loaded where it is needed
 
     # Only for what the modules declare: this engine is never opened
     engine = brought.engine("memory:")
     async with served(where) as session:
-        yield session.engine.queues, _executors(engine), session.namespace
+        yield session.engine.queues, _executors(engine), session.namespace, engine.executors.clusters
     await engine.executors.close()
 
 

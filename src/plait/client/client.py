@@ -31,6 +31,7 @@ from .event_stream import PATIENCE
 from .queues import RemoteQueues
 from .records import diff_of, plan_of, row_of
 from .run import RemoteRun
+from .schedules import RemoteSchedules
 from .transport import TIMEOUT, HttpTransport
 
 _PAGE = 500
@@ -63,6 +64,7 @@ class Client:
         self.queues = RemoteQueues(self.transport)
         self.definitions = RemoteDefinitions(self.transport)
         self.drafts = RemoteDrafts(self.transport)
+        self.schedules = RemoteSchedules(self.transport)
 
     async def __aenter__(self) -> Self:
         return self

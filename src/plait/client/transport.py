@@ -78,6 +78,10 @@ class HttpTransport:
         given = {name: value for name, value in body.items() if value is not None}
         return self._read(await self._send("POST", path, query, given, idempotent=idempotent), shape)
 
+    async def put(self, path: str, shape: type[T], body: Mapping[str, Any], query: Parameters | None = None) -> T:
+        given = {name: value for name, value in body.items() if value is not None}
+        return self._read(await self._send("PUT", path, query, given, idempotent=True), shape)
+
     async def delete(self, path: str, shape: type[T], query: Parameters | None = None) -> T:
         return self._read(await self._send("DELETE", path, query, idempotent=False), shape)
 

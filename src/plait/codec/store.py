@@ -56,6 +56,7 @@ class EncryptedStore:
         self.removals = store.removals  # nothing to encrypt
         self.fleet = store.fleet
         self.commits_elsewhere = store.commits_elsewhere
+        self.run_queues = store.run_queues  # nor here: what is held back lies in the inbox
         self.queues = EncryptedTaskQueues(store.queues, self._run_keys, self._unseal)
         self.keys_changed: Callable[[], None] = _nothing
         """Called when subjects may have been erased: here or in another process."""

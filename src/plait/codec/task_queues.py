@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from msgspec import Raw
 
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import Millis, RunId, Shard, TaskToken, caller_id
-from plait.kernel.queued import Claim, ClaimRequest, Expired, HeldTask, SeenWorker, TaskQueues
+from plait.kernel.queued import Claim, ClaimRequest, Expired, HeldTask, QueueLength, SeenWorker, TaskQueues
 
 from .run_keys import RunKeys
 from .seal import Seal
@@ -34,6 +34,9 @@ class EncryptedTaskQueues:
                 log.error("a task of run %s can't be read: %s", caller_id(held.task.run_id), error)
         return found
 
+    async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
+        return await self._queues.limited(namespace, queues)
+
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         if progress is not None:
             seal = Seal(await self._keys.of(claim.run_id), claim.run_id)
@@ -48,6 +51,9 @@ class EncryptedTaskQueues:
 
     async def unclaimed(self) -> list[tuple[str, str]]:
         return await self._queues.unclaimed()
+
+    async def lengths(self) -> list[QueueLength]:
+        return await self._queues.lengths()
 
     async def expired(self, shards: Collection[Shard], limit: int) -> Expired:
         found = await self._queues.expired(shards, limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Final
 
 from plait.agents.services import AgentPolicy
 from plait.agents.tools.patch_workflow import Operations
@@ -16,6 +17,11 @@ from plait.kernel.inputs import Patch
 from plait.kernel.kernel import Kernel
 
 from .ask import ask
+
+_SHOWN: Final = 500
+"""Characters of what an agent says about its version."""
+_NEWEST: Final = 5
+"""Versions that others may have saved while a process was down."""
 
 
 class AgentPatches:
@@ -37,9 +43,20 @@ class AgentPatches:
             await self._send(use, operations, reason)
 
     async def save(self, use: ToolUse, name: str, operations: Operations, description: str) -> str:
-        text = description or f"by agent {use.node_id}"
+        text = f"{description[:_SHOWN] or 'changed'} (agent {use.node_id}, call {use.key})"
+        if (before := await self._saved_before(name, text, use.namespace)) is not None:
+            return before
         saved = await self._definitions.patch(name, operations, description=text, namespace=use.namespace)
         return saved.version.version
+
+    async def _saved_before(self, name: str, text: str, namespace: str) -> str | None:
+        """The version that this very call made, before its process died and could not say so."""
+        found = await self._definitions.get(name, namespace)
+        for each in found.versions[:_NEWEST]:
+            version, _ = await self._definitions.version(name, each.version, namespace)
+            if version.patch is not None and version.patch.description == text:
+                return each.version
+        return None
 
     async def auto_applies(self, namespace: str) -> bool:
         return (await self._policy(namespace)).auto_apply

@@ -21,6 +21,7 @@ from plait.workers.common import CommonExecutors
 
 if TYPE_CHECKING:
     from plait.agents.budgets import Spent
+    from plait.agents.call_keys import Place
     from plait.agents.prices import Prices
     from plait.agents.promotion.promotions import Promotions
     from plait.agents.providers.provider_model import ProviderModel
@@ -128,6 +129,11 @@ class Agents:
 
         return spent_in(await recorded(self._kernel.store, run_id), execution)
 
+    async def _first_calls(self, run_id: RunId, execution: str) -> Mapping[Place, str]:
+        from plait.agents.call_keys import first_calls
+
+        return first_calls(await recorded(self._kernel.store, run_id), execution)
+
     def _services(self) -> AgentServices:
         from plait.agents.daily_budget import DailyBudgets
         from plait.agents.promotion.pipeline_uses import PipelineUses
@@ -143,7 +149,7 @@ class Agents:
         from .agent_patches import AgentPatches
 
         settings, executors, clock = self._settings, self._executors, self._kernel.clock
-        uses = PipelineUses(self.promotions)
+        uses = PipelineUses(self.promotions, self._policy)
         pipelines = PipelineTool(executors.send_out, executors.jq, settings.auth_profiles, uses.told)
         uncounted = PipelineTool(executors.send_out, executors.jq, settings.auth_profiles)
         services = AgentServices(
@@ -162,6 +168,7 @@ class Agents:
             daily=DailyBudgets(self._records, clock, self._kernel.owner),
             policy=self._policy,
             spent_in=self._spent_in,
+            first_calls=self._first_calls,
         )
         if self.watch is not None:
             services.watch = self.watch

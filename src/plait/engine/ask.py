@@ -28,11 +28,13 @@ class _Refusal(msgspec.Struct):
     flaws: list[Flaw] = []
 
 
-async def ask(kernel: Kernel, run_id: RunId, input: AnyInput, key: str | None = None) -> Raw | None:
+async def ask(
+    kernel: Kernel, run_id: RunId, input: AnyInput, key: str | None = None, *, queued: bool = False
+) -> Raw | None:
     """Gives the owner an input and raises what it refuses. None if no engine answers: it is taken when one runs. With
-    a key that was used before, the answer is the first one."""
+    a key that was used before, the answer is the first one. `queued`: the run may wait on a queue."""
     key = key or kernel.ids.key()
-    await kernel.send(run_id, input, key)
+    await kernel.send(run_id, input, key, queued=queued)
     replying = kernel.reply(run_id, key)
     try:
         taken = await (
@@ -45,10 +47,12 @@ async def ask(kernel: Kernel, run_id: RunId, input: AnyInput, key: str | None = 
     return None if taken.reply is None else Raw(taken.reply)
 
 
-async def ask_message(kernel: Kernel, run_id: RunId, message: Message, wait: float | None = None) -> Any:
+async def ask_message(
+    kernel: Kernel, run_id: RunId, message: Message, wait: float | None = None, *, queued: bool = False
+) -> Any:
     """Sends a message, and waits for the answer as long as the run goes on, or `wait` seconds from when it is
     durable."""
-    await kernel.send(run_id, message, message.id)
+    await kernel.send(run_id, message, message.id, queued=queued)
     replying = asyncio.ensure_future(kernel.reply(run_id, message.id))
     ending = asyncio.ensure_future(kernel.outcome(run_id))
     try:

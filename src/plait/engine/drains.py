@@ -34,10 +34,8 @@ class Drains:
         self._read_at = -_FRESH
         self._turn = asyncio.Lock()
 
-    async def check(self, definition: str, version: str | None) -> None:
+    async def check(self, definition: str, version: str) -> None:
         """Refuses a start on a version that is drained."""
-        if version is None:
-            return
         if self._is_stale():
             async with self._turn:
                 if self._is_stale():

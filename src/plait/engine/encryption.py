@@ -150,7 +150,7 @@ class Encryption:
     async def _cancel(self, row: RunRow) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
-                await ask(self._kernel, row.id, Cancel("its subject is erased", False))
+                await ask(self._kernel, row.id, Cancel("its subject is erased", False), queued=row.queued)
                 await self._kernel.outcome(row.id)
         except TimeoutError:
             raise Conflict(

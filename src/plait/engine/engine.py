@@ -7,7 +7,7 @@ import socket
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
 from types import ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import msgspec
 
@@ -15,6 +15,7 @@ from plait.agents.auth_profiles import Given
 from plait.agents.model import Model
 from plait.api.erasure import Receipt
 from plait.api.picture import RunDiff
+from plait.clusters.names import ClusterName
 from plait.definitions.definitions import Definitions
 from plait.egress import EgressSettings
 from plait.kernel import values
@@ -38,7 +39,9 @@ from plait.workers.notice_settings import NoticeSettings, settings_from
 
 from .agents import Agents, AgentSettings
 from .approvals import Approvals
+from .ask import ask
 from .bundles import Bundles, LazyBundle
+from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
 from .diff import changes, node_changes
 from .drafts import Drafts
@@ -49,9 +52,13 @@ from .handle import Handle
 from .live_lists import Boards, RunChanges
 from .named_definitions import NamedDefinitions
 from .pii import PiiFields
+from .queued_starts import Beginning, Queueing, place_of
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
+from .schedule_book import ScheduleBook
+from .schedule_starts import ScheduleStarts
+from .schedules import Schedules
 from .services import Services
 from .span import span
 from .start_rates import StartRates
@@ -83,7 +90,8 @@ class Engine:
     `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
     if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
     in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
-    `keep_prompts`, of prompts only hashes are recorded.
+    `keep_prompts`, of prompts only hashes are recorded. `clusters` says where Dask, Ray or Kubernetes is, for steps
+    with `on`, if the environment does not.
     """
 
     def __init__(
@@ -110,20 +118,24 @@ class Engine:
         auth_profiles: Mapping[str, Given] | None = None,
         delegates: Mapping[str, Any] | None = None,
         keep_prompts: bool = True,
+        clusters: Mapping[ClusterName, str] | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         notices = notices or settings_from()
         self._redis = _redis_path(redis) if redis is not None and work else None
         self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
-        self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers)
+        self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers, clusters)
         worker = LocalWorker(
             clock,
             max_payload=limits.max_payload,
             around=self.observers.around,
             executors=self.executors.all,
+            clusters=self.executors.clusters,
         )
         agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
+        self.executors.pipelines.auth_profiles = agents.auth_profiles
         self._bundles = Bundles(worker.add, working=work)
+        self._working = work
         owner = f"{socket.gethostname()}-{os.getpid()}-{ids.key()[:8]}"
         store = store or store_of(url, clock)
         door = door_of(store, encryption, clock)
@@ -174,8 +186,11 @@ class Engine:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
+        starts = ScheduleStarts(self.kernel.store, self.start, self.plan, self.bundle)
+        self.schedules = Schedules(self.kernel, ScheduleBook(self.records, clock), starts)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
+        self._chosen_ids = ChosenIds()
         self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
@@ -201,6 +216,8 @@ class Engine:
             await self.kernel.store.close()
             await self._close_parts()
             raise
+        if self._working:
+            self.schedules.scheduler.start()
         if self._watchdog is not None:
             self._watchdog.start()
             await self.retention.start()
@@ -214,6 +231,7 @@ class Engine:
             self._watchdog.stop()
             await self.retention.stop()
             collect_as_before()
+        self.schedules.scheduler.stop()
         if self._redis is not None:
             await self._redis.stop()
         await self._bundles.drain()
@@ -267,10 +285,10 @@ class Engine:
                 )
 
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
-        """Sends a message to a run; durable when this returns."""
+        """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
         key = self.kernel.ids.key()
         message = Message(key, name, values.encode(body), self.kernel.clock.now())
-        await self.kernel.send(run_id, message, key)
+        await ask(self.kernel, run_id, message, key)
 
     def _declared(self, definition: object) -> bool:
         # Each is asked: what a program declares may be for several, as a model is
@@ -291,12 +309,14 @@ class Engine:
         subject: str | None = None,
         pii_fields: Iterable[str] = (),
         by: str = "",
+        **queueing: Unpack[Queueing],
     ) -> Handle[Any]:
         """Starts a run; it is durable when this returns. Starting the same id with the same definition and
         input again gives the same run. A definition may be named: `name`, `name@version` or `name@tag`, of code that
         is loaded or of what is saved in the namespace. `subject` says whose values it holds: they are encrypted with a
         key that `erase` destroys. It is kept as the label `subject`. Fields with one of the names `pii_fields`, at any
-        depth, are shown to API callers with the right `pii:read` only. `by` says who starts it."""
+        depth, are shown to API callers with the right `pii:read` only. `by` says who starts it. On a `queue` it waits
+        for a slot: see `Queueing`."""
         kernel = self.kernel
         kernel.must_live()
         if labels := labels or {}:
@@ -312,20 +332,26 @@ class Engine:
         due = None if deadline is None else Millis(kernel.clock.now() + span(deadline))
         row = kernel.new_row(namespace, id, dialect, resolved.definition, resolved.version, labels, due)
         row.start_hash = resolved.hash(dialect)
+        place = place_of(namespace, queueing, due) if queueing else None
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
-        created = False
-        if id is None or not await self._exists(row, resolved.taken):
-            await self.drains.check(resolved.definition, resolved.version)
+        run_id, created = row.id, False
+        look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
+        if not look_first or not await self._exists(row, resolved.taken):
+            if resolved.version is not None:
+                await self.drains.check(resolved.definition, resolved.version)
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
                 start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
-            while not (created := await kernel.create(row, start) == "ok"):
-                if await self._exists(row, resolved.taken):
-                    break
-                # Whoever was first has failed to start it
-        return Handle(kernel, row.id, namespace, getattr(definition, "returns", Any), created)
+            begin = Beginning(kernel, row, lambda: self._exists(row, resolved.taken))
+            if queueing:
+                run_id, created = await begin.with_queueing(start, place, queueing)
+            else:
+                created = await begin.at_once(start)
+        if id is not None:
+            self._chosen_ids.note(created=created)
+        return Handle(kernel, run_id, namespace, getattr(definition, "returns", Any), created)
 
     async def get(self, run_id: str, namespace: str = DEFAULT_NAMESPACE) -> Handle[Any]:
         """A handle on a run that exists, running or ended."""

@@ -169,7 +169,7 @@ class Handle(Generic[T]):
                 return id  # sent again by someone who missed the answer
             raise Conflict("RUN_FINISHED", f"run {self.id} has {row.status}", why="an ended run takes no messages")
         message = self._message(row, name, body, id)
-        await self._kernel.send(self._run_id, message, message.id)
+        await self._kernel.send(self._run_id, message, message.id, queued=row.queued)
         return message.id
 
     async def ask(self, name: str, body: Any = None, id: str | None = None, *, wait: float | None = None) -> Any:
@@ -188,7 +188,7 @@ class Handle(Generic[T]):
                 raise unanswered(self._run_id, row.status)
             return answer_of(taken)
         message = self._message(row, name, body, id, asks=True, purpose=purpose)
-        return await ask_message(self._kernel, self._run_id, message, wait)
+        return await ask_message(self._kernel, self._run_id, message, wait, queued=row.queued)
 
     async def query(self, name: str, argument: Any = None) -> Any:
         """What the run's code answers to a query; also after its end. Changes nothing, and leaves no trace in the
@@ -239,8 +239,9 @@ class Handle(Generic[T]):
 
     async def cancel(self, reason: str = "", compensate: bool = False) -> None:
         """Ends the run. With `compensate`, what its steps did is undone first. A run that has ended stays as it is."""
-        await self.readable()
-        await self._ask(Cancel(values.text("the reason", reason, max_length=10_000), compensate))
+        row = await self.readable()
+        cancel = Cancel(values.text("the reason", reason, max_length=10_000), compensate)
+        await ask(self._kernel, self._run_id, cancel, queued=row.queued)
 
     async def retry(self, at: str | None = None, *, scope: str = "", deadline: float | timedelta | None = None) -> None:
         """Goes on with a failed or blocked run; with `at`, from that operation on (see `rewind`). Where its dialect has
@@ -248,7 +249,7 @@ class Handle(Generic[T]):
         if at is not None:
             await self.rewind(at)
             return
-        await self.readable()
+        await self._started()
         due = None if deadline is None else Millis(self._kernel.clock.now() + span(deadline))
         await self._ask(Resume("retry", scope=values.text("the scope", scope), deadline=due))
 
@@ -256,7 +257,7 @@ class Handle(Generic[T]):
 
     async def rewind(self, at: str | None = None) -> None:
         """Takes the run back to before the operation `at` (default: its start). Undoes nothing outside."""
-        row = await self.readable()
+        row = await self._started()
         run = await self._kernel.peek(row)
         upto = self._kernel.loader.bundle(row.dialect).rewind_point(run.machine, at)
         past = await self._kernel.loader.load(row, Epoch(0), upto)
@@ -264,13 +265,13 @@ class Handle(Generic[T]):
 
     async def compensate(self) -> None:
         """Undoes what the steps of an ended run did, newest first."""
-        await self.readable()
+        await self._started()
         await self._ask(Resume("compensate"))
 
     async def patch(self, operations: list[dict[str, Any]], *, by: str = "", base: int | None = None) -> int | None:
         """Changes the definition of this run, where its dialect can. `by` says who, for the run's events; with `base`,
         only if that is its revision. Returns the new revision; None if no engine has answered yet."""
-        await self.readable()
+        await self._started()
         values.encode(operations, max_bytes=self._kernel.limits.max_payload)
         revision = await self._ask(Patch(operations, values.text("`by`", by, max_length=_NAME), base))
         return None if revision is None else values.decode(revision, int)
@@ -280,7 +281,7 @@ class Handle(Generic[T]):
     ) -> Handle[T]:
         """A new run with the same past up to `at`, an event number or the path of an operation that is then
         done again. `edits` gives other results to operations that completed before."""
-        row = await self.readable()
+        row = await self._started()
         kernel = self._kernel
         source = await kernel.loader.load(row, Epoch(0))
         bundle = kernel.loader.bundle(row.dialect)
@@ -312,6 +313,14 @@ class Handle(Generic[T]):
                 break
             upto = following.seq
         return upto
+
+    async def _started(self) -> RunRow:
+        """The run's record; raises `Conflict` if it waits on a queue, and has nothing yet that could be changed."""
+        row = await self.readable()
+        if row.queued and await self._kernel.store.run_queues.place(self._run_id) is not None:
+            why = "it waits on a queue" if row.waiting is None else f"it waits: {row.waiting.text}"
+            raise Conflict("kernel.not_started", f"run {self.id} has not started", why=why, fix="wait, or cancel it")
+        return row
 
     async def _ask(self, input: AnyInput) -> Raw | None:
         return await ask(self._kernel, self._run_id, input)

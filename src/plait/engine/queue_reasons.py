@@ -1,14 +1,29 @@
-"""Why a run waits, where that is a task on a queue: no worker asks for it, none has taken it yet, or one is at it."""
+"""Why a run waits, where that is a queue: it has no slot yet; or no worker asks for its task, none has taken it yet, or
+one is at it."""
 
 from __future__ import annotations
 
 from plait.kernel.kernel import Kernel
 from plait.kernel.queued import HeldTask
 from plait.kernel.run import Run
+from plait.kernel.run_queues import MANY, WAITING
+from plait.kernel.store import RunRow
 from plait.kernel.view import Reason
 from plait.kernel.wait_reason import UNDER_WAY
 
 from .seen_workers import RECENTLY
+
+
+async def for_a_slot(kernel: Kernel, row: RunRow) -> Reason | None:
+    """Of a run that has not started; None if it was admitted meanwhile."""
+    place = await kernel.store.run_queues.place(row.id)
+    if place is None:
+        return None
+    if place.due is not None:
+        return Reason(WAITING, f"delayed on queue `{place.queue}`", until=place.due)
+    more = "more than " if place.ahead == MANY else ""
+    behind = f"queued behind {more}{place.ahead:,}" if place.ahead else "next"
+    return Reason(WAITING, f"{behind} on `{place.queue}`" + (f", {place.why}" if place.why else ""))
 
 
 async def on_queues(kernel: Kernel, run: Run, reasons: list[Reason]) -> list[Reason]:

@@ -32,21 +32,26 @@ from plait.workers.common import CommonExecutors
 
 from .ask import ask
 from .emptied_queues import EmptiedQueues
+from .queue_control import QueueControl
 from .seen_workers import NOTE_EVERY, SeenWorkers
 from .task_journals import past_of, read_as
 
+_LIMITED_WAIT = 0.25
+"""Seconds until a worker asks again on a queue with limits: a rate gives slots back by itself."""
 _LATE = -1
 """The opening of a result that must not count: no row has it."""
 
 
-class Queues:
+class Queues(QueueControl):
     def __init__(self, kernel: Kernel, executors: CommonExecutors, kinds: Collection[str]) -> None:
-        self._kernel = kernel
+        super().__init__(kernel)
         self._executors = executors
         self._kinds = kinds
         """Those that any executor of this engine has."""
         self._seen = SeenWorkers(kernel.store, kernel.clock)
         self._emptied = EmptiedQueues(kernel.queue_watch)
+        self._slots_matter = False
+        """The queues that were asked for last have limits: who ends a task makes room for another."""
 
     # -- claiming ------------------------------------------------------------------------------------------------
 
@@ -89,11 +94,13 @@ class Queues:
                 await self._seen.note(request.namespace, request.queues, request.worker)
                 rings = self._kernel.queue_watch.rings
                 found = await store.queues.claim(request)
-                self._emptied.note(request, rings, len(found))
+                limited = self._slots_matter = await store.queues.limited(request.namespace, request.queues)
+                if not limited:  # else there may be tasks that only wait for a slot
+                    self._emptied.note(request, rings, len(found))
                 left = until - clock.monotonic()
                 if found or left <= 0:
                     return found
-                await bell.wait(min(left, NOTE_EVERY))
+                await bell.wait(min(left, _LIMITED_WAIT if limited else NOTE_EVERY))
                 self._kernel.must_live()
 
     async def claim_matching(
@@ -342,6 +349,8 @@ class Queues:
         write.finished = claim.held
         if await self._kernel.append(write) == "conflict":
             await self._late(claim, result, queues)
+        elif self._slots_matter:
+            self._kernel.queue_watch.ring()
 
     async def _late(self, claim: ClaimId, result: TaskResult, queues: Collection[str] | None) -> None:
         """What happened in the world must not be missing from the log, even if it came too late to count."""

@@ -22,7 +22,7 @@ from plait.kernel.told_reasons import told_reasons
 from plait.kernel.view import Pause, Phase, Reason, RunView
 
 from .pauses import pauses
-from .queue_reasons import on_queues
+from .queue_reasons import for_a_slot, on_queues
 from .stalled import stalled_reason
 from .undone import undo_nodes
 
@@ -95,6 +95,8 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
         return [Reason("blocked", f"blocked: {row.blocked.message}")]
     if (missing := await _missing_code(kernel, row)) is not None:
         return [missing]
+    if row.queued and (reason := await for_a_slot(kernel, row)) is not None:
+        return [reason]
     run = await kernel.peek(row)
     if run.state.rolling_back:
         return [await _undoing(kernel, run)]
@@ -155,6 +157,8 @@ def _output(run: Run) -> Any:
 def _actions(row: RunRow, run: Run, bundle: Bundle) -> list[Action]:
     """What makes sense for a run that stands so. Whether it is done is the owner's decision."""
     found: list[Action]
+    if row.queued:
+        return ["cancel", "message"]
     if row.status == "running":
         found = ["cancel", "message", "fork", "rewind", *(("resume",) if row.blocked is not None else ())]
     elif row.status == "completed":

@@ -22,6 +22,9 @@ class Background:
         self._observers = observers
         self._tasks: dict[asyncio.Task[Any], None] = {}
         """In the order in which they were begun: a simulation that is repeated must end them alike."""
+        self._later: set[Callable[[], Awaitable[None]]] = set()
+        """Work that is tried again before long. Whoever asks for the same meanwhile need not try on its own: an outage
+        would leave as many tries a second as there were requests."""
         self._closed = False
 
     def __bool__(self) -> bool:
@@ -44,7 +47,13 @@ class Background:
         except Unavailable as error:
             log.warning("will try again: %s", error)
             self._observers.unavailable(error)
-            self._clock.call_later(_RETRY_AFTER, lambda: self.keep_trying(work))
+            if work not in self._later:
+                self._later.add(work)
+                self._clock.call_later(_RETRY_AFTER, lambda: self._try_again(work))
+
+    def _try_again(self, work: Callable[[], Awaitable[None]]) -> None:
+        self._later.discard(work)
+        self.keep_trying(work)
 
     async def start(self) -> None:
         """Each piece of work is begun by whoever wants it."""

@@ -141,7 +141,8 @@ def _ask(input: Any, run: Run, unit: UnitOfWork) -> Raw | None:
         if type(effect) is Task:  # by far the most common
             open_task(effect, run, unit)
         elif type(effect) is Finish:
-            unit.stopped = child_compensation.stopped(input, decision)
+            if len(decision.effects) > 1:  # else it cancels no child
+                unit.stopped = child_compensation.stopped(input, decision)
             lifecycle.finish(effect, run, unit)
         elif type(effect) is CancelChild:
             unit.stopped = child_compensation.stopped(input, decision)
@@ -213,6 +214,9 @@ def start(start: Start, run: Run, unit: UnitOfWork) -> None:
         independent=start.independent,
         by=start.by,
         reference=start.reference,
+        queue=start.queue,
+        priority=start.priority,
+        partition=start.partition,
     )
     run.emit(event, unit)
     if start.deadline is not None:

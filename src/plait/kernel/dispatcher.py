@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from .admitter import Admitter
 from .background import Background
 from .callers import Callers, outcome_of
 from .delivery import Delivery
@@ -48,6 +49,7 @@ class Dispatcher:
         ownership: Ownership,
         quarantine: Quarantine,
         queue_watch: QueueWatch,
+        admitter: Admitter,
         background: Background,
         observers: Observers,
     ) -> None:
@@ -64,6 +66,7 @@ class Dispatcher:
         self._ownership = ownership
         self._quarantine = quarantine
         self._queue_watch = queue_watch
+        self._admitter = admitter
         self._background = background
         self._observers = observers
         self._journals = journals
@@ -86,6 +89,8 @@ class Dispatcher:
             self._journals.came(run.id, unit.kept)
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
+        if unit.ended and run.state.queueing is not None and run.state.queueing.queue:
+            self._admitter.ring()
         if self._live.get(run.id) is not run:
             return  # its shard was lost: the new owner starts what follows
         if unit.revoked is not None:
@@ -145,6 +150,8 @@ class Dispatcher:
             self._quarantine.written(write.run_id)
         elif write.inbox and (self._leases.mixed or self._leases.owns(write.run_id)):
             self._inbox.look_soon()
+        if write.place is not None or write.debounce is not None:
+            self._admitter.ring()
 
     # -- when a commit is refused --------------------------------------------------------------------------------
 
@@ -158,6 +165,9 @@ class Dispatcher:
         if unit.write.create is None:
             log.warning("the log of run %s has moved on; reading it again", run.id)
             self._look_again(run.id)
+        else:  # what came meanwhile was for the run that has this id
+            self._inbox.look_soon()
+            self._timers.look_soon()
         self._callers.starts.came(run.id, verdict)
 
     def _stop_revoked(self, run: Run, unit: UnitOfWork) -> None:

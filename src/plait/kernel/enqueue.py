@@ -11,9 +11,12 @@ from .events import TaskQueued
 from .ids import Millis, TaskToken
 from .queued import QueuedTask, Terms
 from .run import Run
+from .state import Queueing
 from .task import Policy
 from .tasks import OpenTask
 from .unit_of_work import UnitOfWork
+
+_NO_QUEUEING = Queueing()
 
 
 def begin(opened: OpenTask, run: Run, unit: UnitOfWork) -> None:
@@ -30,6 +33,7 @@ def enqueue(opened: OpenTask, run: Run, unit: UnitOfWork, *, lost_worker: str = 
         raise AssertionError(f"task {task.token} has no queue")
     run.emit(TaskQueued(task.token, attempt, queue, opened.lost, lost_worker), unit)
     body, refs, blobs = task_payload.slim(task.input, run.limits.blob_threshold)
+    queueing = run.state.queueing or _NO_QUEUEING
     row = QueuedTask(
         run_id=run.id,
         shard=run.shard,
@@ -50,6 +54,8 @@ def enqueue(opened: OpenTask, run: Run, unit: UnitOfWork, *, lost_worker: str = 
         terms=_terms(task.policy),
         progress=opened.progress,
         enqueued_at=unit.at,
+        priority=queueing.priority,
+        partition=queueing.partition,
     )
     unit.enqueue(row, blobs)
 

@@ -43,6 +43,11 @@ class RunStarted(Event, frozen=True, tag="run.started"):
     """Who started it, if they said so."""
     reference: str = ""
     """What it was asked for by, `name@tag` for one, where that is not its name."""
+    queue: str = ""
+    """That it waited on, and whose slot it holds."""
+    priority: int = 0
+    partition: str = ""
+    """Of its tasks on queues."""
 
 
 class RunCompleted(Event, frozen=True, tag="run.completed"):

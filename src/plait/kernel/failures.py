@@ -110,10 +110,14 @@ def _where(error: BaseException) -> str:
     return "; ".join(f"{each.f_code.co_filename}:{line} in {each.f_code.co_name}" for each, line in frames)
 
 
+def storable(text: str, most: int = _MAX_TEXT) -> str:
+    """Whatever an exception says, fit for every store."""
+    return text[:most].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+
+
 def _clean(value: Any) -> Any:
-    """Whatever an exception says must be storable."""
     if isinstance(value, str):
-        return value[:_MAX_TEXT].replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+        return storable(value)
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return str(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**63:

@@ -36,6 +36,9 @@ class Start(Input, frozen=True, tag="start"):
     """Its parent does not end it, nor compensate what it did."""
     by: str = ""
     reference: str = ""
+    queue: str = ""
+    priority: int = 0
+    partition: str = ""
 
 
 class TaskResult(Input, frozen=True, tag="task_result"):

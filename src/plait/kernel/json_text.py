@@ -2,13 +2,16 @@
 
 Python's parser can be told all of that, but holds the interpreter's lock until it is done, and so stops the event loop
 even from a thread. Long texts are therefore scanned first, in steps so small that other threads run in between; what
-passes is bounded, and then read by a parser that is quick.
+passes is bounded, and then read by a parser that is quick. Left to itself, a thread gives up the lock only every 5 ms,
+and an event loop waits for that whenever it comes back from the system: once a socket, not once a text. So a thread
+that scans should rest now and then.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -26,21 +29,28 @@ _DIGITS = 32
 """Of a number that cost as much as a value more."""
 _STEP = 64 * 1024
 """Characters that are looked at while other threads wait."""
+_TURN = 250
+"""Values that are looked at before others have their turn: a fraction of a millisecond."""
 _TOKEN = re.compile(r'["\[\]{}]|[^ \t\n\r\[\]{},:"]++')
 _PART = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 """Of a string."""
 _COLON = re.compile(r"[ \t\n\r]*+:")
 
 
-def read(text: str, *, max_depth: int) -> Any:
-    """Its value. Raises `InvalidInput`, a `ValueError` that says where it is malformed, or `RecursionError`."""
+def read(text: str, *, max_depth: int, rest: Callable[[], None] | None = None) -> Any:
+    """Its value. A thread lets others have their turn by `rest`, which is called now and then. Raises `InvalidInput`, a
+    `ValueError` that says where it is malformed, or `RecursionError`."""
     if len(text) <= LONG:
         return _decoder.decode(text)
-    _scan(text, max_depth)
+    _scan(text, max_depth, rest or _go_on)
     return msgspec.json.decode(text)
 
 
-def _scan(text: str, max_depth: int) -> None:
+def _go_on() -> None:
+    """Nobody else waits."""
+
+
+def _scan(text: str, max_depth: int, rest: Callable[[], None]) -> None:
     """Raises for what a quick parser lets pass. It need not notice what is malformed: that parser will."""
     keys: list[set[str] | None] = []  # of the objects around this place; None: a list
     count, at = 0, 0
@@ -72,6 +82,8 @@ def _scan(text: str, max_depth: int) -> None:
         count += 1
         if count > MAX_VALUES:
             raise _too_many()
+        if count % _TURN == 0:
+            rest()
 
 
 def _end_of_string(text: str, at: int) -> int:

@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from . import values
+from .admitter import Admitter, withdrawal
 from .background import Background
 from .bundle import Bundle
 from .callers import Callers, Outcome
@@ -28,7 +29,7 @@ from .errors import LeaseLost, Unavailable
 from .handover import Handover
 from .ids import Epoch, Ids, Millis, RunId, Shard, run_key, shard_of
 from .inbox import Inbox
-from .inputs import AnyInput, Start
+from .inputs import AnyInput, Cancel, Start
 from .journal_waiters import JournalWaiters
 from .leases import Leases
 from .limits import Limits
@@ -44,6 +45,7 @@ from .ready_queue import ReadyQueue
 from .resolver import Resolve, Resolver
 from .run import Run
 from .run_cache import RunCache
+from .run_queues import WAITING, QueuedRun
 from .sources import Sources
 from .store import InboxRow, RunRow, Store, Taken, Verdict, Write
 from .subscriptions import Subscriptions
@@ -51,11 +53,14 @@ from .takeover import Takeover
 from .task import Worker
 from .task_logs import TaskLogs
 from .timers import Timers
+from .view import Reason
 
 log = logging.getLogger("plait.kernel")
 
 _DRAWS = 64
 """Of new ids, for one that belongs to a shard of this engine."""
+_START = "~start"
+"""The inbox key of a run's start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +119,7 @@ class Kernel:
         self._inbox = Inbox(store, self.leases, self.delivery, self._background)
         self._timers = Timers(store, clock, self.leases, self.delivery, self._background)
         self.queue_watch = QueueWatch(store, clock, self.leases, self.delivery, self._background)
+        self.admitter = Admitter(store, clock, self._queue, self._inbox, self._background, enabled=settings.own_shards)
         sources.add(self._inbox)
         sources.add(self._timers)
         self._takeover = Takeover(
@@ -148,6 +154,7 @@ class Kernel:
             ownership=self._ownership,
             quarantine=quarantine,
             queue_watch=self.queue_watch,
+            admitter=self.admitter,
             background=self._background,
             observers=self.observers,
         )
@@ -155,6 +162,7 @@ class Kernel:
             resolve, self._queue, self.run_cache, self.dispatcher, self._background, limits.blob_threshold
         )
         self.loop = RunLoop(store, clock, limits, self._queue, self._resolver, self.dispatcher, self.observers)
+        self._news_heard: list[Callable[[], object]] = []
         self._closed = False
 
     # -- life ----------------------------------------------------------------------------------------------------
@@ -171,6 +179,7 @@ class Kernel:
             self._timers,
             self.queue_watch,
             *owners,
+            self.admitter,
         ]
 
     async def open(self, check: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -261,6 +270,9 @@ class Kernel:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
         self.subscriptions.news()
         self.queue_watch.ring()
+        for heard in self._news_heard:
+            heard()
+        self.admitter.news()
         for run_id in list(self._callers.outcomes.waiting):
             if self.leases.may_be_elsewhere(run_id):
                 self._callers.outcomes.notify(run_id, None)
@@ -326,14 +338,33 @@ class Kernel:
                 # The shard went before anything was written: made for whoever owns it now
 
     async def _create_for_others(self, row: RunRow, start: Start) -> Verdict:
-        inbox = InboxRow(row.id, row.shard, "~start", values.plain(start), row.created_at)
+        inbox = InboxRow(row.id, row.shard, _START, values.plain(start), row.created_at)
         return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox]))
 
-    async def send(self, run_id: RunId, input: AnyInput, key: str) -> None:
-        """Puts an input into a run's inbox; durable when this returns."""
+    async def enqueue(self, row: RunRow, start: Start, place: QueuedRun) -> Verdict:
+        """Makes a run that waits on a queue; durable when this returns. `exists` if its id or its `dedup_id` is
+        taken."""
         self.must_live()
-        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now())
-        await self._queue.append(Write(run_id, row.shard, None, inbox=[row]))
+        row.awake = False
+        row.waiting = Reason(WAITING, f"queue `{place.queue}`")
+        inbox = InboxRow(row.id, row.shard, _START, values.plain(start), row.created_at)
+        return await self._queue.append(Write(row.id, row.shard, None, create=row, inbox=[inbox], place=place))
+
+    async def debounce(self, run_id: RunId, start: Start, delay: Millis) -> bool:
+        """Gives a run that waits another start, and has it wait anew; False if it waits no longer."""
+        self.must_live()
+        inbox = InboxRow(run_id, shard_of(run_id), _START, values.plain(start), self.clock.now())
+        return await self._queue.append(Write(run_id, inbox.shard, None, inbox=[inbox], debounce=delay)) == "ok"
+
+    async def send(self, run_id: RunId, input: AnyInput, key: str, *, queued: bool = False) -> None:
+        """Puts an input into a run's inbox; durable when this returns. `queued`: the run may wait on a queue. It then
+        gets the input once it has started; a cancel takes it off the queue."""
+        self.must_live()
+        row = InboxRow(run_id, shard_of(run_id), key, values.plain(input), self.clock.now(), behind=queued)
+        if queued and isinstance(input, Cancel):
+            await self._queue.append(withdrawal(run_id, input, key, row.at))
+        else:
+            await self._queue.append(Write(run_id, row.shard, None, inbox=[row]))
 
     async def reply(self, run_id: RunId, key: str) -> Taken:
         """Waits until the owner, here or elsewhere, has answered an input that was sent."""
@@ -350,6 +381,14 @@ class Kernel:
     async def peek(self, row: RunRow) -> Run:
         """The run for reading: the live one if it is here, else folded from the log."""
         return self.run_cache.get(row.id) or await self.loader.load(row, Epoch(0))
+
+    def on_news(self, heard: Callable[[], object]) -> None:
+        """Calls whenever another process may have written something."""
+        self._news_heard.append(heard)
+
+    def keep_trying(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Does it beside the run loop; while the store is away, again and again."""
+        self._background.keep_trying(work)
 
     def append(self, write: Write) -> asyncio.Future[Verdict]:
         """A write from outside any run; durable when this is done."""

@@ -212,11 +212,18 @@ def _child_ended(child: ChildFinished, run: Run, unit: UnitOfWork) -> None:
     if not child.compensable:
         return
     child_compensation.note(child, run, unit)
-    undid = run.state.status == "failed" and run.machine.compensates_failures  # all that it knew of by then
-    if undid and not child.compensation_failed:
+    if _has_undone_all(run) and not child.compensation_failed:
         compensate(run, unit)
     elif run.state.final is not None and run.state.status != "running":
         _tell_parent(run.state.final, run, unit)
+
+
+def _has_undone_all(run: Run) -> bool:
+    """Whether it has ended and undone all that it knew of by then."""
+    rollback, status = run.state.rollback, run.state.status
+    if status == "failed" and run.machine.compensates_failures:
+        return True
+    return status != "running" and rollback is not None and not (rollback.superseded or rollback.only)
 
 
 def compensate_for_parent(request: CompensateChild, run: Run, unit: UnitOfWork) -> None:

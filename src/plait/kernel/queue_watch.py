@@ -34,6 +34,11 @@ class QueueWatch:
         """How often there may have been a new task for somebody."""
         self._alarm: Alarm | None = None
 
+    @property
+    def alarm(self) -> Alarm | None:
+        """Rings when it looks next."""
+        return self._alarm
+
     # -- tasks that come -----------------------------------------------------------------------------------------
 
     def queued(self) -> None:

@@ -61,7 +61,9 @@ class QueuedTask(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the attempt before this one last reported."""
     enqueued_at: Millis = Millis(0)
     priority: int = 0
-    """Lower first. All are equal until queues have settings of their own."""
+    """Lower first, then arrival; as its run was started with."""
+    partition: str = ""
+    """The key that limits of a partitioned queue are counted by."""
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -122,15 +124,32 @@ class SeenWorker(msgspec.Struct, frozen=True, gc=False):
     seen_at: Millis
 
 
+class QueueLength(msgspec.Struct, frozen=True, gc=False):
+    namespace: str
+    queue: str
+    waiting: int
+    claimed: int
+    """By workers that are at them."""
+
+
 class TaskQueues(Protocol):
     """The part of a store that workers use. What an owner writes, and results, go through `Store.commit`."""
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
-        """Gives up to `limit` free tasks to a worker: queue by queue, oldest first. No task is given to two."""
+        """Gives up to `limit` free tasks to a worker: queue by queue, oldest first within a priority, as the limits of
+        the queues allow. No task is given to two."""
+        ...
+
+    async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
+        """Whether any of them has limits: a task on it may be free and still have to wait. May be a moment behind."""
         ...
 
     async def unclaimed(self) -> list[tuple[str, str]]:
         """The queues that have free tasks, each as its namespace and its name."""
+        ...
+
+    async def lengths(self) -> list[QueueLength]:
+        """The queues that have tasks, free or claimed."""
         ...
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:

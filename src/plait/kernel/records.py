@@ -6,13 +6,13 @@ thousand of them at once cost one fsync.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Literal, Protocol
 
 from .ids import RunId, Shard
 from .store import Record, RecordChange, Store, Verdict, Write
 
-__all__ = ["Record", "Records"]
+__all__ = ["Record", "RecordChange", "Records"]
 
 _ANY_SHARD = Shard(0)
 """Records have no owner; any process may write them."""
@@ -59,6 +59,11 @@ class Records:
             return False
         await self._change(found, "remove")
         return True
+
+    async def change_all(self, name: str, changes: Sequence[RecordChange]) -> bool:
+        """All of them or none, after other changes of that name; durable when this returns. False if one was refused:
+        it is there already, or not as it was expected."""
+        return await self._appender.append(Write(RunId(f"~{name}"), _ANY_SHARD, None, records=changes)) == "ok"
 
     def _change(self, record: Record, how: Literal["new", "put", "remove"]) -> Awaitable[Verdict]:
         # Named so that changes of different records never wait for each other

@@ -61,7 +61,7 @@ class Run:
         self._stale = False
         self._steady = False
         """The row says that it is at work, and nothing but an input that is more than a result can change that."""
-        self.snapshots = Snapshots(limits)
+        self._snapshots: Snapshots | None = None
         self._policy = policy_of(machine)
         self._snapshot_seq = 0
         self._snapshot_at = info.created_at
@@ -78,6 +78,13 @@ class Run:
         self.create: RunRow | None = None
         self.asked: list[str] = []
         """Keys of this round's inputs that someone waits for an answer to."""
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Most runs end before their first one."""
+        if self._snapshots is None:
+            self._snapshots = Snapshots(self.limits)
+        return self._snapshots
 
     # -- building up ---------------------------------------------------------------------------------------------
 

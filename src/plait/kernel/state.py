@@ -38,6 +38,15 @@ from .tasks import Opening, TaskBook
 from .view import RunStatus
 
 
+class Queueing(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What a run was started with that has to do with queues."""
+
+    queue: str = ""
+    """That it waited on, and whose slot it holds."""
+    priority: int = 0
+    partition: str = ""
+
+
 class KernelState(msgspec.Struct, omit_defaults=True):
     """The kernel's half of a snapshot."""
 
@@ -54,6 +63,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     notices: dict[TaskToken, OpenNotices] = {}
     journals: list[Journal] = []
     agents: AgentTotals | None = None
+    queueing: Queueing | None = None
 
 
 class RunState:
@@ -77,6 +87,7 @@ class RunState:
         """Of open approvals."""
         self.agents: AgentTotals | None = None
         """None: no agent has begun."""
+        self.queueing: Queueing | None = None
 
     @property
     def rolling_back(self) -> bool:
@@ -86,6 +97,8 @@ class RunState:
         # The two that every run has are told by their exact types: to match a class takes many times as long
         if type(event) is RunStarted:
             self.started, self.independent = True, event.independent
+            if event.queue or event.priority or event.partition:
+                self.queueing = Queueing(event.queue, event.priority, event.partition)
         elif type(event) is RunCompleted:
             self.status, self.final = "completed", event
         else:
@@ -161,6 +174,7 @@ class RunState:
             msgspec.convert(msgspec.to_builtins(self.notices), dict[TaskToken, OpenNotices]),
             tasks.journals(),
             self.agents,
+            self.queueing,
         )
 
     def restore(self, state: KernelState, seq: int, at: Millis) -> None:
@@ -178,3 +192,4 @@ class RunState:
         self.tasks.rejections = state.rejections.copy()
         self.notices = state.notices
         self.agents = state.agents
+        self.queueing = state.queueing

@@ -25,6 +25,7 @@ from .leases import Lease
 from .past import Past
 from .queued import Claim, QueuedTask, TaskQueues
 from .removal import Removals
+from .run_queues import WAITING, QueuedRun, RunQueues
 from .view import Phase, Reason, RunStatus
 
 ShownStatus = Literal["running", "completed", "failed", "cancelled", "blocked", "waiting", "working"]
@@ -72,6 +73,11 @@ class RunRow(msgspec.Struct, kw_only=True, gc=False):
     """Parked, but a worker is at one of its tasks: known where it is read, not written."""
     erased_at: Millis | None = None
     """When its values were destroyed; also known where it is read."""
+
+    @property
+    def queued(self) -> bool:
+        """It waits on a queue, or did a moment ago: it has not started."""
+        return self.waiting is not None and self.waiting.kind == WAITING
 
     @property
     def phase(self) -> Phase:
@@ -126,6 +132,8 @@ class InboxRow(msgspec.Struct, frozen=True, gc=False):
     at: Millis
     fallback: DeadLetter | None = None
     """If the run is unknown or has ended, keep this instead."""
+    behind: bool = False
+    """The run may still wait on a queue: its owner then gets this after its start. So does one with a fallback."""
 
 
 class Taken(msgspec.Struct, frozen=True, gc=False):
@@ -198,6 +206,8 @@ class RecordChange(msgspec.Struct, frozen=True, gc=False):
     """new: the verdict is `conflict` if it is there already."""
     news: bool = False
     """Other processes should know of it at once."""
+    expected: Millis | None = None
+    """The `at` of the record whose place it takes, or that goes: if it is another by now, or gone, `conflict`."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, gc=False):
@@ -255,6 +265,14 @@ class Write(msgspec.Struct, gc=False):
     the verdict is `exists` if that result is in the inbox already, else `conflict`."""
     pool: str | None = None
     """The run goes to the shards of this pool, with its inputs, timers and tasks."""
+    place: QueuedRun | None = None
+    """With `create`: the run waits on a queue, and what is sent to it is held back until it is admitted. The verdict is
+    `exists` if another run has its `dedup_id`."""
+    leaves_queue: bool = False
+    """It waits no longer, and takes no slot: what was held back goes to its owner, before `inbox`."""
+    debounce: Millis | None = None
+    """The run's start, in `inbox`, takes the place of the one that is held back, and its delay begins anew. The verdict
+    is `conflict` if it has left its queue."""
     removal: Millis | None = None
     """The run goes, with all that is found by its id. The verdict is `conflict` unless it had ended by then, has no
     input waiting, and its parent is gone."""
@@ -342,6 +360,9 @@ class Store(Protocol):
     def commits_elsewhere(self) -> bool:
         """Whether a commit is another process's work, so that this one can decide what comes next."""
         ...
+
+    @property
+    def run_queues(self) -> RunQueues: ...
 
     async def open(self) -> None: ...
     async def close(self) -> None: ...

@@ -132,6 +132,12 @@ class Attempt(msgspec.Struct, eq=False, gc=False):
             raise RuntimeError("no worker runs this attempt")
         return await self.worker.in_thread(self, function)
 
+    async def on_cluster(self, on: str, ref: str, arguments: Raw) -> Raw:
+        """Calls the function `module:name` on a cluster, with recorded arguments."""
+        if self.worker is None:
+            raise RuntimeError("no worker runs this attempt")
+        return await self.worker.on_cluster(self, on, ref, arguments)
+
 
 class Keeper(Protocol):
     """Puts entries of journals into the log."""
@@ -145,6 +151,8 @@ class AttemptWorker(Protocol):
     def beat(self, attempt: Attempt, progress: Raw) -> None: ...
 
     async def in_thread(self, attempt: Attempt, function: Callable[[], Any]) -> Any: ...
+
+    async def on_cluster(self, attempt: Attempt, on: str, ref: str, arguments: Raw) -> Raw: ...
 
 
 current_attempt: ContextVar[Attempt | None] = ContextVar("plait.attempt", default=None)

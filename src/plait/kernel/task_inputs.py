@@ -107,12 +107,16 @@ class ConditionInput(msgspec.Struct, frozen=True, gc=False):
     """The node that just finished, whose `output` and `metadata` these are."""
 
 
-class PipelineInput(msgspec.Struct, frozen=True, gc=False):
+class PipelineInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Steps over data; the result is what the last one gives."""
 
     steps: Raw
     """A list of `{"step", …parameters}`."""
     data: Raw = NULL
+    tables: Raw = EMPTY
+    """That joins name."""
+    into: str = ""
+    """The only field of the result that holds it; none: it is the result."""
 
 
 class ToolInput(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
@@ -152,6 +156,8 @@ class AgentInput(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, 
     prompt: str
     execution: str
     """Names the work for idempotency keys; equal on all attempts."""
+    generation: int = 0
+    """How often all of its attempts had failed, and it was taken up anew under the same name."""
     node_id: str
     payload: Raw = NULL
     instructions: str = ""

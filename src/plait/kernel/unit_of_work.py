@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeVar, get_type_hints
 
 import msgspec
@@ -42,7 +43,7 @@ class UnitOfWork(msgspec.Struct, gc=False):
     """Children to be resolved before this can be committed."""
     breach: ErrorInfo | None = None
     """The limit that a decision broke; its effects are left out."""
-    stopped: list[RunId] = []
+    stopped: Sequence[RunId] = ()
     """Children that were under way and are cancelled because what the run did is compensated."""
     unborn: frozenset[RunId] = frozenset()
     """Children that a limit forbids: they are never started, so nobody hears of them."""

@@ -128,6 +128,11 @@ def _store(facts: StoreFacts | None) -> Iterator[Metric]:
     yield _gauge("plait_engines", "Engines that hold shards.", facts.engines)
     yield _gauge("plait_shards_unowned", "Shards that no living engine holds.", facts.unowned)
     yield _gauge("plait_inbox_waiting", "Inputs that no engine has taken yet.", facts.census.inbox)
+    tasks = GaugeMetricFamily("plait_queue_tasks", "Tasks on queues.", labels=["namespace", "queue", "state"])
+    for length in facts.queues:
+        tasks.add_metric([length.namespace, length.queue, "waiting"], length.waiting)
+        tasks.add_metric([length.namespace, length.queue, "claimed"], length.claimed)
+    yield tasks
     yield _gauge("plait_approvals_open", "Approvals that wait for a person.", facts.census.approvals)
     yield _gauge("plait_dead_letters_pending", "Dead letters that wait for a person.", facts.census.dead_letters)
     yield _gauge("plait_runs_blocked", "Runs that can't go on with the code that is loaded.", facts.census.blocked)

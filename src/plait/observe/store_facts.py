@@ -9,6 +9,7 @@ from plait.engine import Engine
 from plait.engine.stalled import how_many
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS
+from plait.kernel.queued import QueueLength
 from plait.kernel.store import Census
 
 _FRESH = 5.0
@@ -24,6 +25,7 @@ class StoreFacts:
     unowned: int
     """Shards that no living engine holds: their runs stand still."""
     stalled: int
+    queues: list[QueueLength]
     timer_lag: float
     """Seconds that the oldest timer is overdue."""
 
@@ -51,6 +53,7 @@ async def _ask(engine: Engine) -> StoreFacts | None:
     try:
         async with asyncio.timeout(_PATIENCE):
             census, stalled = await store.census(), await how_many(engine.kernel)
+            queues = await store.queues.lengths()
             owners = [owner for owner in await store.owners() if owner.expires > now]
     except (PlaitError, TimeoutError):
         return None
@@ -59,5 +62,6 @@ async def _ask(engine: Engine) -> StoreFacts | None:
         engines=len(owners),
         unowned=max(0, SHARDS - sum(owner.shards for owner in owners)),
         stalled=stalled,
+        queues=queues,
         timer_lag=0.0 if census.due is None else max(0.0, (now - census.due) / 1000),
     )

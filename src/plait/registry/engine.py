@@ -56,6 +56,7 @@ def _goals(services: Services) -> Bundle:
         languages=executors.languages,
         probe=executors.probe,
         executors=executors.all,
+        models=services.models,
     )
 
 
@@ -87,6 +88,7 @@ def _refs(services: Services) -> Bundle:
         scripts=services.executors,
         offers=services.executors,
         limits=services.limits,
+        models=services.models,
     )
 
 
@@ -156,7 +158,9 @@ class Engine(engine.Engine):
         found = (await self.policies.get(namespace)).agents
         budget = AgentBudget(found.max_tokens_per_day, found.max_cost_usd_per_day)
         allowed = None if found.allowed_tools is None else tuple(found.allowed_tools)
-        return OpenPolicy(allowed_tools=allowed, auto_apply=found.auto_apply, budget=budget)
+        return OpenPolicy(
+            allowed_tools=allowed, auto_apply=found.auto_apply, budget=budget, promote_after=found.promote_after
+        )
 
     @property
     def afl(self) -> AflInterface:

@@ -12,5 +12,13 @@ APPROVAL = Noun(
     "approval", "kernel.no_approval", "there is no approval {}", fix="`plait approvals --status all` lists them"
 )
 DEAD_LETTER = Noun("dead_letter", "kernel.no_dead_letter", "there is no dead letter {}", fix="`plait dlq` lists them")
+SCHEDULE = Noun(
+    "schedule",
+    "schedule.unknown",
+    "there is no schedule {}",
+    fix="`plait schedules` lists them",
+    character=r"[A-Za-z0-9_.-]",
+    max_length=100,
+)
 KEY = Noun("key", "auth.no_such_key", "there is no key {}", fix="GET /api/v1/keys lists them")
 LINK = Noun("link", "auth.bad_link", "invalid link", fix="copy the whole link, or ask for a new one")

@@ -25,7 +25,7 @@ from .auth.ttl_cache import TtlCache
 HIDDEN = "[hidden: needs the right pii:read]"
 _DATA = b"data: "
 _FOR_PEOPLE = frozenset(
-    {"text", "message", "args", "notes", "trace", "title", "comment", "reason", "cause"}
+    {"text", "message", "args", "notes", "trace", "title", "comment", "reason", "cause", "why"}
     | {"prompt", "instructions", "reasoning", "feedback", "problem"}  # of agents
 )
 """Fields with texts that may say anything. Others, such as ids, are compared by programs."""

@@ -39,6 +39,7 @@ def queued_columns(task: QueuedTask) -> Row:
         None if bytes(task.progress) == b"null" else text(task.progress),
         task.enqueued_at,
         task.priority,
+        task.partition,
     )
 
 
@@ -64,8 +65,9 @@ def held_task(row: Row) -> HeldTask:
         progress=_progress(row[17]),
         enqueued_at=row[18],
         priority=row[19],
+        partition=row[20],
     )
-    return HeldTask(task, *row[20:24])
+    return HeldTask(task, *row[21:25])
 
 
 def expired_claim(row: Row) -> ExpiredClaim:

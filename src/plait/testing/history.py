@@ -22,6 +22,7 @@ LATE = AFTER_THE_END | {
     "step.completed",
     "step.failed",
     "step.raw",
+    "afl.continue.ignored",
 }
 """What may follow the end: what came too late, or of work that outlived the run."""
 

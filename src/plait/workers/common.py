@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from plait.clusters.clusters import Clusters
+from plait.clusters.names import ClusterName
+from plait.clusters.settings import cluster_settings
 from plait.egress import Egress, EgressSettings, Request, Response
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.task import Executor
@@ -27,10 +30,16 @@ from .tool import ToolExecutor
 class CommonExecutors:
     """And what they share. It costs nothing until the first task."""
 
-    def __init__(self, egress: EgressSettings, mcp_servers: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        egress: EgressSettings,
+        mcp_servers: Mapping[str, Any] | None = None,
+        clusters: Mapping[ClusterName, str] | None = None,
+    ) -> None:
         self.functions = Functions()
         self._languages: Languages | None = None
         self._egress = Egress(egress)
+        self.clusters = Clusters(cluster_settings(clusters))
         self.mcp = McpServers(mcp_servers or {}, self._egress)
         """Also for who offers their tools to others."""
         self.send: Send = self._egress.send
@@ -40,13 +49,13 @@ class CommonExecutors:
         self.result_urls: ResultUrls = no_server
         """Where the result of an attempt may be reported; a server has such addresses."""
         self.probe = HttpProbe(self.send_out)
-        self._pipelines = PipelineExecutor(self.send_out)
+        self.pipelines = PipelineExecutor(self.send_out)
         self.all: tuple[Executor, ...] = (
             PythonExecutor(self.functions, self._callback),
             HttpExecutor(self.send_out, self._callback, self._result_url),
             ScriptExecutor(self, self._callback),
             ConditionExecutor(self),
-            self._pipelines,
+            self.pipelines,
             ToolExecutor(self),
         )
 
@@ -60,14 +69,15 @@ class CommonExecutors:
         return self._languages
 
     def jq(self) -> JqPool:
-        return self._pipelines.queries()
+        return self.pipelines.queries()
 
     async def close(self) -> None:
         """Leaves no process and no connection behind."""
         if self._languages is not None:
             await self._languages.close()
-        await self._pipelines.close()
+        await self.pipelines.close()
         await self.mcp.close()
+        await self.clusters.close()
         await self._egress.aclose()
 
     def send_out(self, request: Request) -> Awaitable[Response]:

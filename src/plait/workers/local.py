@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import Raw
 from msgspec.structs import replace
 
+from plait.clusters.clusters import Clusters
 from plait.kernel import values
 from plait.kernel.clock import Clock
 from plait.kernel.errors import ErrorInfo, TooLarge
@@ -52,6 +53,7 @@ class LocalWorker:
         threads: int = THREADS,
         around: Around | None = None,
         executors: Iterable[Executor] = (),
+        clusters: Clusters | None = None,
     ) -> None:
         self.clock = clock
         self.around = around
@@ -64,6 +66,7 @@ class LocalWorker:
         self.timeouts: Deadlines[Attempt] = Deadlines(clock, self._time_is_up)
         self.heartbeats: Deadlines[Attempt] = Deadlines(clock, self._beat_is_due)
         self.running: dict[tuple[RunId, TaskToken], Attempt] = {}
+        self._clusters = clusters
         self._lanes = Lanes(self._run, self._begin_limits)
 
     def add(self, executor: Executor) -> None:
@@ -104,6 +107,8 @@ class LocalWorker:
         return None if found is None else f"{found.task.label} of run {caller_id(found.run_id)}"
 
     async def close(self) -> None:
+        if self._clusters is not None:
+            self._clusters.leave()
         for attempt in list(self.running.values()):
             self._abandon(attempt)
         await self._lanes.close()
@@ -181,6 +186,11 @@ class LocalWorker:
         # A plain function that gave a coroutine: that one must know its step, as the function did
         name = f"{attempt.run_id}:{attempt.task.token}"
         return await loop.create_task(_awaited(output), name=name, context=context)
+
+    async def on_cluster(self, attempt: Attempt, on: str, ref: str, arguments: Raw) -> Raw:
+        if self._clusters is None:
+            raise TaskError(f"this process can't use {on}: it has no clusters", retryable=False)
+        return await self._clusters.call(attempt, on, ref, arguments)
 
     def beat(self, attempt: Attempt, progress: Raw) -> None:
         """May come from a thread, so it only leaves a mark."""

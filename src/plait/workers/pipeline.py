@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from plait.kernel import values
@@ -11,6 +12,7 @@ from plait.kernel.task_inputs import PIPELINE, PipelineInput
 from .http import Send
 
 if TYPE_CHECKING:
+    from plait.agents.auth_profiles import AuthProfile
     from plait.scripts.jq import JqPool
 
 
@@ -19,21 +21,34 @@ class PipelineExecutor:
 
     def __init__(self, send: Send) -> None:
         self._send = send
+        self.auth_profiles: Mapping[str, AuthProfile] = {}
         self._jq: JqPool | None = None
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
-        from plait.agents.pipelines.errors import InvalidPipeline, PipelineError  # with the first one, and not before
+        from plait.agents.pipelines.errors import (  # with the first one, and not before
+            InvalidPipeline,
+            PipelineError,
+            StepError,
+        )
         from plait.agents.pipelines.execution import Execution
         from plait.agents.pipelines.reading import read
 
         wanted: PipelineInput = task.input
-        execution = Execution(self._send, self.queries())
+        tables: dict[str, Any] = values.decode(wanted.tables)
+
+        async def table(name: str) -> Any:
+            if name not in tables:
+                raise StepError(f"there is no table `{name[:200]}` here")
+            return tables[name]
+
+        execution = Execution(self._send, self.queries(), table, self.auth_profiles)
         try:
-            return await execution.run(read(values.decode(wanted.steps)), values.decode(wanted.data))
+            found = await execution.run(read(values.decode(wanted.steps)), values.decode(wanted.data))
         except InvalidPipeline as error:
             raise TaskError(error.text, retryable=False) from None
         except PipelineError as error:
             raise TaskError(error.what, retryable=error.retryable) from None
+        return {wanted.into: found} if wanted.into else found
 
     async def close(self) -> None:
         if self._jq is not None:

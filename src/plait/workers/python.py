@@ -22,6 +22,8 @@ Arguments = Callable[[dict[str, Any]], dict[str, Any]]
 """From JSON to what the function wants; an `InvalidInput` is wrong on every attempt."""
 Result = Callable[[Any], Any]
 """From what the function returned to JSON."""
+Place = tuple[str, str]
+"""A cluster, and the `module:name` that the function has there."""
 
 
 class Functions:
@@ -31,9 +33,15 @@ class Functions:
         self._known: dict[str, RegisteredFunction] = {}
 
     def add(
-        self, name: str, function: Function, *, arguments: Arguments | None = None, result: Result | None = None
+        self,
+        name: str,
+        function: Function,
+        *,
+        arguments: Arguments | None = None,
+        result: Result | None = None,
+        cluster: Place | None = None,
     ) -> None:
-        self._known[name] = RegisteredFunction(name, function, arguments, result or _plain)
+        self._known[name] = RegisteredFunction(name, function, arguments, result or _plain, cluster)
 
     def get(self, name: str) -> RegisteredFunction | None:
         return self._known.get(name)
@@ -46,15 +54,18 @@ class Functions:
 class RegisteredFunction:
     """What can be known of a function before it is called is found out once."""
 
-    __slots__ = ("_arguments", "_fn", "name", "result", "threaded")
+    __slots__ = ("_arguments", "_fn", "cluster", "name", "result", "threaded")
 
-    def __init__(self, name: str, fn: Function, arguments: Arguments | None, result: Result) -> None:
+    def __init__(
+        self, name: str, fn: Function, arguments: Arguments | None, result: Result, cluster: Place | None = None
+    ) -> None:
         self.name = name
         self._fn = fn
         self._arguments = arguments
         self.result = result
         self.threaded = not _is_async(fn)
         """A plain function, which may block."""
+        self.cluster = cluster
 
     def call(self, given: dict[str, Any]) -> Any | Awaitable[Any]:
         """Calls it with arguments by name. Arguments that don't fit are wrong on every attempt."""
@@ -88,7 +99,11 @@ class PythonExecutor:
         function = self._functions.get(wanted.handler)
         if function is None:  # another process may have it, or this one later
             raise TaskError(f"no handler `{wanted.handler}`", retryable=True)
-        given = values.decode(filled(wanted.arguments, wanted.callback, attempt, self._callbacks))
+        arguments = filled(wanted.arguments, wanted.callback, attempt, self._callbacks)
+        if function.cluster is not None:
+            output = await attempt.on_cluster(*function.cluster, arguments)
+            return None if wanted.discard else values.decode(output)
+        given = values.decode(arguments)
         result = await attempt.in_thread(lambda: function.call(given)) if function.threaded else function.call(given)
         if hasattr(result, "__await__"):
             result = await result

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import UNSET, Raw
 
 from plait.api.task import QueueTask, TaskFailure, TaskReport
+from plait.clusters.clusters import Clusters
 from plait.kernel import values
 from plait.kernel.clock import Clock, sleep
 from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
@@ -66,7 +67,12 @@ class WorkerSettings:
 
 class QueueWorker:
     def __init__(
-        self, source: TaskSource, executors: Iterable[Executor], clock: Clock, settings: WorkerSettings
+        self,
+        source: TaskSource,
+        executors: Iterable[Executor],
+        clock: Clock,
+        settings: WorkerSettings,
+        clusters: Clusters | None = None,
     ) -> None:
         self._source = source
         self._clock = clock
@@ -74,7 +80,7 @@ class QueueWorker:
         named = [executor for executor in executors if _is_named(executor)]
         self.handlers = sorted({name for executor in named for name in executor.handlers})
         self._kinds = [kind for executor in named for kind in executor.kinds]
-        self._local = LocalWorker(clock, executors=named)
+        self._local = LocalWorker(clock, executors=named, clusters=clusters)
         self._held: dict[str, QueueTask] = {}
         self._lines = WorkerLines(source, clock, settings.namespace)
         self._memo = WorkerMemo()

@@ -54,3 +54,16 @@ async def test_an_agent_finds_and_calls_a_promoted_tool() -> None:
     assert made.name in seen[0]
     assert "299" in seen[1]
     assert "310" not in seen[1]
+
+
+async def test_a_namespace_says_how_many_uses_make_a_tool() -> None:
+    def turn(request: Any) -> Any:
+        return {"output": 1} if request.messages[-1].role == "tool" else PIPELINE
+
+    async with Engine("memory:", models={"m": ScriptedModel(turn)}) as engine:
+        await engine.policies.set({"agents": {"promote_after": 3}})
+        for found in (0, 0, 1):
+            await (await engine.start(graph({"nodes": [AGENT]}), ROWS)).result()
+            assert len(await engine.tools.list()) == found
+        [event] = await engine.tools.events()
+        assert event.data["uses"] == 3

@@ -54,9 +54,9 @@ async def test_the_same_call_told_twice_is_one_use() -> None:
 async def test_a_use_that_a_crash_kept_from_promoting_promotes_when_it_is_told_again() -> None:
     async with records_of(Memory()) as records:
         clock = VirtualClock()
-        higher = Promotions(records, clock, uses=3)  # writes uses without being promoted by two of them
-        await higher.used(HERE, STEPS, "x1/1/0")
-        await higher.used(HERE, STEPS, "x2/1/0")
+        promotions = Promotions(records, clock)
+        await promotions.used(HERE, STEPS, "x1/1/0", 3)  # writes uses without being promoted by two of them
+        await promotions.used(HERE, STEPS, "x2/1/0", 3)
         assert await Promotions(records, clock).used(HERE, STEPS, "x2/1/0") is not None
 
 
@@ -78,9 +78,9 @@ async def test_namespaces_count_for_themselves() -> None:
 
 async def test_zero_uses_means_never() -> None:
     async with records_of(Memory()) as records:
-        promotions = Promotions(records, VirtualClock(), uses=0)
+        promotions = Promotions(records, VirtualClock())
         for n in range(3):
-            assert await promotions.used(HERE, STEPS, f"x{n}/1/0") is None
+            assert await promotions.used(HERE, STEPS, f"x{n}/1/0", 0) is None
 
 
 async def test_a_removed_tool_is_never_promoted_again() -> None:
@@ -101,8 +101,10 @@ async def test_a_removed_tool_is_never_promoted_again() -> None:
 
 async def test_a_node_that_may_execute_pipelines_is_offered_the_newest() -> None:
     async with records_of(Memory()) as records:
-        promotions = Promotions(records, VirtualClock(), uses=1)
-        names = [made.name for n in range(1, 6) if (made := await promotions.used(HERE, other(n), f"x{n}")) is not None]
+        promotions = Promotions(records, VirtualClock())
+        names = [
+            made.name for n in range(1, 6) if (made := await promotions.used(HERE, other(n), f"x{n}", 1)) is not None
+        ]
         source = PromotedTools(promotions, ran, most=3)
         offered = await source.tools(HERE, AllowedTools(["execute_pipeline"]))
         assert {tool.name for tool in offered} == {*names[2:]}
@@ -112,8 +114,8 @@ async def test_a_node_that_may_execute_pipelines_is_offered_the_newest() -> None
 
 async def test_a_promoted_tool_runs_its_pipeline() -> None:
     async with records_of(Memory()) as records:
-        promotions = Promotions(records, VirtualClock(), uses=1)
-        await promotions.used(HERE, STEPS, "x1")
+        promotions = Promotions(records, VirtualClock())
+        await promotions.used(HERE, STEPS, "x1", 1)
         (tool,) = await PromotedTools(promotions, ran).tools(HERE, AllowedTools(["execute_pipeline"]))
         assert await tool.call({}, use()) == {"ran": STEPS}
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from plait.kernel import values
 from plait.kernel.ids import Millis, RunId, TaskToken
-from plait.kernel.queued import Claim, HeldTask, Terms
+from plait.kernel.queued import Claim, HeldTask, QueueLength, Terms
 from tests.contract.stores.backends import Backend, opened
 from tests.contract.stores.builders import (
     ALL,
@@ -297,3 +297,8 @@ async def test_queues_with_free_tasks_are_listed_once_each(backend: Backend):
         assert await store.queues.unclaimed() == [("acme", "gpu"), ("default", "cpu"), ("default", "gpu")]
         await store.queues.claim(replace(claim_request(limit=9), queues=["gpu"]))
         assert await store.queues.unclaimed() == [("acme", "gpu"), ("default", "cpu")]
+        assert await store.queues.lengths() == [
+            QueueLength("acme", "gpu", waiting=1, claimed=0),
+            QueueLength("default", "cpu", waiting=1, claimed=0),
+            QueueLength("default", "gpu", waiting=0, claimed=2),
+        ]

@@ -58,6 +58,42 @@ async def test_a_removed_record_is_gone(backend: Backend):
         assert await store.records("key", None, None, 10) == [record("b")]
 
 
+async def test_a_record_that_has_changed_since_it_was_read_is_not_changed_and_neither_is_what_came_with_it(
+    backend: Backend,
+):
+    first, second = record("a", 1), replace(record("a", 2), at=Millis(NOW + 1))
+    async with opened(backend) as store:
+        await put(store, first)
+        beside = RecordChange(record("b", 1), "new")
+        swap = RecordChange(second, expected=NOW)
+        assert await store.commit([outside("~w", records=[swap, beside])]) == ["ok"]
+        late = RecordChange(replace(record("a", 3), at=Millis(NOW + 2)), expected=NOW)
+        another = RecordChange(record("c", 1), "new")
+        gone = RecordChange(record("b"), "remove")
+        assert await store.commit([outside("~w", records=[another, gone, late]), outside("~x", records=[])]) == [
+            "conflict",
+            "ok",
+        ]
+        assert await store.records("key", None, None, 10) == [second, record("b", 1)]
+
+
+async def test_of_two_changes_of_one_version_in_a_commit_the_first_counts(backend: Backend):
+    async with opened(backend) as store:
+        await put(store, record("a", 1))
+        both = [RecordChange(replace(record("a", n), at=Millis(NOW + n)), expected=NOW) for n in (1, 2)]
+        assert await store.commit([outside("~w", records=[each]) for each in both]) == ["ok", "conflict"]
+        assert await store.record("key", "default", "a") == both[0].record
+
+
+async def test_a_record_is_removed_only_as_it_was_read_and_can_not_be_changed_after(backend: Backend):
+    async with opened(backend) as store:
+        await put(store, record("a", 1))
+        assert await change(store, RecordChange(record("a"), "remove", expected=Millis(NOW - 1))) == ["conflict"]
+        assert await change(store, RecordChange(record("a"), "remove", expected=NOW)) == ["ok"]
+        assert await change(store, RecordChange(record("a", 2), expected=NOW)) == ["conflict"]
+        assert await store.record("key", "default", "a") is None
+
+
 async def test_records_are_listed_by_id_in_pages_either_way(backend: Backend):
     names = ["A", "a", "b", "c", "é"]
     async with opened(backend) as store:

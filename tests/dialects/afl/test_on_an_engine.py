@@ -75,6 +75,20 @@ async def test_a_handler_stores_partial_returns_and_keeps_its_key():
         assert keys == [f"{handle.id}/{event.event_id}"]
 
 
+async def test_partial_returns_are_there_though_the_handler_answers_at_once():
+    async with Engine("memory:") as engine:
+
+        @engine.afl.handler("Ask")
+        async def ask(payload: dict[str, Any], ctx: Any) -> dict[str, Any]:
+            await ctx.update(note="half")
+            return {"n": payload["x"]}
+
+        handle = await engine.start(afl(SOURCE, "Asks"), {"x": 4})
+        assert await handle.result() == {"n": 4}
+        [event] = await engine.afl.events(handle.id)
+        assert (await engine.afl.step(handle.id, event.step_id)).returns == {"note": "half", "n": 4}
+
+
 async def test_an_exception_of_a_handler_is_caught_by_the_name_of_its_class():
     source = """namespace t {
         event facet Ask(x: Long) => (n: Long)

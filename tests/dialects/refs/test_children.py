@@ -53,6 +53,16 @@ def test_a_child_that_is_not_waited_for_goes_its_own_way() -> None:
     assert player.cancelled == []
 
 
+@pytest.mark.parametrize("status", ["completed", "failed"])
+def test_a_child_that_nobody_waits_for_may_end_before_the_word_that_it_began(status: str) -> None:
+    player = Player([workflow("kid", wait=False), tool("b", {"id": "@kid.id"})]).start()
+    player.child("kid", status, error=ErrorInfo("x", "the card was declined") if status == "failed" else None)
+    assert player.inputs["b"] == {"id": "run:kid"}
+    player.give(ChildStarted(TaskToken("kid"), RunId("run:kid")))
+    player.finish("b")
+    assert player.status == "completed"
+
+
 def test_a_failed_child_fails_its_step_with_the_childs_reason() -> None:
     player = Player([workflow("kid")]).start()
     player.child("kid", "failed", error=ErrorInfo("x", "the card was declined"))

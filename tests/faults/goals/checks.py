@@ -51,6 +51,6 @@ def assert_nothing_recorded_was_called_again(ledger: Ledger, recorded: dict[str,
 
 
 def interrupted(ledger: Ledger) -> int:
-    """How many pieces of work were called for once more than they would have been without any fault."""
+    """How many calls there were more than there would have been without any fault."""
     usual = {"price": 2}
-    return sum(len(called) > usual.get(called[0].step, 1) for called in by_token(ledger.calls()).values())
+    return sum(max(0, len(called) - usual.get(called[0].step, 1)) for called in by_token(ledger.calls()).values())

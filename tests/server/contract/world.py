@@ -51,6 +51,7 @@ class World:
     afl_event: str
     facet: str
     tool: str
+    schedule: str
     definition: str = "order"
     version: str = "1"
     tag: str = "prod"
@@ -64,6 +65,8 @@ class World:
                 return {"id": self.approval}
             case "dlq":
                 return {"id": self.letter}
+            case "schedules":
+                return {"name": self.schedule}
             case "keys":
                 return {"id": self.key}
             case "hooks":
@@ -100,6 +103,7 @@ class World:
             self.tool,
             self.approval,
             self.letter,
+            self.schedule,
             self.key,
             self.tag,
             self.step,
@@ -132,9 +136,10 @@ async def make_world(site: Site, namespace: str) -> World:
     [event] = await soon(lambda: _events(interface, afl_run.id))
     facet = f"f{namespace.replace('-', '_')}.Send"
     await interface.stored.put(StoredHandler(facet, Binding("queue", name="mail")), namespace)
-    promotions = Promotions(engine.records, engine.kernel.clock, uses=1)
-    promoted = await promotions.used(namespace, [{"step": "table_sort", "field": namespace}], "1")
+    promotions = Promotions(engine.records, engine.kernel.clock)
+    promoted = await promotions.used(namespace, [{"step": "table_sort", "field": namespace}], "1", 1)
     tool = promoted.name if promoted is not None else ""
+    schedule = await engine.schedules.create(f"{namespace}-daily", "order", TEA, every=86_400, namespace=namespace)
     key, _ = await site.auth.keys.create(f"{namespace}-spare", "viewer", namespace)
     return World(
         namespace=namespace,
@@ -154,6 +159,7 @@ async def make_world(site: Site, namespace: str) -> World:
         afl_event=event.event_id,
         facet=facet,
         tool=tool,
+        schedule=schedule.name,
         version=version,
         tag=f"{namespace}-tag",
     )

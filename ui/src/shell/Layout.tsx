@@ -37,6 +37,7 @@ function useGlobalKeys(openHelp: () => void) {
   useKey("g a", () => navigate("/approvals"), { ...everywhere, label: "Go to approvals" });
   useKey("g d", () => navigate("/dlq"), { ...everywhere, label: "Go to dead letters" });
   useKey("g f", () => navigate("/definitions"), { ...everywhere, label: "Go to definitions" });
+  useKey("g h", () => navigate("/schedules"), { ...everywhere, label: "Go to schedules" });
   useKey("g e", () => navigate("/recordings"), { ...everywhere, label: "Go to recordings" });
   useKey("g c", () => navigate("/catalog"), { ...everywhere, label: "Go to the catalog" });
   useKey("g s", () => navigate("/settings"), { ...everywhere, label: "Go to settings" });

@@ -25,6 +25,7 @@ export function Nav() {
     { to: "/approvals", label: "Approvals", icon: "approvals", count: approvals.data?.approvals.length, keys: "g a" },
     { to: "/dlq", label: "Dead letters", icon: "letters", count: letters.data?.dead_letters.length, keys: "g d" },
     { to: "/definitions", label: "Definitions", icon: "definitions", keys: "g f" },
+    { to: "/schedules", label: "Schedules", icon: "clock", keys: "g h" },
     { to: "/recordings", label: "Recordings", icon: "record", keys: "g e" },
     { to: "/catalog", label: "Catalog", icon: "catalog", keys: "g c" },
     { to: "/settings", label: "Settings", icon: "settings", keys: "g s" },

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
+from . import large_tables
 from .comparison import NUMBER, NUMBERS, alike, identities, order_key, rank
 from .errors import StepError
 from .fields import MISSING, Row, column, kind_of, or_null, rows_of
@@ -19,10 +21,10 @@ def group(step: GroupBy, data: object) -> list[Row]:
     result = "count" if step.agg == "count" else f"{step.agg}_{step.field}"
     values = column(rows, step.field) if step.field is not None else []
     columns = [or_null(column(rows, name)) for name in by]
-    return [
-        dict(zip(by, [each[indexes[0]] for each in columns], strict=True)) | {result: _aggregate(step, indexes, values)}
-        for indexes in _groups(columns)
-    ]
+    found = large_tables.groups(columns, or_null(values), step.agg, partial(_of_numbers, step)) if rows else []
+    if found is None:
+        found = [(indexes[0], _aggregate(step, indexes, values)) for indexes in _groups(columns)]
+    return [dict(zip(by, [each[at] for each in columns], strict=True)) | {result: value} for at, value in found]
 
 
 def _groups(columns: list[list[Any]]) -> Iterable[list[int]]:
@@ -37,23 +39,32 @@ def _aggregate(step: GroupBy, rows: list[int], values: list[Any]) -> Any:
     if step.agg == "count":
         return len(rows)
     found = [value for at in rows if (value := values[at]) is not None and value is not MISSING]
+    if step.agg in ("min", "max"):
+        return _extreme(step, found, rows, values)
+    _check_numbers(step, found, rows, values)
+    return _of_numbers(step, found)
+
+
+def _of_numbers(step: GroupBy, numbers: list[Any]) -> Any:
     match step.agg:
+        case "count":
+            return len(numbers)
         case "sum":
-            return _total(_numbers(step, found, rows, values))
+            return _total(numbers)
         case "avg":
-            numbers = _numbers(step, found, rows, values)
             return _total(numbers, among=len(numbers)) if numbers else None
-        case "min" | "max":
-            return _extreme(step, found, rows, values)
+        case "min":
+            return min(numbers, default=None)
+        case "max":
+            return max(numbers, default=None)
 
 
-def _numbers(step: GroupBy, found: list[Any], rows: list[int], values: list[Any]) -> list[Any]:
+def _check_numbers(step: GroupBy, found: list[Any], rows: list[int], values: list[Any]) -> None:
     if not set(map(type, found)) <= NUMBERS:
         for at in rows:
             value = values[at]
             if value is not None and value is not MISSING and rank(value) != NUMBER:
                 raise StepError(f"{step.agg} of `{step.field}`: row {at} has {kind_of(value)}, not a number")
-    return found
 
 
 def _total(numbers: list[Any], among: int = 0) -> int | float:

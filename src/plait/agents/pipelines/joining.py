@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+from . import large_tables
 from .comparison import identities
 from .errors import StepError
 from .fields import Row, column, or_null, rows_of
+from .large_tables import Pair, TooMany
 from .steps import Join, names
 
 Key = tuple[Any, ...] | None
@@ -20,21 +22,35 @@ def join(step: Join, left: object, right: object, most_rows: int) -> list[Row]:
     on = names(step.on)
     renamed = _renamed(lefts, rights, on)
     absent = dict.fromkeys(renamed.values())
-    found: dict[Key, list[Row]] = {}
-    for row, key in zip(rights, _keys(rights, on), strict=True):
-        if key is not None:
-            found.setdefault(key, []).append({renamed[name]: row[name] for name in row if name in renamed})
-    unmatched = [absent] if step.how == "left" else []
-    matches = [found.get(key, unmatched) for key in _keys(lefts, on)]
-    if sum(map(len, matches)) > most_rows:  # before it is made: a join can be as large as the product of its tables
+    added = [{renamed[name]: row[name] for name in row if name in renamed} for row in rights]
+    keys = _columns(lefts, on), _columns(rights, on)
+    pairs = large_tables.matches(*keys, keep_left=step.how == "left", most=most_rows)
+    if pairs is None:
+        pairs = _pairs(*keys, keep_left=step.how == "left", most=most_rows)
+    if isinstance(pairs, TooMany):  # counted before it is made: a join can be as large as the product of its tables
         raise StepError(f"it has more than {most_rows:,} rows")
-    return [row | each for row, several in zip(lefts, matches, strict=True) for each in several]
+    return [lefts[left] | (absent if right is None else added[right]) for left, right in pairs]
 
 
-def _keys(rows: Sequence[Row], on: Sequence[str]) -> list[Key]:
+def _columns(rows: Sequence[Row], on: Sequence[str]) -> list[list[Any]]:
+    return [or_null(column(rows, name)) for name in on]
+
+
+def _pairs(lefts: list[list[Any]], rights: list[list[Any]], *, keep_left: bool, most: int) -> Iterable[Pair] | TooMany:
+    found: dict[Key, list[int | None]] = {}
+    for at, key in enumerate(_keys(rights)):
+        if key is not None:
+            found.setdefault(key, []).append(at)
+    unmatched: list[int | None] = [None] if keep_left else []
+    matches = [found.get(key, unmatched) for key in _keys(lefts)]
+    if sum(map(len, matches)) > most:
+        return TooMany()
+    return ((left, right) for left, several in enumerate(matches) for right in several)
+
+
+def _keys(columns: list[list[Any]]) -> list[Key]:
     """None, which nothing is kept under, for keys that are null or missing."""
-    columns = [identities(or_null(column(rows, name))) for name in on]
-    return [None if None in key else key for key in zip(*columns, strict=True)]
+    return [None if None in key else key for key in zip(*map(identities, columns), strict=True)]
 
 
 def _renamed(lefts: Sequence[Row], rights: Sequence[Row], on: Sequence[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, assert_never, cast
 
+from . import large_tables
 from .comparison import NUMBERS, TEXTS, alike, identity, same, sort_keys
 from .errors import StepError
 from .fields import MISSING, Row, column, kind_of, or_null, rows_of
@@ -33,13 +34,16 @@ def sort(step: TableSort, data: object) -> list[Row]:
 
 
 def _order(keys: list[Any], step: TableSort) -> list[int]:
-    return sorted(range(len(keys)), key=keys.__getitem__, reverse=step.order == "desc")
+    found = large_tables.order(keys, descending=step.order == "desc")
+    return found if found is not None else sorted(range(len(keys)), key=keys.__getitem__, reverse=step.order == "desc")
 
 
 def filter(step: TableFilter, data: object) -> list[Row]:
     """A row that lacks the field is dropped, whatever the operator."""
     rows, condition = rows_of(data), step.condition
     values = column(rows, condition.field)
+    if (places := large_tables.kept(values, condition.op, condition.value)) is not None:
+        return [rows[at] for at in places]
     if condition.op in _ORDERED:
         return _ordered(rows, values, condition)
     holds = _test(condition)

@@ -23,10 +23,9 @@ from plait.kernel.records import Record, Records
 from plait.kernel.streams import Follower, Stream
 
 from .promotable import Steps, is_promotable, name_of
+from .setting import MOST_USES, USES
 from .tool_log import PromotedTool, ToolEvent, ToolLog, ToolPromoted, ToolRemoved
 
-USES: Final = 2
-"""After which a pipeline is promoted, unless a setting says otherwise; 0: never."""
 _KIND: Final = "agent_tools"
 _USE: Final = "agent_use"
 _decoder: msgspec.json.Decoder[ToolEvent] = msgspec.json.Decoder(ToolEvent)
@@ -47,16 +46,15 @@ class _Entry:
 class Promotions:
     """Of all namespaces, as this process knows them."""
 
-    def __init__(self, records: Records, clock: Clock, uses: int = USES) -> None:
+    def __init__(self, records: Records, clock: Clock) -> None:
         self._records = records
         self._clock = clock
-        self._uses = uses
         self._entries: dict[str, _Entry] = {}
 
-    async def used(self, namespace: str, steps: Steps, key: str) -> PromotedTool | None:
+    async def used(self, namespace: str, steps: Steps, key: str, enough: int = USES) -> PromotedTool | None:
         """A pipeline was executed with success by the call `key`. What it was promoted to, if this use was enough; to
         tell of the same call again changes nothing."""
-        if self._uses <= 0 or not is_promotable(steps):
+        if enough <= 0 or not is_promotable(steps):
             return None
         digest = hashlib.sha256(canonical(list(steps))).hexdigest()
         if digest in (await self._refreshed(namespace)).log.hashes:
@@ -64,9 +62,9 @@ class Promotions:
         call = hashlib.sha256(key.encode()).hexdigest()[:32]
         await self._records.add(Record(_USE, namespace, f"{digest}/{call}", values.NULL, self._clock.now()))
         counted = await self._counted(namespace, digest)
-        if len(counted) < self._uses:
+        if len(counted) < enough:
             return None
-        made = await self._promote(namespace, steps, digest)
+        made = await self._promote(namespace, steps, digest, len(counted))
         for id in counted:
             await self._records.remove(_USE, namespace, id)
         return made
@@ -91,7 +89,7 @@ class Promotions:
         """`tool.promoted` and `tool.removed`, past event `after`."""
         return [entry.recorded for entry in await self._entry(namespace).stream.read(after, limit)]
 
-    async def _promote(self, namespace: str, steps: Steps, digest: str) -> PromotedTool | None:
+    async def _promote(self, namespace: str, steps: Steps, digest: str, uses: int) -> PromotedTool | None:
         entry = self._entry(namespace)
         async with entry.writing:
             while True:
@@ -99,13 +97,13 @@ class Promotions:
                 if digest in entry.log.hashes:
                     return None
                 name = name_of(steps, digest, entry.log.names)
-                event = ToolPromoted(name, digest, self._uses, [dict(step) for step in steps])
+                event = ToolPromoted(name, digest, uses, [dict(step) for step in steps])
                 if await entry.follower.append([event]):
                     _log.info("a pipeline was promoted to the tool %s in the namespace %s", name, namespace)
                     return entry.log.tools.get(name)
 
     async def _counted(self, namespace: str, digest: str) -> list[str]:
-        page = await self._records.list(_USE, namespace, after=f"{digest}/", limit=self._uses)
+        page = await self._records.list(_USE, namespace, after=f"{digest}/", limit=MOST_USES)
         return [record.id for record in page if record.id.startswith(f"{digest}/")]
 
     async def _refreshed(self, namespace: str) -> _Entry:

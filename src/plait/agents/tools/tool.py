@@ -1,7 +1,7 @@
 """A tool: a name, what it is for, what it takes, and what it does with one call.
 
-Whether an agent may use it is decided before it is called. What it raises as a `ToolFault` goes to the model, which may
-try something else; anything else is a bug or a lost process, and fails the attempt.
+Whether an agent may use it is decided before it is called. What it raises goes to the model, which may try something
+else: a `ToolFault` in its own words, anything else by its name, and into the log of the process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ToolUse(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     node_id: str
     key: str
-    """The idempotency key: `<execution>/<turn>/<index>`, equal after a crash."""
+    """The idempotency key, equal after a crash."""
     payload: Any
     """What the agent works on."""
     session_id: str = ""

@@ -75,7 +75,7 @@ class AflBundle:
         self._listens = False
         if observers is not None and observers.any:
             self.listen(observers)
-        self._programs = Programs()
+        self.programs = Programs()
         self._limits = limits or Limits()
         self._declared: dict[str, Afl] = {}
         self.executors: Sequence[Executor] = (
@@ -186,7 +186,7 @@ class AflBundle:
     # -- runs ----------------------------------------------------------------------------------------------------
 
     def machine(self, info: RunInfo) -> AflMachine:
-        return AflMachine(RunContext(info, self._limits), self._programs)
+        return AflMachine(RunContext(info, self._limits), self.programs)
 
     def restore(self, info: RunInfo, snapshot: Raw) -> AflMachine:
         machine = self.machine(info)

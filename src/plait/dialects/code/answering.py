@@ -26,7 +26,7 @@ from plait.kernel.events import Event
 from plait.kernel.ids import RunId, caller_id
 from plait.kernel.values import ABSENT
 
-from .definition import bad_option, is_async
+from .definition import is_async
 from .divergence import no_handler
 from .errors import StepError, WorkflowCodeError, to_info
 from .events import Published, RunBlocked, UpdateClosed
@@ -34,6 +34,7 @@ from .hints import hint, unreadable
 from .host import Host
 from .location import segment
 from .op_state import OpState
+from .options import bad_option
 from .path_words import UPDATE
 from .scope import Scope, current
 

@@ -17,11 +17,12 @@ from plait.kernel.errors import InvalidInput, PlaitError, TooLarge
 from plait.kernel.ids import Millis
 from plait.kernel.values import ABSENT
 
-from .definition import bad_option, checked_text
+from .definition import checked_text
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .op import Op
 from .op_state import OpState
+from .options import bad_option
 from .scope import Scope
 from .waits import Due
 

@@ -38,6 +38,7 @@ class Functions(Protocol):
         function: Callable[..., Any],
         *,
         arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+        cluster: tuple[str, str] | None = None,
     ) -> None: ...
 
 
@@ -74,7 +75,9 @@ class CodeBundle:
         if is_step(definition):
             self._steps.add(definition)
             if self._functions is not None:
-                self._functions.add(definition.name, definition.fn, arguments=definition.keywords)
+                on = definition.given.get("on")
+                cluster = None if on is None else (on, definition.ref)
+                self._functions.add(definition.name, definition.fn, arguments=definition.keywords, cluster=cluster)
             return True
         if not isinstance(definition, Workflow):
             return False

@@ -7,22 +7,23 @@ starting nothing, to see which handlers it names.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
+from plait.clusters.remote import imported
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis, TaskToken
 from plait.kernel.task import CALL, Policy, Task
 
 from .context import entry
-from .definition import Options, is_step
+from .definition import is_step
 from .history import History
 from .host import Surroundings
 from .location import earlier_place, token_of
 from .op_state import INLINE, Undoable
+from .options import Options
 from .registry import AnyWorkflow
 from .replay import Replay
 from .steps import UndoCall, rollback_unbound
@@ -91,18 +92,6 @@ class Undoing:
             record.at,
             unbound=None if handler is not None else describe(rollback_unbound(record.at), kind="blocked"),
         )
-
-
-def imported(ref: str) -> Any:
-    """What `module:name` stands for, or None."""
-    module, _, qualname = ref.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in qualname.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError):
-        return None
-    return found
 
 
 def returns_of(fn: str | None) -> Any:

@@ -18,12 +18,13 @@ from .approvals import ApproveOp, Verdict, request, voting
 from .base_context import BaseContext
 from .branches import JoinOp, RaceOp, Results, Won, all_branches
 from .children import ChildOp, SendOp, StartChildOp, reference_of
-from .definition import Sec, Step, StepOptions, Workflow, bad_option, checked_text, seconds
+from .definition import Step, Workflow, checked_text
 from .events import Kind
 from .keyword_arguments import take_keywords
 from .loops import MISSING, Keeping, Loop, LoopOp
 from .messages import ListenOp, Message
 from .op import Op
+from .options import Sec, StepOptions, bad_option, seconds
 from .scope import Scope
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp

@@ -7,10 +7,8 @@ import hashlib
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from types import CodeType
-from typing import Any, Generic, ParamSpec, TypedDict, TypeGuard, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, ParamSpec, TypeGuard, TypeVar, Unpack, cast, overload
 
 import msgspec
 from msgspec import Raw
@@ -18,90 +16,21 @@ from msgspec import Raw
 from plait.kernel import values
 from plait.kernel.bundle import Reference
 from plait.kernel.errors import InvalidInput
-from plait.kernel.queued import QUEUE_RULE, is_queue
 from plait.kernel.retry import Retry
-from plait.kernel.task import Policy
 
 from .errors import WorkflowCodeError
 from .hints import hint, return_type, unreadable, without_partials
+from .options import DEFAULT_TIMEOUT, Options, Sec, StepOptions
+from .result_check import check_result
 
 P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-Sec = float | timedelta
 
 NAME = "code"
 """Of the dialect."""
-DEFAULT_TIMEOUT = 30.0
-MAX_TIMEOUT = 30 * 86_400.0
 _EMPTY = inspect.Parameter.empty
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,127}")
-
-
-class StepOptions(TypedDict, total=False):
-    """How a step is tried; given to `@step`, `ctx.step`, or partly to `@workflow`."""
-
-    retry: Retry
-    max_attempts: int
-    timeout: Sec | None
-    retry_on_timeout: bool
-    rollback: Callable[..., Any]
-    queue: str
-    heartbeat_timeout: Sec
-    isolate: bool
-
-
-_PLAIN_OPTIONS = ("retry", "retry_on_timeout", "rollback", "isolate")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Options as they stand after defaults, `@workflow`, `@step` and the call, in that order."""
-
-    retry: Retry = Retry()
-    timeout: float | None = DEFAULT_TIMEOUT
-    retry_on_timeout: bool = False
-    rollback: Callable[..., Any] | None = None
-    heartbeat: float | None = None
-    queue: str | None = None
-    isolate: bool = False
-    """In a process of its own."""
-
-    policy: Policy = field(init=False, compare=False)
-    """All of them that the kernel knows, made once: every step asks for it."""
-
-    def __post_init__(self) -> None:
-        policy = Policy(self.retry, self.timeout, self.retry_on_timeout, self.heartbeat)
-        object.__setattr__(self, "policy", policy)
-
-    def under(self, given: StepOptions) -> Options:
-        """These options, with those that are given in their place."""
-        if not given:
-            return self
-        unknown = set(given) - StepOptions.__optional_keys__
-        if unknown:
-            raise bad_option(
-                f"unknown option `{sorted(unknown)[0]}`", f"use {', '.join(sorted(StepOptions.__optional_keys__))}"
-            )
-        changes: dict[str, Any] = {k: v for k, v in given.items() if k in _PLAIN_OPTIONS}
-        if "retry" in changes and not isinstance(changes["retry"], Retry):
-            raise bad_option(f"retry={changes['retry']!r}", "use Retry(max_attempts=3, ...)")
-        if "rollback" in changes and not callable(changes["rollback"]):
-            raise bad_option(f"rollback={changes['rollback']!r}", "pass a function that takes an Undo")
-        if "queue" in given:
-            changes["queue"] = _queue(given["queue"])
-        if "max_attempts" in given:
-            changes["retry"] = _attempts(changes.get("retry", self.retry), given["max_attempts"])
-        if "timeout" in given:
-            timeout = given["timeout"]
-            changes["timeout"] = None if timeout is None else duration("timeout", timeout, MAX_TIMEOUT)
-        if "heartbeat_timeout" in given:
-            changes["heartbeat"] = duration("heartbeat_timeout", given["heartbeat_timeout"], MAX_TIMEOUT)
-        return replace(self, **changes)
-
-
-def bad_option(what: str, fix: str) -> WorkflowCodeError:
-    return WorkflowCodeError("BAD_OPTION", what, fix=fix)
 
 
 def checked_text(what: str, value: object) -> str:
@@ -109,35 +38,6 @@ def checked_text(what: str, value: object) -> str:
         return values.text(what, value)
     except InvalidInput as error:
         raise WorkflowCodeError("BAD_OPTION", error.what, fix=error.fix, why=error.why) from None
-
-
-def _attempts(retry: Retry, count: int) -> Retry:
-    if type(count) is not int:
-        raise bad_option(f"max_attempts={count!r}", "use a whole number, 1 or more")
-    try:
-        return replace(retry, max_attempts=count)
-    except InvalidInput as error:
-        raise bad_option(error.what, error.fix) from None
-
-
-def _queue(name: object) -> str:
-    if not isinstance(name, str) or not is_queue(name):
-        raise bad_option(f"queue={name!r}", QUEUE_RULE)
-    return name
-
-
-def seconds(value: Sec) -> float:
-    return value.total_seconds() if isinstance(value, timedelta) else float(value)
-
-
-def duration(name: str, value: Sec, longest: float) -> float:
-    try:
-        found = seconds(value)
-    except (TypeError, ValueError):
-        raise bad_option(f"{name}={value!r}", "use seconds or a timedelta") from None
-    if not 0 < found <= longest:
-        raise bad_option(f"{name}={found:g}", f"use more than 0 and at most {longest:g} seconds")
-    return found
 
 
 class StepCodec(msgspec.Struct, frozen=True):
@@ -211,6 +111,16 @@ class Step(Generic[P, T_co]):
         if decoders is None:
             return values.decode(args)
         return [decoder.decode(raw) for decoder, raw in zip(decoders, _raws.decode(args), strict=False)]
+
+    def call_remote(self, arguments: Raw) -> Any:
+        """In another process, with arguments as they were recorded."""
+        fn: Callable[..., Any] = self.fn
+        given = self.arguments(arguments)
+        return fn(**given) if isinstance(given, dict) else fn(*given)
+
+    def remote_output(self, result: Any) -> Any:
+        check_result(self.name, self.returns, result, values.encode(result))
+        return result
 
     def keywords(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """JSON values by name, as the types of the parameters."""
@@ -354,6 +264,8 @@ def step(fn: Callable[P, T] | None = None, *, name: str | None = None, **options
             must_be_found(made, made.name, f"go to the queue `{checked.queue}`", "a worker")
         if checked.isolate:
             must_be_found(made, made.name, "have isolate=True", "a process of its own")
+        if checked.on is not None:
+            must_be_found(made, made.name, f"run on {checked.on}", "the cluster")
         return made
 
     return mark if fn is None else mark(fn)

@@ -57,6 +57,22 @@ MAX_SEEN = 10_000
 
 
 class History:
+    # What most runs never change is no attribute of theirs: see `Replay`
+    arrivals = 0
+    ended_at: Millis | None = None
+    """When it last failed."""
+    recoveries = 0
+    rolled_back = False
+    rollback_error: ErrorInfo | None = None
+    era = 0
+    """How often it has continued as new."""
+    begun_seq = 1
+    """The number of the event with which the function began: its start, or that it continued as new."""
+    trimmed = False
+    """A loop has dropped iterations: its run may go on for years."""
+    forked_seq = 0
+    """The number of the event that made it a copy of another run's."""
+
     def __init__(self, run_id: RunId) -> None:
         self.run_id = run_id
         self.seq = 0
@@ -69,7 +85,6 @@ class History:
         self.queue: Messages = {}
         self.seen: dict[str, None] = {}
         """Ids of messages that came, oldest first: the last of them. The inbox knows them all."""
-        self.arrivals = 0
         self.orders = 0
         self.generation = 0
         self.blocked: RunBlocked | None = None
@@ -77,15 +92,6 @@ class History:
         self.ended: RunStatus | None = None
         self.end_seq = 0
         """The number of the event that began its end: the end itself, or the undoing before it."""
-        self.ended_at: Millis | None = None
-        """When it last failed."""
-        self.recoveries = 0
-        self.rolled_back = False
-        self.rollback_error: ErrorInfo | None = None
-        self.era = 0
-        """How often it has continued as new."""
-        self.begun_seq = 1
-        """The number of the event with which the function began: its start, or that it continued as new."""
         self.created_at = Millis(0)
         self.updates: dict[str, int] = {}
         """How many were accepted, by name."""
@@ -93,10 +99,6 @@ class History:
         """How many values each scope has published, by key."""
         self.latest: dict[str, Raw] = {}
         """The last value of each key, whichever scope it came from."""
-        self.trimmed = False
-        """A loop has dropped iterations: its run may go on for years."""
-        self.forked_seq = 0
-        """The number of the event that made it a copy of another run's."""
         self.on_closed: Callable[[OpState], None] | None = None
         """Whoever plays the history is told of each closing as it is recorded."""
         self._iterations: dict[str, dict[int, list[str]]] = {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import socket
@@ -18,69 +17,16 @@ import subprocess
 import sys
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
+from plait.clusters.call import call_of, heard, output_of, read_said
+from plait.clusters.names import ClusterName
 from plait.kernel import values
-from plait.kernel.errors import ErrorInfo
-from plait.kernel.store import LineLevel
 from plait.kernel.task import Attempt, TaskError
 
 from .definition import Step
-from .errors import to_exception
 
 _START = "import sys; sys.path[:] = {path!r}; from plait.dialects.code.isolated import main; main({fd})"
-
-
-class Request(msgspec.Struct, frozen=True):
-    """What the process is to do."""
-
-    ref: str
-    arguments: Raw
-    program: str
-    """The file of the program, for steps that are in it."""
-    run_id: str
-    token: str
-    node: str
-    key: str
-    attempt: int
-    progress: Raw
-    max_payload: int
-
-
-class Said(msgspec.Struct, frozen=True, tag_field="kind", gc=False):
-    """Base of what the process says."""
-
-
-class Beat(Said, frozen=True, tag="beat"):
-    progress: Raw
-
-
-class Line(Said, frozen=True, tag="line"):
-    """Of `step_log`."""
-
-    level: LineLevel
-    text: str
-
-
-class LogRecord(Said, frozen=True, tag="log"):
-    """Of `logging`."""
-
-    logger: str
-    level: int
-    text: str
-
-
-class Done(Said, frozen=True, tag="done"):
-    output: Raw
-
-
-class Failed(Said, frozen=True, tag="failed"):
-    error: ErrorInfo
-    retryable: bool
-
-
-_said = msgspec.json.Decoder(Beat | Line | LogRecord | Done | Failed)
 
 
 async def call_isolated(step: Step[..., Any], arguments: Raw, attempt: Attempt, max_payload: int) -> Any:
@@ -95,11 +41,16 @@ async def call_isolated(step: Step[..., Any], arguments: Raw, attempt: Attempt, 
             raise
     reader, writer = await asyncio.open_connection(sock=ours, limit=4 * max_payload)
     try:
-        writer.write(values.plain(_request(step, arguments, attempt, max_payload)) + b"\n")
+        writer.write(values.plain(call_of(attempt, step.ref, arguments, max_payload)) + b"\n")
         return await _result(step, reader, attempt, process)
     finally:
         writer.close()
         _kill(process)
+
+
+async def call_on_cluster(step: Step[..., Any], on: ClusterName, arguments: Raw, attempt: Attempt) -> Any:
+    """The same in a process of a cluster's."""
+    return values.decode(await attempt.on_cluster(on, step.ref, arguments), step.returns)
 
 
 def _start(fd: int) -> subprocess.Popen[bytes]:
@@ -109,47 +60,14 @@ def _start(fd: int) -> subprocess.Popen[bytes]:
     )
 
 
-def _request(step: Step[..., Any], arguments: Raw, attempt: Attempt, max_payload: int) -> Request:
-    task, program = attempt.task, getattr(sys.modules.get("__main__"), "__file__", None)
-    return Request(
-        step.ref,
-        arguments,
-        os.path.abspath(program) if program and step.ref.startswith("__main__:") else "",
-        attempt.run_id,
-        task.token,
-        task.node,
-        task.key,
-        attempt.number,
-        attempt.progress,
-        max_payload,
-    )
-
-
 async def _result(
     step: Step[..., Any], reader: asyncio.StreamReader, attempt: Attempt, process: subprocess.Popen[bytes]
 ) -> Any:
     while line := await reader.readline():
-        said: Beat | Line | LogRecord | Done | Failed = _said.decode(line)
-        match said:
-            case Beat(progress):
-                attempt.beat(progress)
-            case Line(level, text):
-                attempt.log(attempt, level, text)
-            case LogRecord(logger, level, text):
-                logging.getLogger(logger).log(level, "%s", text)
-            case Done(output):
-                return values.decode(output, step.returns)
-            case Failed() as failed:
-                raise _error(failed)
+        end = heard(read_said(line), attempt)
+        if end is not None:
+            return values.decode(output_of(end), step.returns)
     raise TaskError(f"the process of step `{step.name}` {_end(_kill(process))} without a result", retryable=True)
-
-
-def _error(failed: Failed) -> BaseException:
-    """What the step raised, as the same class where that is loaded here."""
-    error = to_exception(failed.error)
-    if getattr(error, "retryable", True) is not failed.retryable:
-        return TaskError(failed.error.message, retryable=failed.retryable, code=failed.error.code)
-    return error
 
 
 def _kill(process: subprocess.Popen[bytes]) -> int:

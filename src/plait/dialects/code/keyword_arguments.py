@@ -11,7 +11,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, cast
 
-from .definition import StepOptions, bad_option, is_step
+from .definition import is_step
+from .options import StepOptions, bad_option
 
 Arguments = tuple[Any, ...] | dict[str, Any]
 

@@ -408,7 +408,7 @@ class CodeMachine(Replayer):
         look: Callable[[Replay], None] | None = None,
     ) -> Replay:
         """Plays the function without effects, and lets `look` see what it came to. It can't be played after that."""
-        self._now = now
+        self._now, self._decision = now, Decision()
         replay = Replay(definition, self.history, self._around, self._record_as_code, _ignore, spares=spares)
         replay.loop.quiet = True
         try:

@@ -13,8 +13,8 @@ from plait.kernel.task import Attempt, Task, TaskError
 from plait.kernel.task_inputs import STEP, PythonInput
 
 from .definition import Step
-from .isolation import call_isolated
-from .steps import check_result
+from .isolation import call_isolated, call_on_cluster
+from .result_check import check_result
 
 AnyStep = Step[..., Any]
 
@@ -42,6 +42,8 @@ class StepExecutor:
         step = self._find(wanted.handler)
         if step.given.get("isolate"):
             return await call_isolated(step, wanted.arguments, attempt, values.MAX_BYTES)
+        if (on := step.given.get("on")) is not None:
+            return await call_on_cluster(step, on, wanted.arguments, attempt)
         try:
             arguments = step.arguments(wanted.arguments)
         except (msgspec.DecodeError, TypeError, ValueError) as error:

@@ -27,7 +27,7 @@ from .agents import AgentOp
 from .answering import Answering, begin_update
 from .async_generators import watch
 from .coverage import Spares, is_covered
-from .definition import Workflow, bad_option
+from .definition import Workflow
 from .deterministic_loop import TurnLoop, TurnTask
 from .divergence import diverged, end_of, spinning
 from .errors import WorkflowCodeError
@@ -37,6 +37,7 @@ from .host import MAX_CALLBACKS, Settling, Surroundings
 from .location import child_id, token_of
 from .op import Op, revoking
 from .op_state import OpState
+from .options import bad_option
 from .scope import Scope, current
 from .steps import StepOp
 from .versions import RemovedOp, VersionOp
@@ -90,7 +91,7 @@ class Replay:
         self.waiting: dict[str, Op[Any]] = {}
         self.unsettled: list[Settling] = []
         self.main: TurnTask | None = None
-        self._due: deque[OpState] = deque(history.closings() if history.ops else ())
+        self._due: deque[OpState] = deque(history.closings()) if history.ops else deque()
         self._overdue: list[OpState] = []  # next to always empty, and cheaper to make than a deque
         self._held: list[Op[Any]] = []
         self._dropped: list[OpState] = []

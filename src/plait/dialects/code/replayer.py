@@ -42,11 +42,13 @@ _STARTS = (Task, SetTimer, RequestApproval, StartChild)
 
 
 class Replayer:
+    _decision: Decision
+    """The one that is being made."""
+
     def __init__(self, around: Surroundings) -> None:
         self.history = History(around.info.run_id)
         self._around = around
         self._replay: Replay | None = None
-        self._decision = Decision()
         self._now = NEVER
         self._started = False
         self._unloaded = False
@@ -172,6 +174,8 @@ class Replayer:
             if self._replay.answering is not None:
                 self._replay.answering.settle_all(self._replay)
         leaving = {self._token(op.at): op for op in self.history.open_ops() if not op.keep}
+        if not leaving:
+            return
         kept: list[Effect] = []
         unborn: set[TaskToken] = set()
         for effect in self._decision.effects:

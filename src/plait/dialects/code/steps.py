@@ -17,15 +17,17 @@ from plait.kernel.task import CALL, Attempt, Task, current_attempt
 from plait.kernel.task_inputs import STEP, PythonInput
 from plait.kernel.values import ABSENT, NULL
 
-from .definition import Options, Step, bad_option, is_async, is_step, must_be_found
+from .definition import Step, is_async, is_step, must_be_found
 from .errors import WorkflowCodeError
 from .events import OpOpened
 from .hints import return_type
-from .isolation import call_isolated
+from .isolation import call_isolated, call_on_cluster
 from .keyword_arguments import Arguments
 from .location import check_name
 from .op import Op
 from .op_state import INLINE, OpState, Undoable
+from .options import Options, StepOptions, bad_option
+from .result_check import check_result
 from .scope import Scope
 
 T = TypeVar("T")
@@ -87,16 +89,6 @@ _PLAIN = (str, int, bool, float)
 """Types whose values are surely read back as they were."""
 
 
-def check_result(name: str, returns: Any, output: object, raw: Raw) -> None:
-    if returns is Any or (returns is None and output is None):
-        return
-    try:
-        values.decode(raw, returns)
-    except (msgspec.DecodeError, TypeError, ValueError) as error:
-        text = f"the result of step `{name}` does not fit what its function says it returns"
-        raise TypeError(f"{text}, {getattr(returns, '__name__', returns)}: {error}") from None
-
-
 class StepOp(Op[T]):
     kind = "step"
     __slots__ = ("_args", "_fn", "_named", "_options", "_raw", "returns", "threaded")
@@ -119,14 +111,19 @@ class StepOp(Op[T]):
         if options.queue is not None:
             must_be_found(fn, name, f"go to the queue `{options.queue}`", "a worker")
         if options.isolate:
-            _must_be_isolable(fn, named, name, options)
+            must_be_found(fn, name, "have isolate=True", "a process of its own")
+        if options.on is not None:
+            must_be_found(fn, name, f"run on {options.on}", "the cluster")
+        if options.queue is not None:
+            _must_be_marked(named, name, options)
         _init(self, scope, name, 3)
         self._fn = fn
         self._named = named  # the same, if it is a @step
         self._args = args
         self._options = options
         self._raw = ABSENT
-        self.threaded = not is_async(fn) if named is None else named.threaded and not options.isolate
+        elsewhere = options.isolate or options.on is not None
+        self.threaded = not is_async(fn) if named is None else named.threaded and not elsewhere
         if returns is Any:
             returns = return_type(fn) if named is None else (named.known_codec or named.codec()).returns
         self.returns = returns
@@ -179,6 +176,8 @@ class StepOp(Op[T]):
             return self._fn(*self._args)
         if self._options.isolate:
             return call_isolated(named, self._raw, _attempt("an isolated step"), self.scope.replay.around.max_payload)
+        if self._options.on is not None:
+            return call_on_cluster(named, self._options.on, self._raw, _attempt("a step on a cluster"))
         try:
             arguments = named.arguments(self._raw)
         except (msgspec.DecodeError, TypeError, ValueError) as error:
@@ -207,11 +206,15 @@ class StepOp(Op[T]):
         )
 
 
-def _must_be_isolable(fn: Callable[..., Any], named: Step[..., Any] | None, name: str, options: Options) -> None:
-    must_be_found(fn, name, "have isolate=True", "a process of its own")
-    if options.queue is not None and not (named is not None and named.given.get("isolate")):
+def _must_be_marked(named: Step[..., Any] | None, name: str, options: Options) -> None:
+    """The worker that takes it from the queue sees the step, and not the call."""
+    given: StepOptions = {} if named is None else named.given
+    if options.isolate and not given.get("isolate"):
         what = f"step `{name}` is isolated by its call, and goes to the queue `{options.queue}`"
         raise bad_option(what, "mark the step itself: @step(isolate=True), for the worker to see")
+    if options.on is not None and given.get("on") != options.on:
+        what = f"step `{name}` runs on {options.on} by its call, and goes to the queue `{options.queue}`"
+        raise bad_option(what, f'mark the step itself: @step(on="{options.on}"), for the worker to see')
 
 
 def handler_ref(handler: Callable[..., Any]) -> str:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
+from plait.agents.models import Models
 from plait.dialects.goals.catalogs.catalogs import Catalogs
 from plait.dialects.goals.catalogs.checkups import Checker, Probe
 from plait.dialects.goals.catalogs.health import Alive, Health
@@ -48,6 +49,7 @@ class GoalsBundle(GoalsDialect):
         languages: Languages,
         probe: Probe,
         executors: Sequence[Executor],
+        models: Models | None = None,
     ) -> None:
         """`executors` do the work of steps, for the memo to ask; `functions` are those that they call."""
         self._subscriptions = subscriptions
@@ -60,7 +62,7 @@ class GoalsBundle(GoalsDialect):
         self.health = Health(self.catalogs, records, clock, checker, node=socket.gethostname(), alive=alive)
         self._reader: asyncio.Task[None] | None = None
         self.catalog = StepCatalog(self.catalogs, self.health, languages, self.handlers)
-        super().__init__(self.catalogs, self.handlers, self._unhealthy_step, languages)
+        super().__init__(self.catalogs, self.handlers, self._unhealthy_step, languages, models)
 
     def declare(self, definition: object) -> bool:
         if not is_step(definition):

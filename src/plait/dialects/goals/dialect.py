@@ -8,6 +8,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw
 
+from plait.agents.models import Models
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved
 from plait.kernel.definitions import Description, Numbering
@@ -22,7 +23,7 @@ from .definition import Goals
 from .errors import BadRequest, GoalsError
 from .plan_cache import PlanCache
 from .planning.gates import Judge
-from .planning.request import check_start, label_of, read_goals, read_request
+from .planning.request import check_prices, check_start, label_of, read_goals, read_request
 from .running.decision_builder import Handlers, RunContext
 from .running.edits import fork
 from .running.events import GoalsEvent
@@ -49,8 +50,10 @@ class GoalsDialect:
         handlers: Handlers,
         unhealthy: Unhealthy = lambda namespace, step_id: "",
         judge: Judge | None = None,
+        models: Models | None = None,
     ) -> None:
         """`judge` runs the scripts of gates; without one, none is decided before its run."""
+        self._models = models or Models()
         self._catalogs = catalogs
         self._handlers = handlers
         self._unhealthy = unhealthy
@@ -80,6 +83,7 @@ class GoalsDialect:
         request = read_request(wanted.goals, input)
         plan = await self._plans.plan(request, namespace, wanted.more)
         check_start(plan)
+        check_prices(plan, self._models)
         more = values.encode(wanted.more) if wanted.more else b""
         return Resolved(
             label_of(request.goals),

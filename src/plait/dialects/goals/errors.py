@@ -8,6 +8,7 @@
     ├── NoGoals, BadRequest  what to reach, or what is given, can't be read
     ├── InputsMissing        the plan has gaps
     ├── ChildInputsMissing   a flow step can't feed its child
+    ├── Unpriced             a budget in USD for a model whose price is not known
     ├── StepExists           409
     ├── RunExists            409
     ├── StepNotFound         404
@@ -128,6 +129,11 @@ class ChildInputsMissing(GoalsError):
         fix = "add it as an input" if len(names) == 1 else "add them as inputs"
         super().__init__("child_inputs_missing", f"flow step '{step_id}': child needs {needs}", fix)
         self.names = tuple(names)
+
+
+class Unpriced(GoalsError):
+    def __init__(self, step_id: str, what: str, fix: str) -> None:
+        super().__init__("unpriced_model", f"step '{step_id}' {what}", fix)
 
 
 class RunExists(GoalsError):

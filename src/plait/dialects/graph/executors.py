@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
 import msgspec
+from msgspec import Raw
 
+from plait.kernel import values
 from plait.kernel.task import Attempt, Task, TaskError
-from plait.kernel.task_inputs import ROUTE, PythonInput
+from plait.kernel.task_inputs import PythonInput
 
-from .handlers import Handler, Handlers, NodeContext, Route
+from .handlers import Handler, Handlers, NodeCall, NodeContext
 from .running.tasks import CALL_HANDLER, HandlerInput
 
 _decode = msgspec.json.Decoder().decode
@@ -36,16 +38,18 @@ class HandlerExecutor:
         if handler is None:  # another process may have it, or this one later
             raise TaskError(f"no handler `{wanted.handler}`", retryable=True)
         call = _call(handler, wanted, task, attempt)
-        result = await attempt.in_thread(call) if handler.threaded else call()
+        if handler.cluster is not None:
+            return values.decode(await attempt.on_cluster(*handler.cluster, Raw(values.plain(call))))
+        result = await attempt.in_thread(partial(handler.call, call)) if handler.threaded else handler.call(call)
         if hasattr(result, "__await__"):
             result = await result
-        return {ROUTE: result} if isinstance(result, Route) else result
+        return handler.output(result)
 
 
-def _call(handler: Handler[..., Any], wanted: HandlerInput, task: Task, attempt: Attempt) -> Callable[[], Any]:
+def _call(handler: Handler[..., Any], wanted: HandlerInput, task: Task, attempt: Attempt) -> NodeCall:
     payload = _decode(wanted.payload)
     if not handler.takes_context:
-        return partial(handler.fn, payload)
+        return NodeCall(payload, None)
     context = NodeContext(
         config=_decode(wanted.config),
         context={node: _decode(output) for node, output in wanted.context.items()},
@@ -55,4 +59,4 @@ def _call(handler: Handler[..., Any], wanted: HandlerInput, task: Task, attempt:
         attempt=attempt.number,
         idempotency_key=task.key,
     )
-    return partial(handler.fn, payload, context)
+    return NodeCall(payload, context)

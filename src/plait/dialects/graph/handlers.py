@@ -8,8 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
+from msgspec import Raw
 
+from plait.clusters.names import ClusterName, check_function
+from plait.kernel import values
 from plait.kernel.errors import InvalidInput
+from plait.kernel.task_inputs import ROUTE
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -29,6 +33,13 @@ class NodeContext(msgspec.Struct, frozen=True, kw_only=True):
     """Equal on all attempts."""
 
 
+class NodeCall(msgspec.Struct, frozen=True):
+    """A call of a handler, on its way to another process."""
+
+    payload: Any
+    context: NodeContext | None
+
+
 class Route(msgspec.Struct, frozen=True):
     """Returned by a handler that chooses where to go on, from the `available_next_nodes` of its node."""
 
@@ -40,32 +51,49 @@ class Route(msgspec.Struct, frozen=True):
 class Handler(Generic[P, R]):
     """A function that nodes name; call it as the function that it is."""
 
-    def __init__(self, name: str, fn: Callable[P, R]) -> None:
+    def __init__(self, name: str, fn: Callable[P, R], on: ClusterName | None = None) -> None:
         self.name = name
         self.fn = fn
         self.takes_context = _takes_two(fn)
         self.threaded = not _is_async(fn)
         """A plain function, which may block."""
+        self.cluster = None if on is None else (on, check_function(on, f"{fn.__module__}:{fn.__qualname__}"))
+        """Where it runs, and what it is called there."""
         functools.update_wrapper(self, fn)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.fn(*args, **kwargs)
 
+    def call(self, call: NodeCall) -> Any:
+        fn: Callable[..., Any] = self.fn
+        return fn(call.payload, call.context) if self.takes_context else fn(call.payload)
+
+    def output(self, result: Any) -> Any:
+        """What it returned, for JSON."""
+        return {ROUTE: result} if isinstance(result, Route) else result
+
+    def call_remote(self, arguments: Raw) -> Any:
+        """In another process."""
+        return self.call(values.decode(arguments, NodeCall))
+
+    def remote_output(self, result: Any) -> Any:
+        return self.output(result)
+
 
 @overload
 def handler(name: Callable[P, R]) -> Handler[P, R]: ...
 @overload
-def handler(name: str | None = None) -> Callable[[Callable[P, R]], Handler[P, R]]: ...
-def handler(name: Any = None) -> Any:
+def handler(name: str | None = None, *, on: ClusterName | None = None) -> Callable[[Callable[P, R]], Handler[P, R]]: ...
+def handler(name: Any = None, *, on: ClusterName | None = None) -> Any:
     """A function `fn(payload)` or `fn(payload, ctx)`, sync or async, that nodes name as their handler.
 
-    Without a name it has that of the function.
+    Without a name it has that of the function. `on` is a cluster that runs it.
     """
     if callable(name):
         return Handler(_name_of(name), name)
 
     def named(fn: Callable[..., Any]) -> Handler[..., Any]:
-        return Handler(name or _name_of(fn), fn)
+        return Handler(name or _name_of(fn), fn, on)
 
     return named
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from plait.agents.agent_step import UNPRICED_FIX
 from plait.agents.models import Models
 from plait.definitions.flaws import InvalidDefinition, Note
 from plait.definitions.nearest import did_you_mean
@@ -52,13 +53,13 @@ def _prices(topology: Topology, models: Models) -> Iterator[Note]:
     limits = topology.ir.limits
     for plan in topology.nodes.values():
         settings = plan.ir.agent_config
-        if plan.work != "agent" or settings is None or models.has_price(settings.model):
+        if plan.work != "agent" or settings is None or not models.lacks_price(settings.model):
             continue
         own = settings.budget is not None and settings.budget.max_cost_usd is not None
         if own or limits.max_cost_usd is not None:
             what = f"node `{plan.id}` has a budget in USD, but the price of model `{settings.model}` is not known"
             at = f"/nodes/{plan.id}/agent_config/budget/max_cost_usd" if own else "/limits/max_cost_usd"
-            yield Note(at, what, "give its price to the engine, or limit tokens", "graph.unpriced_model")
+            yield Note(at, what, UNPRICED_FIX, "graph.unpriced_model")
 
 
 def _models(nodes: list[NodePlan], models: Models) -> Iterator[Note]:

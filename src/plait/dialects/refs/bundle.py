@@ -9,6 +9,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw
 
+from plait.agents.models import Models
 from plait.definitions.data_bundle import DataBundle
 from plait.kernel import values
 from plait.kernel.bundle import ForkPlan, Resolved, Retell, RunDraft
@@ -22,7 +23,7 @@ from .definition.compile import Compiled
 from .definition.plan import Plan as RefsPlan
 from .definition.plan_view import shown
 from .names import NAME
-from .offers import Offers, not_offered
+from .offers import Offers, check_prices, not_offered
 from .preparation import FindVersion, HasLanguages, Preparation, Prepared
 from .recording.drafting import make_draft
 from .recording.options import read_options
@@ -56,6 +57,7 @@ class RefsBundle(DataBundle[RefsMachine]):
         offers: Offers | None = None,
         executors: Sequence[Executor] = (),
         limits: Limits | None = None,
+        models: Models | None = None,
     ) -> None:
         """`find` knows the saved versions of definitions, `scripts` checks code, `offers` has what steps may call.
         Without them there is nothing of that."""
@@ -64,6 +66,7 @@ class RefsBundle(DataBundle[RefsMachine]):
         self._preparation = Preparation(self.plans, find, scripts)
         self._limits = limits or Limits()
         self._offers = offers
+        self._models = models or Models()
         self._working = False
         """Only who does the work knows what there is to call."""
         self._declared: dict[str, Refs] = {}
@@ -102,6 +105,7 @@ class RefsBundle(DataBundle[RefsMachine]):
         found = cast("Refs", definition)
         prepared = await self._preparation.prepare(found.definition, namespace, starting=True)
         plan = prepared.compiled.plan
+        check_prices(plan, self._models)
         raw = values.encode({} if input is None else input, max_bytes=self._limits.max_payload)
         check_input(plan, raw)
         return Resolved(

@@ -1,5 +1,5 @@
-"""What steps name, and this process can't offer them: tools of MCP servers, and functions. Never more than a warning:
-another process may do the work, or a server that is not there yet."""
+"""What steps name, and this process can't offer them. Tools of MCP servers and functions: never more than a warning,
+another process may do the work, or a server that is not there yet. Prices of models: a refusal."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final, Protocol
 
-from plait.definitions.flaws import Note
+from plait.agents.agent_step import UNPRICED_FIX
+from plait.agents.models import Models
+from plait.definitions.flaws import InvalidDefinition, Note
 from plait.kernel.errors import PlaitError
 from plait.kernel.task import TaskError
 
 from .definition.action import Action
+from .definition.compile import INVALID
 from .definition.plan import Plan
 from .running.children import CREATE_TOOLS
 
@@ -51,6 +54,17 @@ async def not_offered(plan: Plan, offers: Offers) -> list[Note]:
         if why := reasons.get(action.name):
             found.append(Note(f"{pointer}/toolName", f'Step "{step}": {why[0].rstrip(".")}', "", why[1]))
     return found
+
+
+def check_prices(plan: Plan, models: Models) -> None:
+    """Refuses agents whose budget in USD could not be held."""
+    notes = [
+        Note(f"{pointer}/agent/max_cost_usd", f'Step "{step}" {what}', UNPRICED_FIX, "unpriced_model")
+        for pointer, step, action in _actions(plan)
+        if action.agent is not None and (what := action.agent.unpriced(models))
+    ]
+    if notes:
+        raise InvalidDefinition(INVALID, notes)
 
 
 def _actions(plan: Plan) -> Iterable[tuple[str, str, Action]]:

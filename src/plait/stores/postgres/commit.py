@@ -17,16 +17,25 @@ import asyncpg
 from plait.kernel.ids import RunId
 from plait.kernel.queued import Claim
 from plait.kernel.store import Verdict, Write
+from plait.stores.record_versions import RecordChanged
 
 from .common import Numbers, Proof, Session, write_common
 from .database import SQL, Connection
 from .rare import is_rare, write_rare
 from .removals import NotRemovable
+from .run_queues import NotWaiting
 from .task_queues import ClaimLost, has_results, write_reports
 
-_REFUSED = (asyncpg.UniqueViolationError, asyncpg.NotNullViolationError, ClaimLost, NotRemovable)
-"""What one of the writes may meet: its place is taken, there is no such run, its claim does not hold, or it removes a
-run that is needed."""
+_REFUSED = (
+    asyncpg.UniqueViolationError,
+    asyncpg.NotNullViolationError,
+    ClaimLost,
+    NotRemovable,
+    NotWaiting,
+    RecordChanged,
+)
+"""What one of the writes may meet: its place is taken, there is no such run, its claim does not hold, it removes a run
+that is needed, it replaces the start of one that waits no more, or a record has changed."""
 
 
 async def commit(session: Session, writes: Sequence[Write]) -> list[Verdict]:

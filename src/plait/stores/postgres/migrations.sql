@@ -402,3 +402,53 @@ create index shards_pool on plait.shards (pool, shard);
 
 -- The code that an engine has; null until it has said so.
 alter table plait.engines add column code text[];
+
+-- v13: limits of queues, and runs that wait on them
+
+-- A name `*` has the limits of all queues of a namespace together. Who admits or claims under limits locks the row.
+create table plait.queues (
+    namespace text collate "C" not null,
+    name      text collate "C" not null,
+    settings  text not null,
+    primary key (namespace, name)
+);
+
+-- A run waits here until `admitted_at`, and holds a slot from then on for as long as it runs. `due` is null once a run
+-- that was delayed may start.
+create table plait.queued_runs (
+    id          bigserial primary key,
+    run_id      text collate "C" not null,
+    namespace   text collate "C" not null,
+    queue       text collate "C" not null,
+    partition   text collate "C" not null,
+    priority    integer not null,
+    dedup_id    text collate "C",
+    debounced   boolean not null,
+    due         bigint,
+    deadline    bigint,
+    enqueued_at bigint not null,
+    admitted_at bigint
+);
+create unique index queued_runs_run on plait.queued_runs (run_id);
+create unique index queued_runs_dedup on plait.queued_runs (namespace, queue, dedup_id) where dedup_id is not null;
+create index queued_runs_waiting on plait.queued_runs (namespace, queue, priority, id, partition)
+where admitted_at is null and due is null;
+create index queued_runs_due on plait.queued_runs (namespace, queue, due) where admitted_at is null and due is not null;
+create index queued_runs_deadline on plait.queued_runs (namespace, queue, deadline)
+where admitted_at is null and deadline is not null;
+create index queued_runs_held on plait.queued_runs (namespace, queue, admitted_at) where admitted_at is not null;
+
+-- What began lately, where a rate limits that.
+create table plait.queue_starts (
+    namespace text collate "C" not null,
+    queue     text collate "C" not null,
+    kind      text collate "C" not null,
+    partition text collate "C" not null,
+    at        bigint not null
+);
+create index queue_starts_at on plait.queue_starts (namespace, queue, kind, at);
+
+-- `limited`: claimed while its queue had limits, so that it counts.
+alter table plait.queued_tasks add column partition text collate "C" not null default '';
+alter table plait.queued_tasks add column limited boolean not null default false;
+create index queued_tasks_limited on plait.queued_tasks (namespace, queue) where limited;

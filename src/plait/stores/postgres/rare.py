@@ -10,8 +10,9 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from plait.kernel.approval import Approval, ApprovalChange
-from plait.kernel.ids import RunId
-from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, RecordChange, RunRow, TimerRow, Write
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.store import COMPACTED, DeadLetter, InboxRow, NewChild, Record, RecordChange, RunRow, TimerRow, Write
+from plait.stores.record_versions import RecordChanged
 from plait.stores.rows import (
     Row,
     approval_change_columns,
@@ -29,6 +30,7 @@ from .fleet import write_moves
 from .removals import write_references, write_removals
 from .run_lists import SQL as LISTS
 from .run_numbers import PostgresRunNumbers
+from .run_queues import send_behind, write_places
 from .run_texts import SQL as TEXTS
 from .run_texts import has_text
 from .task_queues import write_queues
@@ -52,6 +54,9 @@ def is_rare(write: Write) -> bool:
         or write.queued
         or write.dequeued
         or write.finished is not None
+        or write.place is not None
+        or write.leaves_queue
+        or write.debounce is not None
         or sends_late(write)
         or times_late(write)
     )
@@ -59,7 +64,11 @@ def is_rare(write: Write) -> bool:
 
 def sends_late(write: Write) -> bool:
     """Whether what it sends must wait for its children, or depends on how other runs are doing."""
-    return bool(write.inbox) and (bool(write.children) or any(row.fallback is not None for row in write.inbox))
+    return bool(write.inbox) and (bool(write.children) or any(map(_depends, write.inbox)))
+
+
+def _depends(row: InboxRow) -> bool:
+    return row.behind or row.fallback is not None
 
 
 def times_late(write: Write) -> bool:
@@ -99,6 +108,7 @@ async def write_rare(connection: Connection, numbers: PostgresRunNumbers, origin
     await _change_records(connection, [change for write in writes for change in write.records])
     await write_queues(connection, writes)
     await write_moves(connection, origin, writes)
+    await write_places(connection, writes)
     await write_removals(connection, numbers, writes)
 
 
@@ -115,11 +125,19 @@ async def _write_approvals(connection: Connection, writes: Sequence[Write]) -> N
 
 async def _change_records(connection: Connection, changes: Sequence[RecordChange]) -> None:
     """Removed first, so that one commit can put another in a record's place."""
+    await _hold_expected(connection, [(c.record, c.expected) for c in changes if c.expected is not None])
     removed = {(c.record.kind, c.record.namespace, c.record.id) for c in changes if c.how == "remove"}
     await _run(connection, "remove_records", removed)
     await _run(connection, "insert_records", (record_columns(c.record) for c in changes if c.how == "new"))
     latest = {(c.record.kind, c.record.namespace, c.record.id): c.record for c in changes if c.how == "put"}
     await _run(connection, "put_records", (record_columns(record) for record in latest.values()))
+
+
+async def _hold_expected(connection: Connection, wanted: Sequence[tuple[Record, Millis]]) -> None:
+    if wanted:
+        asked = [(record.kind, record.namespace, record.id, at) for record, at in wanted]
+        if len(await connection.fetch(SQL["hold_records"], *columns(asked))) < len(asked):
+            raise RecordChanged
 
 
 async def _insert_children(connection: Connection, children: Sequence[NewChild]) -> list[InboxRow]:
@@ -161,7 +179,10 @@ async def _send(connection: Connection, rows: Sequence[InboxRow]) -> None:
         lost = [row.fallback for row in rows if row.fallback is not None and row.run_id not in running]
         await _insert_dead_letters(connection, lost)
         rows = [row for row in rows if row.fallback is None or row.run_id in running]
-    await _run(connection, "insert_inbox", map(inbox_columns, rows))
+    if any(map(_depends, rows)):
+        await send_behind(connection, rows)
+    else:
+        await _run(connection, "insert_inbox", map(inbox_columns, rows))
 
 
 async def _insert_dead_letters(connection: Connection, letters: Iterable[DeadLetter]) -> None:

@@ -26,6 +26,7 @@ _BY_ID = (
     "remove_inbox",
     "remove_timers",
     "remove_tasks",
+    "remove_queued",
     "remove_approvals",
     "remove_dead_letters",
     "remove_lines",

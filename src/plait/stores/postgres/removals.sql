@@ -40,6 +40,9 @@ delete from plait.timers where run_id = any ($1::text[]);
 -- remove_tasks: those that a worker was at when they ended
 delete from plait.queued_tasks where run_id = any ($1::text[]);
 
+-- remove_queued: the slots that they had
+delete from plait.queued_runs where run_id = any ($1::text[]);
+
 -- remove_approvals: decided or withdrawn
 delete from plait.approvals where run_id = any ($1::text[]);
 

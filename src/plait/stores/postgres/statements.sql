@@ -207,6 +207,13 @@ order by place;
 insert into plait.records (kind, namespace, id, at, body)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[]);
 
+-- hold_records: those that are still the version that a change expects; in one order, so that two writers never wait for
+-- each other
+select r.kind, r.namespace, r.id from plait.records r
+join unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as u (kind, namespace, id, at)
+  on r.kind = u.kind and r.namespace = u.namespace and r.id = u.id and r.at = u.at
+order by r.kind, r.id, r.namespace for update of r;
+
 -- put_records: documents, whether they are there or not
 insert into plait.records (kind, namespace, id, at, body)
 select * from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[])

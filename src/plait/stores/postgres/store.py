@@ -51,6 +51,7 @@ from .listener import Listener, shard_notice
 from .removals import PostgresRemovals
 from .run_lists import list_runs, namespaces
 from .run_numbers import PostgresRunNumbers
+from .run_queues import PostgresRunQueues
 from .run_texts import TextIndex, fill_run_texts, index_due
 from .task_queues import PostgresTaskQueues
 
@@ -102,6 +103,7 @@ class PostgresStore:
         self.removals = PostgresRemovals(lambda: self._use(self._lists))
         self.fleet = PostgresFleet(lambda: self._use(self._readers), self._claim, self._heard, self._origin)
         self.queues = PostgresTaskQueues(lambda: self._use(self._readers), self._origin)
+        self.run_queues = PostgresRunQueues(lambda: self._use(self._readers), self._origin)
 
     async def open(self) -> None:
         writer = Link(self.address, _WRITING)

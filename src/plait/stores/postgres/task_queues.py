@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from msgspec import Raw
 
+from plait.kernel.admission import EVERY_QUEUE
 from plait.kernel.ids import Millis, RunId, Shard, TaskToken
-from plait.kernel.queued import TIMEOUT_GRACE, Claim, ClaimRequest, Expired, HeldTask, SeenWorker
+from plait.kernel.queued import TIMEOUT_GRACE, Claim, ClaimRequest, Expired, HeldTask, QueueLength, SeenWorker
 from plait.kernel.store import Write
 from plait.stores import statements
+from plait.stores.queue_rows import limits_of
 from plait.stores.rows import inbox_columns, text
 from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, queued_columns
 
 from .database import Connection
+from .run_queues import SQL as QUEUES
+from .run_queues import choose, gate_of, note_starts
 
 SQL = statements.load("plait.stores.postgres", "task_queues.sql")
+
+
+_KNOWN_FOR = 0.5
+"""Seconds for which the list of queues with limits is not read again."""
 
 
 class ClaimLost(Exception):
@@ -28,6 +37,7 @@ class PostgresTaskQueues:
     def __init__(self, use: Callable[[], AbstractAsyncContextManager[Connection]], origin: str) -> None:
         self._use = use
         self._origin = origin
+        self._limits = LimitedQueues()
 
     async def claim(self, request: ClaimRequest) -> list[HeldTask]:
         async with self._use() as connection:
@@ -43,10 +53,22 @@ class PostgresTaskQueues:
                 request.lease,
                 TIMEOUT_GRACE,
             )
-        return [held_task(tuple(row)) for row in sorted(found, key=lambda row: (row["priority"], row["id"]))]
+            held = _in_order(found)
+            for queue in await self._limits.among(connection, request.namespace, request.queues):
+                if len(held) < request.limit:
+                    async with connection.transaction():
+                        held += await _claim_under_limits(connection, request, queue, request.limit - len(held))
+        return held
+
+    async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
+        async with self._use() as connection:
+            return bool(await self._limits.among(connection, namespace, queues))
 
     async def unclaimed(self) -> list[tuple[str, str]]:
         return [(row["namespace"], row["queue"]) for row in await self._fetch("unclaimed")]
+
+    async def lengths(self) -> list[QueueLength]:
+        return [QueueLength(*row) for row in await self._fetch("lengths")]
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)
@@ -76,6 +98,48 @@ class PostgresTaskQueues:
     async def _value(self, name: str, *args: object) -> Any:
         async with self._use() as connection:
             return await connection.fetchval(SQL[name], *args)
+
+
+# -- under limits ------------------------------------------------------------------------------------------------------
+
+
+class LimitedQueues:
+    """Which queues have limits, as of a moment ago. The common way to claim passes them over by itself, so what is not
+    known yet only waits a moment longer."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, str]] = set()
+        self._until = 0.0
+
+    async def among(self, connection: Connection, namespace: str, queues: Sequence[str]) -> list[str]:
+        if time.monotonic() >= self._until:
+            self._known = {(row[0], row[1]) for row in await connection.fetch(QUEUES["limited"])}
+            self._until = time.monotonic() + _KNOWN_FOR
+        if not self._known:
+            return []
+        every = (namespace, EVERY_QUEUE) in self._known
+        return [queue for queue in queues if every or (namespace, queue) in self._known]
+
+
+async def _claim_under_limits(connection: Connection, request: ClaimRequest, queue: str, limit: int) -> list[HeldTask]:
+    namespace = request.namespace
+    asked = (namespace, queue, _listed(request.kinds), _listed(request.handlers))
+    if not await connection.fetch(SQL["free_under_limits"], *asked, [], 1):
+        return []  # nobody's admission waits for a worker that is idle
+    limits = limits_of(map(tuple, await connection.fetch(QUEUES["lock_limits"], namespace, queue)))
+    now: Millis = await connection.fetchval(QUEUES["now"])
+    gate = await gate_of(connection, namespace, limits, "task", now, request.worker)
+    chosen = await choose(connection, gate, SQL["free_under_limits"], asked, limit)
+    if not chosen:
+        return []
+    terms = (request.claim, request.worker, request.lease, TIMEOUT_GRACE)
+    found = await connection.fetch(SQL["claim_under_limits"], [id for id, _ in chosen], *terms)
+    await note_starts(connection, namespace, limits, "task", [row["partition"] for row in found], now)
+    return _in_order(found)
+
+
+def _in_order(found: list[Any]) -> list[HeldTask]:
+    return [held_task(tuple(row)) for row in sorted(found, key=lambda row: (row["priority"], row["id"]))]
 
 
 # -- in a commit -------------------------------------------------------------------------------------------------------

@@ -1,16 +1,18 @@
 -- enqueue: tasks for workers; a new attempt takes the place of the one before, unclaimed and at the end of the queue
 insert into plait.queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label,
-                                node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority)
+                                node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority,
+                                partition)
 select * from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[], $6::integer[], $7::text[],
                      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[],
-                     $15::bigint[], $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::integer[])
+                     $15::bigint[], $16::bigint[], $17::text[], $18::text[], $19::bigint[], $20::integer[],
+                     $21::text[])
 on conflict (run_id, token) do update
 set id = excluded.id, opening = excluded.opening, attempt = excluded.attempt, queue = excluded.queue,
     kind = excluded.kind, handler = excluded.handler, label = excluded.label, node = excluded.node, key = excluded.key,
     input = excluded.input, blobs = excluded.blobs, timeout = excluded.timeout, heartbeat = excluded.heartbeat,
     terms = excluded.terms, progress = excluded.progress, enqueued_at = excluded.enqueued_at,
-    priority = excluded.priority, claim = null, worker = null, claimed_at = null, lease = null, expires = null,
-    deadline = null;
+    priority = excluded.priority, partition = excluded.partition, claim = null, worker = null, claimed_at = null,
+    lease = null, expires = null, deadline = null, limited = false;
 
 -- dequeue: tasks that no worker is to do any more
 delete from plait.queued_tasks q using unnest($1::text[], $2::text[]) as d (run_id, token)
@@ -41,7 +43,7 @@ select sound, (select pg_notify('plait', $9::text) where sound) from proof;
 select count(*) from plait.inbox i join unnest($1::text[], $2::text[]) as r (run_id, key) using (run_id, key);
 
 -- claim: gives free tasks to a worker, queue by queue, oldest first within a priority, as the index has them; what another
--- is about to take is passed over. It does not wait for the disk: a claim that a crash of the server undoes is no claim,
+-- is about to take is passed over, and so are queues with limits. It does not wait for the disk: a claim that a crash of the server undoes is no claim,
 -- and its worker's result is late
 with now as (
     select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
@@ -51,6 +53,7 @@ with now as (
     cross join lateral (
         select id, priority from plait.queued_tasks t
         where t.namespace = $1 and t.queue = wanted.queue and t.claim is null
+          and not exists (select from plait.queues s where s.namespace = $1 and s.name in ('*', wanted.queue))
           and ($3::text[] is null or t.kind = any ($3)) and ($4::text[] is null or t.handler = any ($4))
         order by t.priority, t.id limit $5 for update skip locked
     ) as next
@@ -62,8 +65,31 @@ set claim = $6, worker = $7, claimed_at = now.at, lease = $8::bigint, deadline =
 from free, now
 where q.id = free.id
 returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue, q.kind, q.handler, q.label, q.node,
-          q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority, q.claim,
-          q.worker, q.claimed_at, q.lease, q.id;
+          q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
+          q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
+
+-- free_under_limits: what is next on a queue that has limits, but for keys that are at theirs
+select id, partition from plait.queued_tasks
+where namespace = $1 and queue = $2 and claim is null
+  and ($3::text[] is null or kind = any ($3)) and ($4::text[] is null or handler = any ($4))
+  and partition <> all ($5::text[])
+order by priority, id limit $6;
+
+-- claim_under_limits: gives these to a worker, and they count. Not all may still be there
+with now as (
+    select plait.ms(clock_timestamp()) as at, set_config('synchronous_commit', 'off', true)
+)
+update plait.queued_tasks q
+set claim = $2, worker = $3, claimed_at = now.at, lease = $4::bigint, deadline = now.at + q.timeout + $5::bigint,
+    expires = least(now.at + least($4::bigint, q.heartbeat), now.at + q.timeout + $5::bigint), limited = true
+from now
+where q.id = any ($1::bigint[]) and q.claim is null
+returning q.run_id, q.shard, q.namespace, q.token, q.opening, q.attempt, q.queue, q.kind, q.handler, q.label, q.node,
+          q.key, q.input, q.blobs, q.timeout, q.heartbeat, q.terms, q.progress, q.enqueued_at, q.priority,
+          q.partition, q.claim, q.worker, q.claimed_at, q.lease, q.id;
+
+-- lengths: how many tasks wait on each queue, and how many workers are at
+select namespace, queue, count(*) - count(claim), count(claim) from plait.queued_tasks group by 1, 2 order by 1, 2;
 
 -- unclaimed: the queues that have free tasks, one step along the index each
 with recursive found as (
@@ -87,7 +113,7 @@ returning 1;
 -- release: its worker gives it back, and others are told
 with given_back as (
     update plait.queued_tasks
-    set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null
+    set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null, limited = false
     where run_id = $1 and token = $2 and claim = $3
     returning 1
 )
@@ -95,7 +121,7 @@ select (select pg_notify('plait', $4::text)) is not null from given_back;
 
 -- held: the rows of a run
 select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
-       timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease
+       timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease
 from plait.queued_tasks where run_id = $1 and ($2::text is null or token = $2) order by id;
 
 -- expired: claims whose time is up. Those that would last longer than their lease, because the database's clock was set

@@ -23,6 +23,7 @@ from plait.kernel.ids import RunId
 from plait.kernel.store import COMPACTED, InboxRow, NewChild, RecordChange, RunRow, Verdict, Write
 from plait.stores import statements
 from plait.stores.log_rows import log_columns
+from plait.stores.record_versions import RecordChanged
 from plait.stores.rows import (
     Row,
     approval_change_columns,
@@ -40,6 +41,7 @@ from plait.stores.run_numbers import RunNumbers
 
 from .database import atomic, undo
 from .removals import NotRemovable, write_references, write_removal
+from .run_queues import NotWaiting, insert_held, is_waiting, write_place
 from .run_texts import index_error, index_new_runs, is_due
 from .task_queues import ClaimLost, has_results, write_queues
 
@@ -57,7 +59,7 @@ def commit(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
             sound = [write for write, verdict in zip(writes, verdicts, strict=True) if verdict == "ok"]
         found = _apply(db, numbers, sound)
         db.execute("commit")
-    except (apsw.ConstraintError, ClaimLost, NotRemovable):
+    except (apsw.ConstraintError, ClaimLost, NotRemovable, NotWaiting, RecordChanged):
         undo(db)
         return _commit_apart(db, numbers, writes)
     except BaseException:
@@ -99,7 +101,7 @@ def _apply_one(db: apsw.Connection, numbers: RunNumbers, write: Write) -> Verdic
             _apply(db, numbers, [write])
     except ClaimLost:
         return "exists" if has_results(db, write) else "conflict"
-    except NotRemovable:
+    except (NotRemovable, NotWaiting, RecordChanged):
         return "conflict"
     except apsw.ConstraintError:
         return "exists" if write.create is not None else "conflict"
@@ -208,6 +210,8 @@ def _apply_rest(db: apsw.Connection, write: Write) -> None:
         _change_record(db, change)
     if write.queued or write.dequeued or write.finished is not None:
         write_queues(db, write)
+    if write.place is not None or write.leaves_queue or write.debounce is not None:
+        write_place(db, write)
 
 
 def _write_approval(db: apsw.Connection, run_id: RunId, approval: Approval | ApprovalChange) -> None:
@@ -221,6 +225,10 @@ def _write_approval(db: apsw.Connection, run_id: RunId, approval: Approval | App
 
 def _change_record(db: apsw.Connection, change: RecordChange) -> None:
     record = change.record
+    if change.expected is not None:
+        found = db.execute(SQL["record_time"], (record.kind, record.namespace, record.id)).fetchone()
+        if found != (change.expected,):
+            raise RecordChanged
     match change.how:
         case "put":
             db.execute(SQL["put_record"], record_columns(record))
@@ -236,6 +244,9 @@ def _insert_inbox(db: apsw.Connection, row: InboxRow) -> None:
         if found is None or found[0] != "running":
             db.execute(SQL["insert_dead_letter"], dead_letter_columns(row.fallback))
             return
+    if (row.behind or row.fallback is not None) and is_waiting(db, row):
+        insert_held(db, row)
+        return
     db.execute(SQL["insert_inbox"], inbox_columns(row))
 
 

@@ -406,3 +406,53 @@ insert into blob_refs (digest, run) select digest, 0 from blobs;
 
 -- Runs whose rows are gone, and whose events are going.
 create table removed_runs (run integer primary key);
+
+-- v12: limits of queues, and runs that wait on them
+
+-- A name `*` has the limits of all queues of a namespace together.
+create table queues (
+    namespace text not null,
+    name      text not null,
+    settings  text not null,
+    primary key (namespace, name)
+) without rowid;
+
+-- A run waits here until `admitted_at`, and holds a slot from then on for as long as it runs. `due` is null once a run
+-- that was delayed may start.
+create table queued_runs (
+    id          integer primary key,
+    run_id      text not null,
+    namespace   text not null,
+    queue       text not null,
+    partition   text not null,
+    priority    integer not null,
+    dedup_id    text,
+    debounced   integer not null,
+    due         integer,
+    deadline    integer,
+    enqueued_at integer not null,
+    admitted_at integer
+);
+create unique index queued_runs_run on queued_runs (run_id);
+create unique index queued_runs_dedup on queued_runs (namespace, queue, dedup_id) where dedup_id is not null;
+create index queued_runs_waiting on queued_runs (namespace, queue, priority, id, partition)
+where admitted_at is null and due is null;
+create index queued_runs_due on queued_runs (namespace, queue, due) where admitted_at is null and due is not null;
+create index queued_runs_deadline on queued_runs (namespace, queue, deadline)
+where admitted_at is null and deadline is not null;
+create index queued_runs_held on queued_runs (namespace, queue, admitted_at) where admitted_at is not null;
+
+-- What began lately, where a rate limits that.
+create table queue_starts (
+    namespace text not null,
+    queue     text not null,
+    kind      text not null,
+    partition text not null,
+    at        integer not null
+);
+create index queue_starts_at on queue_starts (namespace, queue, kind, at);
+
+-- `limited`: claimed while its queue had limits, so that it counts.
+alter table queued_tasks add column partition text not null default '';
+alter table queued_tasks add column limited integer not null default 0;
+create index queued_tasks_limited on queued_tasks (namespace, queue) where limited = 1;

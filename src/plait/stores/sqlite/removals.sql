@@ -34,6 +34,9 @@ delete from timers where run_id = ?1;
 -- remove_tasks: those that a worker was at when it ended
 delete from queued_tasks where run_id = ?1;
 
+-- remove_queued: the slots that they had
+delete from queued_runs where run_id = ?1;
+
 -- remove_approvals: decided or withdrawn
 delete from approvals where run_id = ?1;
 

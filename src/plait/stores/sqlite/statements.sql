@@ -105,6 +105,9 @@ insert into lines (run_id, node, attempt, at, level, text) values (?1, ?2, ?3, ?
 -- insert_record: a document that is not there yet
 insert into records (kind, namespace, id, at, body) values (?1, ?2, ?3, ?4, ?5);
 
+-- record_time: which version of a document is there
+select at from records where kind = ?1 and namespace = ?2 and id = ?3;
+
 -- put_record: a document, whether it is there or not
 insert into records (kind, namespace, id, at, body) values (?1, ?2, ?3, ?4, ?5)
 on conflict (kind, id, namespace) do update set at = excluded.at, body = excluded.body;

@@ -59,6 +59,7 @@ from .owner_lock import OwnerLock
 from .readers import Readers
 from .removals import SqliteRemovals
 from .run_lists import list_runs, namespaces
+from .run_queues import SqliteRunQueues
 from .run_texts import SQL as TEXTS
 from .run_texts import index_new_runs
 from .task_queues import SqliteTaskQueues
@@ -102,6 +103,7 @@ class SqliteStore:
         self.fleet: Fleet | None = None
         self.queues = SqliteTaskQueues(self._write, self._rows, self._clock)
         self.removals = SqliteRemovals(self._write, self._read)
+        self.run_queues = SqliteRunQueues(self._write, self._read, self._clock)
         self._seen = 0
 
     async def open(self) -> None:

@@ -20,6 +20,7 @@ from plait.kernel.queued import (
     Expired,
     HeldTask,
     QueuedTask,
+    QueueLength,
     SeenWorker,
 )
 from plait.kernel.store import Write
@@ -28,6 +29,8 @@ from plait.stores.rows import json_text, text
 from plait.stores.task_rows import FORGET_AFTER, expired_claim, held_task, queued_columns
 
 from .database import atomic, without_waiting
+from .run_queues import SQL as QUEUES
+from .run_queues import choose, gate_of, limits_on, note_start
 
 T = TypeVar("T")
 
@@ -58,13 +61,22 @@ class SqliteTaskQueues:
         def take(db: apsw.Connection) -> list[HeldTask]:
             # A claim that a power cut undoes is no claim, and its worker's result is late
             with without_waiting(db), atomic(db):
-                free = _free(db, request, wanted)
-                return [held_task(next(db.execute(SQL["claim"], (id, *terms)))) for id in free]
+                found: list[HeldTask] = []
+                for queue in request.queues:  # one after the other: what is claimed of one may count for the next
+                    free, limited = _free(db, request, (wanted[0], queue, *wanted[2:]), request.limit - len(found), now)
+                    found += [held_task(next(db.execute(SQL["claim"], (id, *terms, limited)))) for id in free]
+                return found
 
         return await self._write(take)
 
+    async def limited(self, namespace: str, queues: Sequence[str]) -> bool:
+        return bool(self._rows(QUEUES["any_limits"], (namespace, json_text(list(queues)))))
+
     async def unclaimed(self) -> list[tuple[str, str]]:
         return [(namespace, queue) for namespace, queue in self._rows(SQL["unclaimed"], ())]
+
+    async def lengths(self) -> list[QueueLength]:
+        return [QueueLength(*row) for row in self._rows(SQL["lengths"], ())]
 
     async def beat(self, claim: Claim, progress: Raw | None) -> bool:
         given = None if progress is None else text(progress)
@@ -130,12 +142,19 @@ def has_results(db: apsw.Connection, write: Write) -> bool:
     return all(db.execute(SQL["has_input"], (row.run_id, row.key)).fetchone() is not None for row in write.inbox)
 
 
-def _free(db: apsw.Connection, request: ClaimRequest, wanted: tuple[object, ...]) -> list[int]:
-    found: list[int] = []
-    for queue in request.queues:
-        asked = (wanted[0], queue, *wanted[2:], request.limit - len(found))
-        found += [row[0] for row in db.execute(SQL["free"], asked)]
-    return found
+def _free(
+    db: apsw.Connection, request: ClaimRequest, asked: tuple[Any, ...], limit: int, now: Millis
+) -> tuple[list[int], bool]:
+    """What is next on a queue, and whether that has limits."""
+    namespace, queue = asked[:2]
+    limits = limits_on(db, namespace, queue)
+    if not limits:
+        return [row[0] for row in db.execute(SQL["free"], (*asked, limit))], False
+    gate = gate_of(db, namespace, limits, "task", now, request.worker)
+    chosen = choose(db, gate, "free_under_limits", asked, limit, SQL)
+    for _, partition in chosen:
+        note_start(db, namespace, limits, "task", partition, now)
+    return [id for id, _ in chosen], True
 
 
 def _columns(tasks: Sequence[QueuedTask]) -> list[tuple[Any, ...]]:

@@ -1,7 +1,8 @@
 -- enqueue: a task for workers; a new attempt takes the place of the one before, unclaimed and at the end of the queue
 insert or replace into queued_tasks (run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label,
-                                     node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority)
-values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20);
+                                     node, key, input, blobs, timeout, heartbeat, terms, progress, enqueued_at, priority,
+                                     partition)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21);
 
 -- dequeue: a task that no worker is to do any more
 delete from queued_tasks where run_id = ?1 and token = ?2;
@@ -26,13 +27,24 @@ where namespace = ?1 and queue = ?2 and claim is null
   and (?4 is null or handler in (select value from json_each(?4)))
 order by priority, id limit ?5;
 
--- claim: gives a free task to a worker
+-- free_under_limits: the same of a queue that has limits, but for keys that are at theirs
+select id, partition from queued_tasks
+where namespace = ?1 and queue = ?2 and claim is null
+  and (?3 is null or kind in (select value from json_each(?3)))
+  and (?4 is null or handler in (select value from json_each(?4)))
+  and (?5 is null or partition not in (select value from json_each(?5)))
+order by priority, id limit ?6;
+
+-- claim: gives a free task to a worker; under limits, it counts
 update queued_tasks
-set claim = ?2, worker = ?3, claimed_at = ?4, lease = ?5, deadline = ?4 + timeout + ?6,
+set claim = ?2, worker = ?3, claimed_at = ?4, lease = ?5, deadline = ?4 + timeout + ?6, limited = ?7,
     expires = min(?4 + min(?5, coalesce(heartbeat, ?5)), coalesce(?4 + timeout + ?6, ?4 + ?5))
 where id = ?1
 returning run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
-          timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease;
+          timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease;
+
+-- lengths: how many tasks wait on each queue, and how many workers are at
+select namespace, queue, count(*) - count(claim), count(claim) from queued_tasks group by 1, 2 order by 1, 2;
 
 -- unclaimed: the queues that have free tasks, one step along the index each
 with recursive found (namespace, queue) as (
@@ -58,12 +70,12 @@ where run_id = ?1 and token = ?2 and claim = ?3;
 
 -- release: its worker gives it back
 update queued_tasks
-set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null
+set claim = null, worker = null, claimed_at = null, lease = null, expires = null, deadline = null, limited = 0
 where run_id = ?1 and token = ?2 and claim = ?3;
 
 -- held: the rows of a run
 select run_id, shard, namespace, token, opening, attempt, queue, kind, handler, label, node, key, input, blobs,
-       timeout, heartbeat, terms, progress, enqueued_at, priority, claim, worker, claimed_at, lease
+       timeout, heartbeat, terms, progress, enqueued_at, priority, partition, claim, worker, claimed_at, lease
 from queued_tasks where run_id = ?1 and (?2 is null or token = ?2) order by id;
 
 -- expired: claims whose time is up

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 from plait.dialects.code.steps import StepInfo
+from plait.engine.bundles import LazyBundle
+from plait.engine.services import Services
 from plait.kernel.approval import Approval
+from plait.kernel.bundle import Bundle
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
@@ -20,6 +23,7 @@ from plait.testing.clock import VirtualClock
 
 from .door import Calm, Door
 from .follow import DEFINITIONS
+from .log_reader import LogReader
 from .simulator import LEASE, SimulatedCrash
 from .storm import Storm
 from .world import World
@@ -32,6 +36,8 @@ _AN_AGE = 200 * 366 * 86_400_000
 """Milliseconds; an alarm after that is a renewal of leases."""
 _RINGS = 5_000
 """Timers without a commit after which a simulation that has not ended never will."""
+_LOOK = 2.0
+"""Seconds in which an engine surely looks once for workers that are gone."""
 _IDLE_RINGS = 6
 """Timers without a commit after which time is skipped in which leases would be renewed and nothing else."""
 _ALL_RINGS = 20_000
@@ -45,6 +51,17 @@ class SimIds(Ids):
 
     def seed(self) -> int:
         return 1
+
+
+class SimEngine(Engine):
+    """One that has no other dialects than it needs: a process that simulates all of them has all in memory."""
+
+    def __init__(self, dialects: Collection[str], **settings: Any) -> None:
+        self._dialects = dialects
+        super().__init__(**settings)
+
+    def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
+        return (each for each in super().make_bundles(services) if each.name in self._dialects)
 
 
 class BrokenPromise(AssertionError):
@@ -79,16 +96,21 @@ class Cluster:
         storm: Storm | None,
         definitions: Sequence[object] = DEFINITIONS,
         furnish: Callable[[Engine], None] = lambda engine: None,
+        dialect: str = "code",
     ) -> None:
-        """`furnish` sees every engine before it is open."""
+        """`furnish` sees every engine before it is open. `dialect` is that of the runs; children may be code."""
         self.scenario = scenario
         self.definitions = definitions
         self.furnish = furnish
+        self.dialects = ("code", dialect)
         self.storm = storm
         self.clock = VirtualClock()
         self.store = MemoryStore(clock=self.clock)
+        self.logs = LogReader(self.store)
         self.world = World.current = World(self.clock, self._witness)
         self.approvals = asyncio.Event()
+        self.queued = asyncio.Event()
+        """There are new approvals, and new tasks for workers."""
         self._opened = asyncio.Event()
         self.places = [Place() for _ in range(scenario.engines if storm else 1)]
         self._ids = SimIds(scenario.seed)
@@ -135,7 +157,8 @@ class Cluster:
         scenario = self.scenario
         while True:
             door = Door(self.store, self.storm or Calm(), self._doors, self._notice)
-            engine = Engine(
+            engine = SimEngine(
+                self.dialects,
                 definitions=self.definitions,
                 code_cache=scenario.code_cache,
                 limits=Limits(max_recoveries=1000, blob_threshold=scenario.blob_threshold),
@@ -196,17 +219,31 @@ class Cluster:
         raise BrokenPromise(f"not all runs ended:\n{await self._why()}")
 
     async def _skip_idle_time(self) -> None:
-        """Up to the last lease before something happens. What is skipped is as if it had gone on as it is: two engines
-        that renew their leases through hours of sleep take longer than all the rest."""
-        if len(self.places) == 1 or not await self._at_ease():
+        """What is skipped is as if it had gone on as it is: two engines that renew their leases through hours of sleep,
+        or one that looks every second whether the worker of a task is gone, take longer than all the rest."""
+        kernels = [engine.kernel for engine in self.alive]
+        renewals = [kernel.renewal for kernel in kernels]
+        looks = [kernel.queue_watch.alarm for kernel in kernels if kernel.queue_watch.alarm is not None]
+        if not self._span([*renewals, *looks], _LOOK) or (looks and await self._any_claimed()):
             return
-        renewals = [engine.kernel.renewal for engine in self.alive]
-        due = self.clock.due_besides(renewals)
-        span = 0 if due is None else due - self.clock.elapsed - round(self._ttl * 1000)
-        if span > 0:
-            self.clock.skip(span, renewals)
+        idle = [*renewals, *looks]
+        if len(self.places) > 1 and self._span(idle, self._ttl) and await self._at_ease():
+            self.clock.skip(self._span(idle, self._ttl), idle)
             for engine in self.alive:
                 await self._renew(engine)
+        if looks and (span := self._span(looks, _LOOK)):
+            self.clock.skip(span, looks)
+
+    def _span(self, idle: Collection[object], margin: float) -> int:
+        """Milliseconds up to so many seconds before something else happens; 0 if that is soon."""
+        due = self.clock.due_besides(idle)
+        return 0 if due is None else max(0, due - self.clock.elapsed - round(margin * 1000))
+
+    async def _any_claimed(self) -> bool:
+        """Whether a worker has a task of some run, and may lose it by doing nothing."""
+        rows = await self.store.runs(RunFilter(status="running", limit=1000))
+        held = [task for row in rows for task in await self.store.queues.held(row.id)]
+        return any(task.claim is not None for task in held)
 
     async def _at_ease(self) -> bool:
         """Every engine lives, waits, and has its share; what it waits for may be a step that sleeps."""
@@ -302,20 +339,24 @@ class Cluster:
         """Someone has tried to commit."""
         self._rings_in_vain = 0
         self.commits += 1
+        self.logs.changed()
         if any(isinstance(each, Approval) for write in writes for each in write.approvals):
             self.approvals.set()
+        if any(write.queued for write in writes):
+            self.queued.set()
 
     # -- looking -------------------------------------------------------------------------------------------------
 
     async def _witness(self, info: StepInfo) -> None:
         """Effects follow the commit: a step may begin only when its opening is on disk."""
-        opened = f'"at":"{info.path}"'.encode()
-        if not any(opened in row.events for row in await self.store.log(RunId(info.run_id))):
+        if not await self.logs.has(RunId(info.run_id), f'"at":"{info.path}"'.encode()):
             self.world.complaints.append(f"{info.run_id}: `{info.path}` began before it was on disk")
 
     async def _why(self) -> str:
         lines: list[str] = []
-        loader = Engine(store=self.store, definitions=self.definitions, clock=self.clock).kernel.loader
+        loader = SimEngine(
+            self.dialects, store=self.store, definitions=self.definitions, clock=self.clock
+        ).kernel.loader
         for row in await self.store.runs(RunFilter(status="running", limit=1000)):
             run = await loader.load(row, Epoch(0))
             reasons = "; ".join(reason.text for reason in run.machine.waiting(run.state.tasks.facts()))

@@ -78,7 +78,7 @@ class Comparison:
     def _is_known(self, engine: Engine, row: RunRow) -> bool:
         """Whether it was looked at since the last commit, and is the same in memory. Remembers it as it is."""
         key, live = (engine.kernel.owner, row.id), engine.kernel.run_cache.get(row.id)
-        now = self._cluster.commits, None if live is None else _states(live)
+        now = self._cluster.commits, _states(live) if live is not None and live.state.started else None
         before, self._compared[key] = self._compared.get(key), now
         return before == now
 

@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from plait.dialects.code.context import Context
-from plait.dialects.code.definition import StepOptions, workflow
+from plait.dialects.code.definition import workflow
 from plait.dialects.code.errors import CriticalError, RollbackError, StepError
 from plait.dialects.code.loops import Loop as Verdict
+from plait.dialects.code.options import StepOptions
 from plait.dialects.code.steps import Undo
 from plait.kernel.retry import Retry
 

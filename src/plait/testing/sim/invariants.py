@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from plait.kernel.events import Recorded
 from plait.kernel.ids import TaskToken
-from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 
@@ -19,6 +18,7 @@ class Inspector:
         self._cluster = cluster
         self._clock_is_set = clock_is_set
         self._store = cluster.store
+        self._logs = cluster.logs
         self._comparison = Comparison(cluster)
 
     async def at_rest(self) -> None:
@@ -28,7 +28,7 @@ class Inspector:
 
     async def _check_awake(self, row: RunRow) -> None:
         """Awake is who has a task under way: a new owner loads those, and leaves the others on disk."""
-        events = History(await recorded(self._store, row.id))
+        events = await self._logs.events(row.id)
         if not events.of("run.started") or events.of("run.rewound") or events.types()[-1] == "run.forked":
             return
         timers = {t.token: t.due for t in await self._store.due(ALL_SHARDS, NEVER, 1000) if t.run_id == row.id}
@@ -43,7 +43,7 @@ class Inspector:
         if world.complaints:
             raise BrokenPromise("; ".join(world.complaints))
         for row in await self._store.runs(RunFilter(limit=1000)):
-            events = History(await recorded(self._store, row.id))
+            events = await self._logs.events(row.id)
             self._check_log(row, events)
             self._check_effects(row, events)
             await self._comparison.ended(row)
@@ -100,17 +100,20 @@ def _check_messages(run_id: str, events: History) -> None:
 
 def _check_rollback(run_id: str, events: History) -> None:
     """Newest completion first, each once. A child may say only during the rollback that there is something to undo: it
-    is then the newest, and next."""
-    done, undone, following = _Done(events), list[str](), None
+    is then the newest, and next; what was being undone may be done before it."""
+    done, undone, following = _Done(events), list[str](), list[str]()
     for event in events:
         done.take(event)
         if event.type == "rollback.step" and event.data["status"] == "completed":
             place = event.data["at"].removeprefix("~undo/")
-            if place != following:
-                raise BrokenPromise(f"{run_id}: `{place}` was undone, but `{following}` was next\n{events}")
+            if place not in following:
+                raise BrokenPromise(f"{run_id}: `{place}` was undone, but {following} was next\n{events}")
             undone.append(place)
+        newest = [place for place in reversed(done.places) if place not in undone][:1]
         if event.type in ("rollback.started", "rollback.step") and event.data.get("status") != "asked":
-            following = next((place for place in reversed(done.places) if place not in undone), None)
+            following = newest
+        elif event.type == "child.compensable":
+            following += newest
     left = [place for place in done.places if place not in undone]
     if left and (events.of("rollback.started") or "run.failed" in events.types()):
         raise BrokenPromise(f"{run_id} ended without undoing {left}\n{events}")

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
-from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter
 
 from .cluster import Cluster
@@ -75,6 +74,5 @@ async def perform(
         await inspector.at_the_end()
         return {client.root.id: (client.told,) for client in clients}
     finally:
-        for row in await cluster.store.runs(RunFilter(limit=1000)):
-            logs[row.id] = await recorded(cluster.store, row.id)
+        logs.update(await cluster.logs.all())
         await cluster.close()

@@ -15,18 +15,20 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from typing import Any, Literal
 
+from .afl.seeds import simulate_afl
 from .event_loop import run
 from .flows.seeds import simulate_flows
 from .graphs.seeds import simulate_graphs
 from .refs.seeds import simulate_refs
 from .seeds import SeedReport, simulate
 
-Dialect = Literal["code", "goals", "graph", "refs"]
+Dialect = Literal["code", "goals", "graph", "refs", "afl"]
 SIMULATIONS: dict[Dialect, Callable[[int], Coroutine[Any, Any, SeedReport]]] = {
     "code": simulate,
     "goals": simulate_flows,
     "graph": simulate_graphs,
     "refs": simulate_refs,
+    "afl": simulate_afl,
 }
 _AT_ONCE = 20
 """Seeds that a process tries before it reports."""

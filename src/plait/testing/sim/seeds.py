@@ -11,9 +11,9 @@ from random import Random
 from typing import Any, Protocol, TypeVar
 
 from plait.kernel.events import Recorded
-from plait.kernel.loader import recorded
 from plait.kernel.snapshot_policy import snapshots_every
 from plait.kernel.store import RunFilter, RunRow
+from plait.kernel.values import plain
 from plait.testing.history import History
 
 from .client import Client, decide_everything, stale_result
@@ -128,8 +128,7 @@ async def _perform(scenario: Scenario, storm: Storm | None, logs: Logs) -> Endin
         await inspector.at_the_end()
         return {client.root.id: await _ending(cluster, client) for client in clients}
     finally:
-        for row in await cluster.store.runs(RunFilter(limit=1000)):
-            logs[row.id] = await recorded(cluster.store, row.id)
+        logs.update(await cluster.logs.all())
         await cluster.close()
 
 
@@ -139,13 +138,13 @@ async def _running(cluster: Cluster) -> list[RunRow]:
 
 async def _ending(cluster: Cluster, client: Client) -> tuple[Any, ...]:
     [row] = [row for row in await cluster.store.runs(RunFilter(limit=1000)) if row.id == client.root.id]
-    outputs = History(await recorded(cluster.store, row.id)).of("run.completed")
+    outputs = (await cluster.logs.events(row.id)).of("run.completed")
     error = None if row.error is None else (row.error.code, row.error.kind, row.error.type, row.error.message)
     return row.status, outputs[-1].get("output") if outputs else None, error, client.told
 
 
 def digest_of(logs: dict[str, list[Recorded]]) -> str:
-    return hashlib.sha256(repr(sorted(logs.items())).encode()).hexdigest()[:16]
+    return hashlib.sha256(plain(sorted(logs.items()))).hexdigest()[:16]
 
 
 @contextmanager

@@ -19,6 +19,9 @@ FACETS = """
 """
 
 
+ASKS_FOR_EACH = "foreach i in $.a { q = Ask(x = i) }"
+
+
 def program(*workflows: str) -> str:
     return f"namespace t {{ {FACETS} {' '.join(workflows)} }}"
 
@@ -300,6 +303,39 @@ def test_a_run_without_failed_events_has_nothing_to_retry():
     player = body("s = Value(v = 1 / 0)").start()
     player.retry()
     assert player.refusals[-1][0] == "AFL_NOTHING_TO_RETRY"
+
+
+@pytest.mark.parametrize(("block", "path"), [("{ q = Ask(x = 1) }", "s/q"), (ASKS_FOR_EACH, "s/[0]/q")])
+def test_a_retry_leaves_alone_what_was_caught_further_out(block: str, path: str):
+    player = body(f"s = Value(v = 1) andThen {block} catch {{ }} r = Ask(x = s.error)").start(a=[1])
+    player.fail(path)
+    player.fail("r")
+    player.retry()
+    assert (player.status, list(player.open)) == ("running", ["r"])
+    player.finish("r", {"n": 1})
+    assert (player.status, [step for step in player.paths.values() if "Complete" not in step.state]) == (
+        "completed",
+        [player.step(path)],
+    )
+
+
+def test_a_retry_goes_on_in_the_catch_that_failed_and_not_in_what_it_caught():
+    player = body("s = Value(v = 1) andThen { q = Ask(x = 1) } catch { r = Ask(x = 2) }").start()
+    player.fail("s/q")
+    player.fail("s/r")
+    assert player.status == "failed"
+    player.retry()
+    assert list(player.open) == ["s/r"]
+    player.finish("s/r", {"n": 1})
+    assert player.status == "completed"
+
+
+def test_a_dead_letter_of_what_was_caught_further_out_cannot_be_retried():
+    player = body("s = Value(v = 1) andThen { q = Ask(x = 1) } catch { } r = Ask(x = s.error)").start()
+    token = player.token("s/q")
+    player.fail("s/q")
+    player.ask(Resume("settle", token=token, verdict="retry"))
+    assert player.refusals[-1][0] == "AFL_STEP_COMPLETE"
 
 
 def test_a_dead_letter_of_a_caught_step_cannot_be_retried():

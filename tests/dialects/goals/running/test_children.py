@@ -212,3 +212,23 @@ async def test_a_child_whose_work_was_undone_runs_again_when_its_parent_is_retri
         await (await run.handle()).retry()
         await b.settle()
         assert await run.output() == {"billed": 6}
+
+
+async def test_a_child_whose_compensation_was_tried_again_is_made_anew():
+    """The first try failed for good; what the second one undid must not count as done."""
+    inner = undoable("load", "order", "total").no_retries()
+    flow = catalog_step("pay").required("id", inner="order").output("price", inner="total").flow("load")
+    async with bench(inner, flow, work("bill", "price", "billed").no_retries()) as b:
+        b.plays("load", {"total": 1}, {"total": 2})
+        b.plays("undo-load", boom("locked"), None)
+        b.plays("bill", boom("no paper"), {"billed": True})
+        run = await b.start("bill", {"id": 7})
+        [whole] = [each for each in await b.engine.dlq.list() if each.error.code == "kernel.child_not_compensated"]
+        assert [item.status for item in await run.items("pay")] == ["compensation_failed"]
+        await b.engine.dlq.retry(whole.id)
+        await b.settle()
+        assert [item.status for item in await run.items("pay")] == ["compensated"]
+        await (await run.handle()).retry()
+        await b.settle()
+        assert await run.output() == {"billed": True}
+        assert [inputs["price"] for inputs in b.inputs("bill")] == [1, 2]

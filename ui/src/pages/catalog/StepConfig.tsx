@@ -27,6 +27,7 @@ export function StepConfig({ step, to }: { step: Step; to: (id: string) => strin
           script={step.predicate}
         />
       )}
+      {step.pipeline && <Json value={step.pipeline.steps} label="pipeline" />}
       {step.run && <Json value={step.run.definition} label="definition" />}
       <dl className="facts step-facts">
         {facts.map(([word, value]) => (
@@ -40,7 +41,7 @@ export function StepConfig({ step, to }: { step: Step; to: (id: string) => strin
   );
 }
 
-function callFacts({ http, flow, python, run }: Step, to: (id: string) => string): Fact[] {
+function callFacts({ http, flow, python, run, tool, agent, pipeline }: Step, to: (id: string) => string): Fact[] {
   if (http) {
     return [
       ["Calls", <code key="call">{`${http.method ?? "POST"} ${http.endpoint}`}</code>],
@@ -74,6 +75,21 @@ function callFacts({ http, flow, python, run }: Step, to: (id: string) => string
       ["Compensation", code(python.compensate)],
     ];
   }
+  if (tool) {
+    return [
+      ["Tool", code(tool.name)],
+      ["Servers", tool.servers?.join(", ")],
+      ["Timeout", time(tool.timeout)],
+    ];
+  }
+  if (agent) {
+    return [
+      ["Model", code(agent.model)],
+      ["Prompt", agent.prompt],
+      ["Tools", agent.tools?.join(", ")],
+    ];
+  }
+  if (pipeline) return [["Works on", code(pipeline.data)]];
   return run ? [["Dialect", run.dialect]] : [];
 }
 

@@ -12,7 +12,7 @@ import { Health } from "./Health";
 import { askedOf, planPath } from "./plan/plan-query";
 
 const ROW = 52;
-const TYPES = ["sync", "async", "script", "flow", "python", "run", "tool", "agent"];
+const TYPES = ["sync", "async", "script", "flow", "python", "run", "tool", "agent", "pipeline"];
 
 interface StepListProps {
   catalog: CatalogIndex;

@@ -14,6 +14,9 @@ export const TYPE_WORDS: { [type: string]: string } = {
   flow: "Runs a plan for its goals as a child run",
   python: "Calls a Python function",
   run: "Starts a child run of any dialect",
+  tool: "Calls a tool of an MCP server",
+  agent: "Asks a language model, which may use tools",
+  pipeline: "Computes data by a pipeline",
 };
 
 /** "up to 3 retries, after 1 s, doubling to at most 1 min" */

@@ -43,7 +43,19 @@ def settle_letter(it: Iteration, request: Resume) -> None:
 
 def _failed_event(node: StepNode) -> bool:
     record = node.record
-    return record.state == ERROR and record.failed_in == EVENT_TRANSMIT
+    return record.state == ERROR and record.failed_in == EVENT_TRANSMIT and _counts(node)
+
+
+def _counts(node: StepNode) -> bool:
+    """Whether its failure is still that of all around it: nobody has caught it since, and gone on without it."""
+    at, around = node, node.block or node.container
+    while around is not None:
+        if at.block is None:
+            entered = at.place + 1 if at.record.object_type == "AndCatch" else 0
+            if around.record.caught != entered:
+                return False
+        at, around = around, around.block or around.container
+    return True
 
 
 def _reopen(it: Iteration, leaves: list[StepNode]) -> None:
@@ -82,7 +94,8 @@ def _reopen(it: Iteration, leaves: list[StepNode]) -> None:
 
 def _lacked(node: StepNode) -> bool:
     """A block that failed because what it waited for had."""
-    return node.is_block and node.record.error is not None and node.record.error.code == UPSTREAM
+    error = node.record.error
+    return node.is_block and error is not None and error.code == UPSTREAM and _counts(node)
 
 
 def _nothing(why: str) -> Conflict:

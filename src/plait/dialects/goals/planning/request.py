@@ -11,8 +11,10 @@ from typing import Any, cast
 import msgspec
 from msgspec import Raw
 
+from plait.agents.agent_step import UNPRICED_FIX
+from plait.agents.models import Models
 from plait.dialects.goals import limits
-from plait.dialects.goals.errors import BadRequest, ChildInputsMissing, InputsMissing, NoGoals, OverLimit
+from plait.dialects.goals.errors import BadRequest, ChildInputsMissing, InputsMissing, NoGoals, OverLimit, Unpriced
 from plait.kernel import values
 
 from .plan import Plan
@@ -67,6 +69,15 @@ def check_start(plan: Plan) -> None:
         raise InputsMissing(plan.required)
     if plan.children:
         _check_children(plan)
+
+
+def check_prices(plan: Plan, models: Models) -> None:
+    """Raises for agents whose budget in USD could not be held, also those of child runs."""
+    for step in plan.steps.values():
+        if step.agent is not None and (what := step.agent.unpriced(models)):
+            raise Unpriced(step.id, what, UNPRICED_FIX)
+    for child in plan.children.values():
+        check_prices(child, models)
 
 
 def _check_children(plan: Plan) -> None:

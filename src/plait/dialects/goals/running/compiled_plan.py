@@ -171,6 +171,8 @@ def _fingerprint(step: Step) -> str:
         called = step.tool
     elif step.agent is not None:
         called = step.agent
+    elif step.pipeline is not None:
+        called = step.pipeline
     parts: Any = (step.type, step.attributes, step.script, called)
     return hashlib.sha256(_sorted.encode(parts)).hexdigest()
 

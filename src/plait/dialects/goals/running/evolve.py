@@ -26,7 +26,7 @@ from .compiled_plan import CompiledPlan
 from .fanout import PLAIN, Fan, fan_of
 from .flow import Flow, Slots
 from .resumption import resume
-from .state import FlowState, ItemState, ItemStatus, StartData, StepState, Value, compensated_item
+from .state import DONE, FlowState, ItemState, ItemStatus, StartData, StepState, Value, compensated_item
 
 GOAL_FAILED = "goals.goal_failed"
 """The code of an outcome; a run that failed otherwise was ended from outside."""
@@ -236,7 +236,7 @@ def _rollback_started(flow: Flow, event: RollbackStarted, at: Millis) -> None:
 
 def _rollback_step(flow: Flow, event: RollbackStep, at: Millis) -> None:
     found = flow.done_work(event.child or compensated_item(event.at))
-    if found is None or (event.child and found[1].status != "succeeded"):
+    if found is None or (event.child and found[1].status not in DONE):
         return  # a child that had failed is made again in any case
     found[1].status, found[1].rolled_back = _UNDONE[event.status], True
 

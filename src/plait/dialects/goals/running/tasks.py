@@ -30,12 +30,14 @@ from plait.kernel.task_inputs import (
     AGENT,
     EMPTY,
     HTTP,
+    PIPELINE,
     PYTHON,
     SCRIPT,
     TOOL,
     AgentInput,
     Callback,
     HttpInput,
+    PipelineInput,
     PythonInput,
     ScriptInput,
     ToolInput,
@@ -58,7 +60,7 @@ _PREPARE_POLICY = Policy(timeout=limits.PREPARE_TIMEOUT / 1000)
 _object = msgspec.json.Decoder(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
-WorkInput = PythonInput | HttpInput | ScriptInput | ToolInput | AgentInput
+WorkInput = PythonInput | HttpInput | ScriptInput | ToolInput | AgentInput | PipelineInput
 
 
 class PrepareInput(msgspec.Struct, frozen=True, gc=False):
@@ -139,6 +141,9 @@ def _work(info: RunInfo, plan: StepPlan, token: str, inputs: Raw) -> tuple[str, 
         return TOOL, _tool(step.tool, plan.id, inputs)
     if step.agent is not None:
         return AGENT, _agent(step, step.agent, info, token, inputs)
+    if step.pipeline is not None:
+        outputs = [attribute.inner(name) for name, attribute in step.outputs()]
+        return PIPELINE, step.pipeline.input(inputs, step.arguments, outputs)
     if step.script is None:
         raise AssertionError(f"the work of step '{step.id}' is a child run")
     script, callback = step.script, _callback(plan, token)

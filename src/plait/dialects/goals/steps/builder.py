@@ -18,11 +18,13 @@ door as steps from outside, with the same errors. Durations are seconds.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 import msgspec
+from msgspec import Raw
 
+from plait.clusters.names import ClusterName, check_function
 from plait.kernel import values
 
 from .attribute import Attribute, Collect, Detail, Kind, Language, Role, Script, attribute
@@ -164,6 +166,10 @@ class StepBuilder:
         """A language model with tools: the inputs are what it works on, and it answers with the outputs."""
         return self._with(type="agent", agent={"model": model, "prompt": prompt, **settings})
 
+    def pipeline(self, steps: Sequence[Mapping[str, Any]], *, data: str = "") -> StepBuilder:
+        """Data steps: they work on the input `data`, or the only one, and give the output. Joins name inputs."""
+        return self._with(type="pipeline", pipeline={"steps": list(steps), "data": data})
+
     def flow(self, *goals: str) -> StepBuilder:
         """A child run that reaches these goals."""
         return self._with(type="flow", flow={"goals": list(goals)})
@@ -228,7 +234,13 @@ class StepBuilder:
 class PythonStep(Generic[P, R]):
     """A function and the step that it is; called, it is the function."""
 
-    def __init__(self, fn: Callable[P, R], definition: Step, undo: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self,
+        fn: Callable[P, R],
+        definition: Step,
+        undo: Callable[..., Any] | None = None,
+        on: ClusterName | None = None,
+    ) -> None:
         self.fn = fn
         self.definition = definition
         self.undo = undo
@@ -236,6 +248,8 @@ class PythonStep(Generic[P, R]):
         self._hints = hints_of(fn)
         self.__doc__ = fn.__doc__
         self.__name__ = fn.__name__
+        self.cluster = None if on is None else (on, check_function(on, f"{fn.__module__}:{fn.__qualname__}"))
+        """Where it runs, and what it is called there."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.fn(*args, **kwargs)
@@ -243,6 +257,14 @@ class PythonStep(Generic[P, R]):
     def arguments(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs by inner name, as the types that the function wants."""
         return arguments_of(self._hints, inputs)
+
+    def call_remote(self, arguments: Raw) -> Any:
+        """In another process."""
+        fn: Callable[..., Any] = self.fn
+        return fn(**self.arguments(values.decode(arguments)))
+
+    def remote_output(self, result: Any) -> dict[str, Any]:
+        return self.outputs(result)
 
     def outputs(self, result: object) -> dict[str, Any]:
         """What the function returned, as named outputs."""
@@ -263,6 +285,7 @@ def python_step(
     timeout: float = 0,
     compensate: str | Callable[..., Any] = "",
     configure: Configure | None = None,
+    on: ClusterName | None = None,
 ) -> Callable[[Callable[P, R]], PythonStep[P, R]]: ...
 def python_step(
     fn: Callable[..., Any] | None = None,
@@ -274,11 +297,13 @@ def python_step(
     timeout: float = 0,
     compensate: str | Callable[..., Any] = "",
     configure: Configure | None = None,
+    on: ClusterName | None = None,
 ) -> Any:
     """Makes a step of a function: its id is its name in kebab case, its name the first line of its docstring.
 
     `compensate` is the function that compensates it, or the name of a handler: it gets `input` and `output`.
     `configure` takes the builder further: `configure=lambda step: step.no_retries().labels(team="pay")`.
+    `on` is a cluster that runs it.
     """
 
     def make(fn: Callable[..., Any]) -> PythonStep[..., Any]:
@@ -288,7 +313,7 @@ def python_step(
         undo = compensate if callable(compensate) else None
         undoing = f"{chosen}:undo" if callable(compensate) else compensate
         made = made.python(chosen, queue=queue, timeout=timeout, compensate=undoing)
-        return PythonStep(fn, (configure(made) if configure is not None else made).build(), undo)
+        return PythonStep(fn, (configure(made) if configure is not None else made).build(), undo, on)
 
     return make if fn is None else make(fn)
 

@@ -20,6 +20,7 @@ class Functions(Protocol):
         *,
         arguments: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
         result: Callable[[Any], Any] | None = None,
+        cluster: tuple[str, str] | None = None,
     ) -> None: ...
 
     def get(self, name: str) -> object | None: ...
@@ -40,7 +41,7 @@ class Handlers:
             self._functions.add(name, function)
             return
         typed = cast("PythonStep[..., Any]", function)
-        self._functions.add(name, typed.fn, arguments=typed.arguments, result=typed.outputs)
+        self._functions.add(name, typed.fn, arguments=typed.arguments, result=typed.outputs, cluster=typed.cluster)
         if typed.undo is not None:
             self._functions.add(typed.definition.compensate, typed.undo)
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from plait.agents.agent_step import AgentStep, read_agent_step
+from plait.agents.pipeline_step import PipelineStep
 from plait.definitions.cursor import Cursor
+from plait.definitions.flaws import Note
 from plait.dialects.goals import limits
 from plait.kernel.queued import QUEUE_RULE, is_queue
 from plait.kernel.retry import MAX_ATTEMPTS, MAX_CAP
@@ -45,6 +47,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "run": ("dialect", "definition"),
     "tool": ("name", "servers", "timeout"),
     "agent": AgentStep.__struct_fields__,
+    "pipeline": PipelineStep.__struct_fields__,
     "predicate": ("language", "script", "scope"),
     "work_config": (
         *("max_retries", "init_backoff", "backoff", "max_backoff", "backoff_type"),
@@ -190,6 +193,15 @@ def read_agent(cursor: Cursor) -> AgentStep | None:
         return None
 
 
+def read_pipeline(cursor: Cursor) -> PipelineStep | None:
+    from plait.agents.pipelines.reading import examine  # most catalogs have none
+
+    steps = cursor.items("steps")
+    notes = examine(steps, cursor.at("steps"))[1]
+    cursor.notes.extend(Note(note.pointer, note.what, note.fix or "see the guide of pipelines") for note in notes)
+    return None if notes else PipelineStep(steps=tuple(steps), data=cursor.text("data"))
+
+
 def read_script_config(cursor: Cursor) -> Any:
     return read_script(cursor, SCRIPT_LANGUAGES)
 
@@ -202,6 +214,7 @@ CONFIGS: dict[str, Read] = {
     "run": read_run,
     "tool": read_tool,
     "agent": read_agent,
+    "pipeline": read_pipeline,
 }
 
 CONFIG_OF: dict[str, str] = {
@@ -213,5 +226,6 @@ CONFIG_OF: dict[str, str] = {
     "run": "run",
     "tool": "tool",
     "agent": "agent",
+    "pipeline": "pipeline",
 }
 """The sub-config of each type of step."""

@@ -155,6 +155,7 @@ def params(address: str) -> list[str]:
 def check_rules(step: Step, cursor: Cursor) -> None:
     _check_inner_names(step, cursor)
     _check_params(step, cursor)
+    _check_tables(step, cursor)
     if step.compensate and step.memoizable:
         part = "http" if step.http is not None else "python"
         what = "'compensate' and 'memoizable' exclude each other"
@@ -186,6 +187,19 @@ def _check_params(step: Step, cursor: Cursor) -> None:
                 names = ", ".join(sorted(known))
                 fix = f"name {kind}: {names}" if known else f"add '{param}' as {kind}"
                 cursor.inside("http").note(field, f"unknown {{{param}}} in http.{field}", fix)
+
+
+def _check_tables(step: Step, cursor: Cursor) -> None:
+    """What a pipeline works on, and what its joins name, are inputs."""
+    if step.pipeline is None:
+        return
+    known, place = step.arguments, cursor.inside("pipeline")
+    fix = f"name an input: {', '.join(known)}" if known else "add it as an input"
+    if step.pipeline.data and step.pipeline.data not in known:
+        place.note("data", f"'data' is '{step.pipeline.data[:80]}', which is no input", fix)
+    for name in step.pipeline.tables:
+        if name not in known:
+            place.note("steps", f"a join names the table '{name[:80]}', which is no input", fix)
 
 
 # -- limits of size, checked before the shape is looked at -------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any, Literal, NewType, cast
 import msgspec
 
 from plait.agents.agent_step import AgentStep
+from plait.agents.pipeline_step import PipelineStep
 from plait.dialects.goals.limits import ID_LENGTH
 
 from .attribute import Attribute, Language, Script
@@ -27,7 +28,7 @@ RULE = "use a-z, 0-9, _ . + and -, with no - at either end"
 _VALID = re.compile(r"(?!-)[a-z0-9_.+-]+(?<!-)")
 _DROPPED = re.compile(r"[^a-z0-9_.+-]")
 
-StepType = Literal["sync", "async", "script", "flow", "python", "run", "tool", "agent"]
+StepType = Literal["sync", "async", "script", "flow", "python", "run", "tool", "agent", "pipeline"]
 Method = Literal["POST", "GET", "PUT", "DELETE"]
 BackoffType = Literal["fixed", "linear", "exponential"]
 Scope = Literal["both", "step", "item"]
@@ -100,6 +101,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     run: ChildRun | None = None
     tool: ToolCall | None = None
     agent: AgentStep | None = None
+    pipeline: PipelineStep | None = None
     memoizable: bool = False
     labels: dict[str, str] = {}
 

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from plait import conditions
+from plait.agents.promotion.setting import MOST_USES, USES
 from plait.conditions import InvalidCondition
 from plait.definitions.flaws import InvalidDefinition, Note
 from plait.kernel import values
@@ -50,6 +51,8 @@ class AgentRules(Part, frozen=True, kw_only=True):
     """New versions that agents propose are saved without asking anybody."""
     max_tokens_per_day: Positive | None = None
     max_cost_usd_per_day: Annotated[float, Meta(ge=0)] | None = None
+    promote_after: Annotated[int, Meta(ge=0, le=MOST_USES)] = USES
+    """Uses of a pipeline, before it becomes a tool; 0: never."""
 
 
 class NamespacePolicy(Part, frozen=True, kw_only=True):

@@ -40,6 +40,7 @@ def agent_input(builder: DecisionBuilder, plan: NodePlan, execution: Execution) 
         model=settings.model,
         prompt=_text(config.prompt) or plan.ir.name or plan.id,
         execution=execution.id,
+        generation=execution.generation,
         node_id=plan.id,
         payload=summarized(execution.payload, builder.run.plan.summarized_from),
         instructions=config.instructions,

@@ -54,8 +54,11 @@ def child_finished(builder: DecisionBuilder, child: ChildFinished) -> None:
     found = _running(builder, child.token)
     if found is None or found[2].raw or child.run_id != _child_id(builder, *found):
         return
-    step, index, _ = found
-    if child.status == "completed":
+    step, index, work = found
+    if child.status != "refused" and not is_waited_child(step, work):
+        # It has begun, whatever came of it: the word of that may be on its way still
+        returned(builder, step, index, started_output(builder, step, index, work), 1)
+    elif child.status == "completed":
         returned(builder, step, index, finished_output(step, child), 1)
     else:
         fail_work(builder, step, index, child_error(child), 1)

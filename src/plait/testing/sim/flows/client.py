@@ -18,6 +18,9 @@ from .catalog import IDLE
 from .scenario import FORK, PATIENCE, FlowRoot, FlowScenario
 from .world import FlowWorld
 
+CHILD = "~child:"
+"""How the kernel's tokens for the compensation of children begin."""
+
 T = TypeVar("T")
 
 
@@ -82,9 +85,9 @@ class FlowClient:
             await handle.fork(place, id=f"{self.root.id}{FORK}")
 
     async def _redeliver(self, engine: Engine) -> None:
-        """Compensators that failed for good, of the run and of its children."""
+        """Compensators that failed for good, of the run and of its children; and those of children as a whole."""
         for letter in await engine.dlq.list():
-            if letter.run_id.partition(":")[0] == self.root.id and letter.token.startswith(COMPENSATION):
+            if letter.run_id.partition(":")[0] == self.root.id and letter.token.startswith((COMPENSATION, CHILD)):
                 with reached("kernel.dead_letter_settled"):
                     await engine.dlq.retry(letter.id)
 

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from plait.dialects.goals.running.machine import GoalsMachine
 from plait.dialects.goals.running.state import compensated_item
-from plait.kernel.loader import recorded
 from plait.kernel.run import Run
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
@@ -24,6 +23,7 @@ class FlowInspector:
     def __init__(self, cluster: Cluster, world: FlowWorld, scenario: FlowScenario) -> None:
         self._world = world
         self._store = cluster.store
+        self._logs = cluster.logs
         self._clock_is_set = bool(scenario.weather.clock)
         self._endings = {root.id: root.ending for root in scenario.roots}
         self._comparison = Comparison(cluster)
@@ -31,7 +31,7 @@ class FlowInspector:
 
     async def at_the_end(self, *, calm: bool) -> None:
         for row in await self._store.runs(RunFilter(limit=1000)):
-            events = History(await recorded(self._store, row.id))
+            events = await self._logs.events(row.id)
             run = await self._comparison.ended(row)
             self._check_log(row, events)
             if row.dialect == GOALS:

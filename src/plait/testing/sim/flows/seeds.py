@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from random import Random
 
-from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter
 from plait.testing.sim.cluster import Cluster
 from plait.testing.sim.seeds import Endings, Logs, SeedReport, trial
@@ -23,8 +22,9 @@ async def simulate_flows(seed: int) -> SeedReport:
 
 
 async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> Endings:
-    cluster = Cluster(scenario, storm, (*scenario.steps, shout), lambda engine: world.furnish(engine))
+    cluster = Cluster(scenario, storm, (*scenario.steps, shout), dialect="goals")
     world = FlowWorld(cluster, scenario)
+    cluster.furnish = world.furnish
     inspector = FlowInspector(cluster, world, scenario)
     looking = Random(f"looking {scenario.seed}")
     clients = [FlowClient(cluster, world, scenario, root) for root in scenario.roots]
@@ -48,8 +48,7 @@ async def _perform(scenario: FlowScenario, storm: Storm | None, logs: Logs) -> E
         await inspector.at_the_end(calm=storm is None)
         return {client.root.id: (client.told,) for client in clients}
     finally:
-        for row in await cluster.store.runs(RunFilter(limit=1000)):
-            logs[row.id] = await recorded(cluster.store, row.id)
+        logs.update(await cluster.logs.all())
         await cluster.close()
 
 

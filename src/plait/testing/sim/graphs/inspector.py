@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 from plait.testing.sim.cluster import BrokenPromise, Cluster
@@ -20,13 +19,14 @@ class GraphInspector:
     def __init__(self, cluster: Cluster, world: GraphWorld, scenario: GraphScenario) -> None:
         self._world = world
         self._store = cluster.store
+        self._logs = cluster.logs
         self._roots = {root.id: root for root in scenario.roots}
         self._comparison = Comparison(cluster)
         self.at_rest = self._comparison.at_rest
 
     async def at_the_end(self) -> None:
         for row in await self._store.runs(RunFilter(limit=1000)):
-            events = History(await recorded(self._store, row.id))
+            events = await self._logs.events(row.id)
             if not events.ended or row.status == "running" or row.awake or row.blocked is not None:
                 raise BrokenPromise(f"{row.id} has not ended properly: {row}\n{events}")
             if (root := self._roots.get(row.id.removesuffix(FORK))) is not None:

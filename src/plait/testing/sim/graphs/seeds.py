@@ -20,7 +20,7 @@ async def simulate_graphs(seed: int) -> SeedReport:
 
 async def _perform(scenario: GraphScenario, storm: Storm | None, logs: Logs) -> Endings:
     world = GraphWorld(scenario)
-    cluster = Cluster(scenario, storm, world.definitions, world.furnish)
+    cluster = Cluster(scenario, storm, world.definitions, world.furnish, "graph")
     world.clock = cluster.clock
     inspector = GraphInspector(cluster, world, scenario)
     clients = [GraphClient(cluster, world, scenario.seed, root) for root in scenario.roots]

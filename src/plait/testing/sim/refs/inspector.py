@@ -6,7 +6,6 @@ from collections import defaultdict
 
 from plait.dialects.refs.running.compensation_tokens import COMPENSATE
 from plait.dialects.refs.running.state import work_id
-from plait.kernel.loader import recorded
 from plait.kernel.store import RunFilter, RunRow
 from plait.testing.history import History
 from plait.testing.sim.cluster import BrokenPromise, Cluster
@@ -21,6 +20,7 @@ class RefsInspector:
     def __init__(self, cluster: Cluster, world: RefsWorld, scenario: RefsScenario) -> None:
         self._world = world
         self._store = cluster.store
+        self._logs = cluster.logs
         self._in_storm = cluster.storm is not None
         self._roots = {root.id: root for root in scenario.roots}
         self._comparison = Comparison(cluster)
@@ -31,7 +31,7 @@ class RefsInspector:
         if self._world.complaints:
             raise BrokenPromise("; ".join(self._world.complaints))
         for row in await self._store.runs(RunFilter(limit=1000)):
-            events = History(await recorded(self._store, row.id))
+            events = await self._logs.events(row.id)
             if not events.ended or row.status == "running" or row.awake or row.blocked is not None:
                 raise BrokenPromise(f"{row.id} has not ended properly: {row}\n{events}")
             if (root := self._roots.get(row.id.removesuffix(FORK))) is not None:

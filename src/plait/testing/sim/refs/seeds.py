@@ -19,8 +19,9 @@ async def simulate_refs(seed: int) -> SeedReport:
 
 
 async def _perform(scenario: RefsScenario, storm: Storm | None, logs: Logs) -> Endings:
-    cluster = Cluster(scenario, storm, (whisper,), lambda engine: world.furnish(engine))
+    cluster = Cluster(scenario, storm, (whisper,), dialect="refs")
     world = RefsWorld(cluster, scenario)
+    cluster.furnish = world.furnish
     inspector = RefsInspector(cluster, world, scenario)
     clients = [RefsClient(cluster, world, scenario.seed, root) for root in scenario.roots]
     return await perform(cluster, inspector, clients, logs, report_stale=world.report_stale)

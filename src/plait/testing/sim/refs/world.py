@@ -105,5 +105,5 @@ class RefsWorld:
     async def _witness(self, entry: Entry) -> None:
         """Effects follow the commit: a step may begin only when that is on disk."""
         started = f'"step":"{split_id(entry.id)[0]}"'.encode()
-        if not any(started in row.events for row in await self._cluster.store.log(RunId(entry.run_id))):
+        if not await self._cluster.logs.has(RunId(entry.run_id), started):
             self.complaints.append(f"{entry.run_id}: `{entry.id}` began before it was on disk")

@@ -1,0 +1,92 @@
+"""Idempotency keys of tool calls: `<execution>/<turn>/<index>`.
+
+A call that is made again after a crash has the same key. So has one that a later attempt makes at the same place, if it
+is the same call: whoever it goes to has done it already. Another call at that place must not be taken for it: its key
+also has a hash of what is called. And a fork that goes on from the middle of a conversation makes calls of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final, cast
+
+from plait.definitions.hashing import canonical
+from plait.kernel import values
+from plait.kernel.events import Recorded
+from plait.kernel.task import Attempt
+from plait.kernel.task_inputs import AgentInput
+
+from .entries import Begun, Replied, decode_entry, is_begun
+from .model import ToolCall
+from .turn_key import job_id
+
+_SHOWN: Final = 12
+"""Characters of the hash in a key."""
+
+Place = tuple[int, int]
+"""Turn and index."""
+FirstCalls = Callable[[], Awaitable[Mapping[Place, str]]]
+"""The hashes of what the first attempt called."""
+
+
+class CallKeys:
+    """Of one attempt."""
+
+    def __init__(self, wanted: AgentInput, attempt: Attempt, first_calls: FirstCalls) -> None:
+        self._execution = wanted.execution
+        self._is_first = attempt.number == 1 and not wanted.generation
+        self._fork = attempt.run_id if _is_copied(wanted, attempt) else ""
+        self._first_calls = first_calls
+        self._known: Mapping[Place, str] | None = None
+
+    async def of(self, turn: int, index: int, call: ToolCall) -> str:
+        place = f"{self._execution}/{turn}/{index}"
+        if self._is_first and not self._fork:
+            return place
+        if self._known is None:
+            self._known = {} if self._fork else await self._first_calls()
+        if self._known.get((turn, index)) == digest_of(call):
+            return place
+        return f"{place}/{digest_of(call, self._fork)[:_SHOWN]}"
+
+
+def digest_of(call: ToolCall, *more: str) -> str:
+    return hashlib.sha256(canonical([call.name, call.arguments, *more])).hexdigest()
+
+
+def _is_copied(wanted: AgentInput, attempt: Attempt) -> bool:
+    """Whether the attempt began in the run that this one is a fork of."""
+    if not attempt.journal:
+        return False
+    begun = decode_entry(attempt.journal[0])
+    return isinstance(begun, Begun) and begun.job_id != job_id(wanted, attempt)
+
+
+def first_calls(events: Iterable[Recorded], execution: str) -> dict[Place, str]:
+    """What the first attempt of an execution called, as the run's log tells; also what it got no result of."""
+    first: tuple[str, int] | None = None
+    found: dict[Place, str] = {}
+    for event in events:
+        if event.type != "task.journaled":
+            continue
+        place, entry = (event.data["token"], event.data["attempt"]), event.data.get("entry")
+        if first is None and _begins(entry, execution):
+            first = place
+        elif place == first and _is_reply(entry):
+            reply = decode_entry(values.encode(entry))
+            if isinstance(reply, Replied):
+                found |= {(reply.turn, index): digest_of(call) for index, call in enumerate(reply.tool_calls)}
+    return found
+
+
+def _begins(entry: Any, execution: str) -> bool:
+    if not is_begun(entry):
+        return False
+    begun = decode_entry(values.encode(entry))
+    return isinstance(begun, Begun) and begun.execution == execution
+
+
+def _is_reply(entry: Any) -> bool:
+    """Between entries there are answers to what was waited for, in any shape."""
+    return isinstance(entry, dict) and cast("dict[str, Any]", entry).get("entry") == "replied"

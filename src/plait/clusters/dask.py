@@ -1,0 +1,102 @@
+"""Steps on Dask: a task of the scheduler for each job.
+
+The scheduler runs a task again when it loses the worker that had it. A task is kept, by name, until it is forgotten:
+also while no client is connected, so an engine that takes over a run finds it. What a job says goes through the
+scheduler's event log. A thread of a Dask worker can't be stopped: a step that was cancelled ends at its next
+heartbeat, or runs to its end, and nobody looks at the result.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+from plait.extras import extra
+from plait.kernel import values
+from plait.kernel.errors import Unavailable
+from plait.kernel.task import TaskError
+
+from .call import Said, read_call
+from .cluster import Lost
+from .remote import perform
+
+_TOPIC: Final = "plait"
+_CONNECT: Final = 10.0
+_RUNNING: Final = ("executing", "long-running")
+
+
+class DaskCluster:
+    def __init__(self, address: str) -> None:
+        with extra("dask", "a step on Dask"):
+            import distributed
+        self._distributed: Any = distributed
+        self._address = address
+        self._client: Any = None
+        self._connecting = asyncio.Lock()
+        self._listeners: dict[str, Callable[[bytes], None]] = {}
+
+    async def run(self, name: str, call: bytes, hear: Callable[[bytes], None]) -> bytes:
+        client = await self._connected()
+        self._listeners[name] = hear
+        future = client.submit(work, name, call, key=name)  # a task that is known by this key goes on
+        try:
+            await client.publish_dataset(future, name=name, override=True)
+            return await future
+        except (self._distributed.client.FutureCancelledError, self._distributed.KilledWorker) as error:
+            await self.forget(name)
+            raise Lost(str(error)) from None
+        finally:
+            self._listeners.pop(name, None)
+            future.release()
+
+    async def forget(self, name: str) -> None:
+        client = self._client
+        if client is None:
+            return
+        future = self._distributed.Future(name, client=client)
+        await client.cancel([future], force=True)
+        await client.unpublish_dataset(name)
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    async def _connected(self) -> Any:
+        """One client for all; it connects again by itself when the scheduler was away."""
+        async with self._connecting:
+            if self._client is None:
+                try:
+                    self._client = await self._distributed.Client(self._address, asynchronous=True, timeout=_CONNECT)
+                except (OSError, TimeoutError) as error:
+                    raise Unavailable(
+                        "clusters.unreachable",
+                        f"Dask's scheduler at {self._address} does not answer",
+                        why=str(error),
+                        fix="start it, or set PLAIT_DASK to where it is",
+                    ) from None
+                self._client.subscribe_topic(_TOPIC, self._heard)
+            return self._client
+
+    def _heard(self, event: tuple[Any, Any]) -> None:
+        """Of any engine's jobs."""
+        _, said = event
+        hear = self._listeners.get(said["job"])
+        if hear is not None:
+            hear(said["said"].encode())
+
+
+def work(name: str, call: bytes) -> bytes:
+    """In a worker of the cluster."""
+    import distributed
+
+    worker: Any = distributed.get_worker()
+
+    def say(said: Said) -> None:
+        task = worker.state.tasks.get(name)
+        if task is None or task.state not in _RUNNING:
+            raise TaskError("nobody wants the result any more", retryable=False, code="task.cancelled")
+        worker.log_event(_TOPIC, {"job": name, "said": values.plain(said).decode()})
+
+    return values.plain(perform(read_call(call), say))

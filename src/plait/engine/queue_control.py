@@ -1,0 +1,111 @@
+"""The limits of queues, who holds their slots, and stopping and letting go what waits on them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from plait.kernel.admission import EVERY_QUEUE, NO_LIMITS, QueueSettings
+from plait.kernel.errors import InvalidInput
+from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.kernel import Kernel, millis
+from plait.kernel.queued import QUEUE_RULE, is_queue
+from plait.kernel.run_queues import QueueState, SlotHolder
+
+_HOLDERS = 1_000
+_MOST = 2**31 - 1
+_LONGEST = 366 * 86_400.0
+
+
+class QueueControl:
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    async def set(
+        self,
+        name: str,
+        *,
+        namespace: str = DEFAULT_NAMESPACE,
+        concurrency: int | None = None,
+        per_worker: int | None = None,
+        rate: int | None = None,
+        period: float | timedelta = 1.0,
+        partitioned: bool = False,
+        max_waiting: int | None = None,
+    ) -> QueueSettings:
+        """Sets the limits of a queue, in place of those that it had: they hold in every process for whatever begins
+        from now on. `rate` is how many may begin in any `period`. The name `*` sets limits of all queues of the
+        namespace together. A queue that is paused stays so."""
+        self._check_name(name)
+        limits = {"concurrency": concurrency, "per_worker": per_worker, "rate": rate, "max_waiting": max_waiting}
+        for option, given in limits.items():
+            _check_count(option, given)
+        known = await self._known(name, namespace)
+        return await self._put(
+            name,
+            namespace,
+            QueueSettings(
+                concurrency=concurrency,
+                per_worker=per_worker,
+                rate=rate,
+                period=millis(_seconds(period)),
+                partitioned=partitioned,
+                max_waiting=max_waiting,
+                paused=known.paused,
+            ),
+        )
+
+    async def pause(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueSettings:
+        """Nothing on the queue begins; what has begun goes on."""
+        self._check_name(name)
+        return await self._put(name, namespace, replace(await self._known(name, namespace), paused=True))
+
+    async def resume(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueSettings:
+        self._check_name(name)
+        return await self._put(name, namespace, replace(await self._known(name, namespace), paused=False))
+
+    async def list(self, *, namespace: str = DEFAULT_NAMESPACE) -> list[QueueState]:
+        """The queues that have limits, or that something waits or works on."""
+        self._kernel.must_live()
+        return await self._kernel.store.run_queues.states(namespace)
+
+    async def show(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> QueueState:
+        """One of them; a queue that nobody has used is one with nothing on it."""
+        self._check_name(name)
+        found = [state for state in await self.list(namespace=namespace) if state.name == name]
+        return found[0] if found else QueueState(namespace=namespace, name=name, settings=None)
+
+    async def holders(self, name: str, *, namespace: str = DEFAULT_NAMESPACE) -> list[SlotHolder]:
+        """Who holds the slots of a queue, the longest first: runs, and workers with their tasks."""
+        self._check_name(name)
+        self._kernel.must_live()
+        return await self._kernel.store.run_queues.holders(namespace, name, _HOLDERS)
+
+    async def _known(self, name: str, namespace: str) -> QueueSettings:
+        self._kernel.must_live()
+        return await self._kernel.store.run_queues.settings(namespace, name) or NO_LIMITS
+
+    async def _put(self, name: str, namespace: str, settings: QueueSettings) -> QueueSettings:
+        await self._kernel.store.run_queues.set(namespace, name, settings)
+        self._kernel.admitter.ring()
+        self._kernel.queue_watch.ring()
+        return settings
+
+    def _check_name(self, name: str) -> None:
+        if name != EVERY_QUEUE and not is_queue(name):
+            raise InvalidInput("queue.bad_name", f"queue {name[:80]!r}", fix=f"{QUEUE_RULE}; or `*` for all together")
+
+
+def _check_count(option: str, given: int | None) -> None:
+    least = 0 if option == "max_waiting" else 1
+    if given is not None and (type(given) is not int or not least <= given <= _MOST):
+        fix = f"use a whole number from {least}, or leave it out for no limit; `pause` stops a queue"
+        raise InvalidInput("queue.bad_limit", f"{option}={given!r}", fix=fix)
+
+
+def _seconds(period: float | timedelta) -> float:
+    seconds = period.total_seconds() if isinstance(period, timedelta) else period
+    if not 0.001 <= seconds <= _LONGEST:
+        raise InvalidInput("queue.bad_limit", f"period={period!r}", fix="use seconds or a timedelta, of 1 ms to a year")
+    return seconds

@@ -1,0 +1,77 @@
+"""Starts the runs of schedules, as anybody starts a run: what a schedule names is resolved each time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from plait.api.schedule import ScheduleSettings
+from plait.kernel.bundle import Bundle, Reference
+from plait.kernel.errors import InvalidInput
+from plait.kernel.ids import run_key
+from plait.kernel.store import Store
+from plait.schedules.state import Slot, moment, run_id
+
+from .schedule_book import Entry
+
+SCHEDULE = "schedule"
+"""The label that says which schedule a run is of."""
+
+
+class StartRun(Protocol):
+    """As `Engine.start`."""
+
+    def __call__(
+        self,
+        definition: Any,
+        input: Any = None,
+        *,
+        id: str | None = None,
+        namespace: str = ...,
+        deadline: float | None = None,
+        labels: dict[str, str] | None = None,
+        by: str = "",
+    ) -> Awaitable[object]: ...
+
+
+Plan = Callable[[Any, Any, str], Awaitable[object]]
+"""Refuses what could not be started."""
+
+
+class ScheduleStarts:
+    def __init__(self, store: Store, start: StartRun, plan: Plan, bundle: Callable[[str], Bundle]) -> None:
+        self._store = store
+        self._start = start
+        self._plan = plan
+        self._bundle = bundle
+
+    async def check(self, settings: ScheduleSettings, namespace: str) -> None:
+        await self._plan(self._definition(settings), settings.input, namespace)
+
+    async def start(self, entry: Entry, slot: Slot) -> None:
+        settings, id = entry.settings, run_id(entry.name, slot.at)
+        known = await self._store.run(run_key(entry.namespace, id))
+        if known is not None and known.labels.get(SCHEDULE) == entry.name:
+            return  # started by an engine that could not say so any more, perhaps with other settings
+        await self._start(
+            self._definition(settings),
+            settings.input,
+            id=id,
+            namespace=entry.namespace,
+            deadline=None if settings.deadline_ms is None else settings.deadline_ms / 1000,
+            labels={**settings.labels, SCHEDULE: entry.name, "scheduled_at": moment(slot.at)},
+            by=f"schedule {entry.name}",
+        )
+
+    def _definition(self, settings: ScheduleSettings) -> Any:
+        given, dialect = settings.definition, settings.dialect
+        if isinstance(given, str):
+            return given if dialect is None else Reference(dialect, given, given)
+        if dialect is None:
+            raise InvalidInput(
+                "schedule.bad_settings",
+                "the dialect of the definition is missing",
+                why="a definition that is not a name can be of any",
+                fix="give the dialect, or the name of a saved definition",
+            )
+        return self._bundle(dialect).read(given)

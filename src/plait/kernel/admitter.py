@@ -1,0 +1,132 @@
+"""Lets runs that wait on queues start: looks at the queues when a run joins one, a slot comes back or a delay is over.
+
+Any engine may look, at any queue: what a look may do is decided in the store's transaction, so two that look at once
+admit no run twice and pass no limit. What nobody told this process of, as runs that others put on queues, it hears of
+with the next news, and looks at most once a second for that. Each queue has its turn before another has a second one,
+and the namespaces take turns: none waits for the backlog of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby, zip_longest
+
+from . import values
+from .background import Background
+from .clock import Alarm, Clock
+from .errors import ErrorInfo
+from .ids import Millis, RunId, shard_of
+from .inbox import Inbox
+from .inputs import Cancel
+from .ready_queue import ReadyQueue
+from .store import InboxRow, Store, Write
+
+_AT_ONCE = 50
+"""Runs of one queue, before the next has its turn."""
+_EVERY = Millis(1_000)
+"""Between two looks while runs wait, as another process may not tell that a slot came back; and between news."""
+
+
+class Admitter:
+    def __init__(
+        self, store: Store, clock: Clock, queue: ReadyQueue, inbox: Inbox, background: Background, *, enabled: bool
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._queue = queue
+        self._inbox = inbox
+        self._background = background
+        self._enabled = enabled
+        """False: other engines do the work, and hear of it as news."""
+        self._looking = False
+        self._again = False
+        self._alarm: Alarm | None = None
+        self._looked = float("-inf")
+
+    def ring(self) -> None:
+        """A run joined a queue, a slot came back, or limits changed."""
+        if self._enabled:
+            self._background.keep_trying(self.look)
+
+    def news(self) -> None:
+        """Another process wrote something; most often it has nothing to do with queues."""
+        if self._alarm is None and self._enabled:
+            since = (self._clock.monotonic() - self._looked) * 1000
+            self._schedule(Millis(round(max(0.0, _EVERY - since))))
+
+    async def look(self) -> None:
+        """Calls that come meanwhile cause one more round."""
+        self._again = True
+        if self._looking:
+            return
+        self._looking = True
+        self._disarm()
+        wait: Millis | None = None
+        try:
+            while self._again:
+                self._again = False
+                self._looked = self._clock.monotonic()
+                wait = await self._look()
+        finally:
+            self._looking = False
+        if wait is not None:
+            self._schedule(wait)
+
+    async def _look(self) -> Millis | None:
+        """When to look again; None if no run waits."""
+        queues = in_turn(await self._store.run_queues.queues())
+        waits = [_EVERY] if queues else []
+        while queues:
+            full: list[tuple[str, str]] = []
+            for namespace, queue in queues:
+                found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
+                if found.wait is not None:
+                    waits.append(found.wait)
+                if found.admitted:
+                    self._inbox.look_soon()
+                if len(found.admitted) == _AT_ONCE:
+                    full.append((namespace, queue))
+                for run_id in found.overdue:
+                    await self._expire(run_id)
+            queues = full
+        return min(waits, default=None)
+
+    async def _expire(self, run_id: RunId) -> None:
+        """Its deadline passed while it waited: it starts only to say so."""
+        error = ErrorInfo("DEADLINE_EXCEEDED", "the run's deadline passed", kind="deadline")
+        await self._queue.append(
+            withdrawal(run_id, Cancel(cause="deadline", error=error), "~overdue", self._clock.now())
+        )
+
+    # -- life ----------------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        self.ring()
+
+    async def stop(self) -> None:
+        self._disarm()
+
+    def _disarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+
+    def _schedule(self, wait: Millis) -> None:
+        self._disarm()
+        self._alarm = self._clock.call_later(wait / 1000, self._look_now)
+
+    def _look_now(self) -> None:
+        self._alarm = None
+        self.ring()
+
+
+def withdrawal(run_id: RunId, cancel: Cancel, key: str, now: Millis) -> Write:
+    """A run that may wait on a queue is cancelled: it takes no slot."""
+    row = InboxRow(run_id, shard_of(run_id), key, values.plain(cancel), now)
+    return Write(run_id, row.shard, None, inbox=[row], leaves_queue=True)
+
+
+def in_turn(queues: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The first queue of each namespace, then the second of each, and so on."""
+    by_namespace = [list(group) for _, group in groupby(sorted(queues), key=lambda queue: queue[0])]
+    return [queue for turn in zip_longest(*by_namespace) for queue in turn if queue is not None]

@@ -1,0 +1,221 @@
+"""Runs on queues, and the limits of queues, on PostgreSQL. Every statement is in `run_queues.sql`.
+
+Who lets something begin under limits locks the rows that hold them until its commit: what is counted can't grow
+meanwhile in another process, so no limit is ever passed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from plait.kernel.admission import Gate, Limit, QueueSettings
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.run_queues import MANY, AdmissionRound, QueuePlace, QueueState, SlotHolder
+from plait.kernel.store import InboxRow, Write
+from plait.stores import statements
+from plait.stores.queue_rows import (
+    AT_ONCE,
+    ROUNDS,
+    Kind,
+    limit_name,
+    limits_of,
+    load_of,
+    place_columns,
+    queue_state,
+    settings_of,
+    settings_text,
+    slot_holder,
+    sooner,
+)
+from plait.stores.rows import inbox_columns, text
+
+from .database import SQL as COMMON
+from .database import Connection
+
+SQL = statements.load("plait.stores.postgres", "run_queues.sql")
+
+
+class NotWaiting(Exception):
+    """A run whose start is to be replaced has left its queue."""
+
+
+class PostgresRunQueues:
+    def __init__(self, use: Callable[[], AbstractAsyncContextManager[Connection]], origin: str) -> None:
+        self._use = use
+        self._origin = origin
+
+    async def queues(self) -> list[tuple[str, str]]:
+        return [(namespace, queue) for namespace, queue in await self._fetch("queues")]
+
+    async def admit(self, namespace: str, queue: str, limit: int) -> AdmissionRound:
+        async with self._use() as connection, connection.transaction():
+            found = await _admit(connection, namespace, queue, limit)
+            if found.admitted:
+                await connection.execute(COMMON["notify"], self._origin)
+            return found
+
+    async def holder(self, namespace: str, queue: str, dedup_id: str) -> RunId | None:
+        found = await self._fetch("holder", namespace, queue, dedup_id)
+        return found[0][0] if found else None
+
+    async def place(self, run_id: RunId) -> QueuePlace | None:
+        async with self._use() as connection:
+            return await _place(connection, run_id)
+
+    async def waiting(self, namespace: str, queue: str, partition: str | None) -> int:
+        return (await self._fetch("count_waiting", namespace, queue, partition))[0][0]
+
+    async def settings(self, namespace: str, queue: str) -> QueueSettings | None:
+        found = await self._fetch("get_settings", namespace, queue)
+        return settings_of(found[0][0], queue) if found else None
+
+    async def set(self, namespace: str, queue: str, settings: QueueSettings) -> None:
+        async with self._use() as connection, connection.transaction():
+            await connection.execute(SQL["set"], namespace, queue, settings_text(settings))
+            await connection.execute(SQL["count_claimed"], namespace, queue)
+            await connection.execute(COMMON["notify"], self._origin)
+
+    async def states(self, namespace: str) -> list[QueueState]:
+        return [queue_state(namespace, tuple(row)) for row in await self._fetch("states", namespace)]
+
+    async def holders(self, namespace: str, queue: str, limit: int) -> list[SlotHolder]:
+        return [slot_holder(tuple(row)) for row in await self._fetch("holders", namespace, queue, limit)]
+
+    async def _fetch(self, name: str, *args: object) -> list[Any]:
+        async with self._use() as connection:
+            return await connection.fetch(SQL[name], *args)
+
+
+# -- admitting ---------------------------------------------------------------------------------------------------------
+
+
+async def _admit(connection: Connection, namespace: str, queue: str, limit: int) -> AdmissionRound:
+    limits = limits_of(map(tuple, await connection.fetch(SQL["lock_limits"], namespace, queue)))
+    now: Millis = await connection.fetchval(SQL["now"])  # after the lock: no start that counts is later
+    await connection.execute(SQL["sweep"], namespace, queue)
+    await connection.execute(SQL["ripe"], namespace, queue, now)
+    overdue = [row[0] for row in await connection.fetch(SQL["overdue"], namespace, queue, now, limit)]
+    gate = await gate_of(connection, namespace, limits, "run", now)
+    chosen = await choose(connection, gate, SQL["next"], (namespace, queue), limit)
+    admitted: list[RunId] = []
+    if chosen:
+        await note_starts(connection, namespace, limits, "run", [partition for _, partition in chosen], now)
+        found = await connection.fetch(SQL["admit"], [id for id, _ in chosen], now)
+        admitted = [row[0] for row in found]
+        await connection.execute(SQL["let_go"], admitted)
+    [(due, deadline)] = await connection.fetch(SQL["next_moments"], namespace, queue)
+    return AdmissionRound(admitted=admitted, overdue=overdue, wait=sooner(now, gate.wait, due, deadline))
+
+
+async def gate_of(
+    connection: Connection,
+    namespace: str,
+    limits: Mapping[str, QueueSettings],
+    kind: Kind,
+    now: Millis,
+    worker: str = "",
+) -> Gate:
+    """With what is under way now."""
+    found: list[Limit] = []
+    for name, settings in limits.items():
+        running: Sequence[Any] = ()
+        starts: Sequence[Any] = ()
+        if kind == "task":
+            running = await connection.fetch(SQL["running_tasks"], namespace, name, worker)
+        elif settings.concurrency is not None:
+            running = await connection.fetch(SQL["running_runs"], namespace, name)
+        if settings.rate is not None:
+            starts = await connection.fetch(SQL["starts"], namespace, name, kind, now - settings.period)
+        load = load_of([tuple(row) for row in running], [tuple(row) for row in starts], now)
+        found.append(Limit(settings, load, limit_name(name)))
+    return Gate(found, per_worker=kind == "task")
+
+
+async def choose(
+    connection: Connection, gate: Gate, statement: str, asked: tuple[object, ...], limit: int
+) -> list[tuple[int, str]]:
+    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys are at their limits are
+    passed over."""
+    chosen: list[tuple[int, str]] = []
+    seen: set[int] = set()
+    for _ in range(ROUNDS):
+        if len(chosen) >= limit or gate.is_closed:
+            break
+        waiting = await connection.fetch(statement, *asked, gate.full, AT_ONCE + len(chosen))
+        new = [(id, partition) for id, partition in waiting if id not in seen]
+        seen.update(id for id, _ in new)
+        for id, partition in new:
+            if len(chosen) < limit and gate.admits(partition):
+                chosen.append((id, partition))
+        if len(waiting) < AT_ONCE or not new:
+            break
+    return chosen
+
+
+async def note_starts(
+    connection: Connection,
+    namespace: str,
+    limits: Mapping[str, QueueSettings],
+    kind: Kind,
+    partitions: Sequence[str],
+    now: Millis,
+) -> None:
+    """Where a rate counts them."""
+    for name, settings in limits.items():
+        if settings.rate is not None and partitions:
+            await connection.execute(SQL["forget_starts"], namespace, name, kind, now - settings.period)
+            await connection.execute(SQL["note_starts"], namespace, name, kind, list(partitions), now)
+
+
+async def _place(connection: Connection, run_id: RunId) -> QueuePlace | None:
+    found = await connection.fetchrow(SQL["place"], run_id)
+    if found is None:
+        return None
+    namespace, queue, partition, priority, id, due = found
+    now: Millis = await connection.fetchval(SQL["now"])
+    ahead = await connection.fetchval(SQL["ahead"], namespace, queue, priority, id, MANY)
+    limits = limits_of(map(tuple, await connection.fetch(SQL["limits"], namespace, queue)))
+    why = (await gate_of(connection, namespace, limits, "run", now)).why(partition)
+    return QueuePlace(queue=queue, ahead=ahead, due=due if due is not None and due > now else None, why=why)
+
+
+# -- in a commit -------------------------------------------------------------------------------------------------------
+
+
+async def write_places(connection: Connection, writes: Sequence[Write]) -> None:
+    """Runs are put on queues, leave them without a slot, or have their starts replaced; after the inbox was written."""
+    await _put(connection, writes)
+    leaving = [write.run_id for write in writes if write.leaves_queue]
+    if leaving:
+        await connection.execute(SQL["leave"], leaving)
+        await connection.execute(SQL["let_go"], leaving)
+    await _debounce(connection, [write for write in writes if write.debounce is not None])
+
+
+async def _put(connection: Connection, writes: Sequence[Write]) -> None:
+    places = [(write.run_id, place) for write in writes if (place := write.place) is not None]
+    if not places:
+        return
+    taken = [(place.namespace, place.queue, place.dedup_id) for _, place in places if place.dedup_id is not None]
+    if taken:
+        await connection.execute(SQL["forget_holders"], *zip(*taken, strict=True))
+    columns = [place_columns(run_id, place) for run_id, place in places]
+    await connection.execute(SQL["put"], *zip(*columns, strict=True))
+    await connection.execute(SQL["hold"], [run_id for run_id, _ in places])
+
+
+async def _debounce(connection: Connection, writes: Sequence[Write]) -> None:
+    if not writes:
+        return
+    delays = [(write.run_id, write.debounce) for write in writes]
+    if len(await connection.fetch(SQL["delay"], *zip(*delays, strict=True))) < len(delays):
+        raise NotWaiting
+    starts = [(row.run_id, row.key, text(row.body), row.at) for write in writes for row in write.inbox]
+    await connection.execute(SQL["put_start"], *zip(*starts, strict=True))
+
+
+async def send_behind(connection: Connection, rows: Sequence[InboxRow]) -> None:
+    """What is sent to runs of which some may wait."""
+    await connection.execute(SQL["insert_inbox"], *zip(*map(inbox_columns, rows), strict=True))

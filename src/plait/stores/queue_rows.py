@@ -1,0 +1,90 @@
+"""Between queues and a table's columns, which are the same in every SQL store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from plait.kernel.admission import EVERY_QUEUE, Load, QueueSettings, Starts
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.run_queues import QueuedRun, QueueState, SlotHolder
+
+from .rows import Row, decoded, json_text
+
+Kind: TypeAlias = Literal["run", "task"]
+
+AT_ONCE = 100
+"""Those that wait and are looked at together."""
+ROUNDS = 20
+"""Of looking, where the keys of those that wait are at their limits."""
+
+_settings = msgspec.json.Decoder(QueueSettings)
+
+
+def place_columns(run_id: RunId, place: QueuedRun) -> Row:
+    """Without the times, which are the database's."""
+    return (
+        run_id,
+        place.namespace,
+        place.queue,
+        place.partition,
+        place.priority,
+        place.dedup_id,
+        place.debounced,
+        place.delay or None,
+        place.deadline,
+    )
+
+
+def settings_of(column: str, queue: str) -> QueueSettings:
+    return decoded(_settings, column, f"the settings of queue {queue}")
+
+
+def settings_text(settings: QueueSettings) -> str:
+    return json_text(settings)
+
+
+def limits_of(found: Iterable[Row]) -> dict[str, QueueSettings]:
+    return {name: settings_of(column, name) for name, column in found}
+
+
+def load_of(running: Sequence[Row], starts: Sequence[Row], now: Millis) -> Load:
+    """`running`: by key, how many, and perhaps how many of one worker; `starts`: by key, how many, and when first."""
+    return Load(
+        running={row[0]: row[1] for row in running},
+        starts={row[0]: Starts(row[1], Millis(now - row[2])) for row in starts},
+        by_worker=sum(row[2] or 0 for row in running if len(row) > 2),
+    )
+
+
+def limit_name(queue: str) -> str:
+    """As people read it."""
+    return "every queue" if queue == EVERY_QUEUE else f"queue `{queue}`"
+
+
+def sooner(now: Millis, rate: Millis | None, *moments: Millis | None) -> Millis | None:
+    """After how long the first of these comes: what a rate says, or one of the moments."""
+    waits = [] if rate is None else [rate]
+    waits += [Millis(max(1, moment - now)) for moment in moments if moment is not None]
+    return min(waits, default=None)
+
+
+def queue_state(namespace: str, row: Row) -> QueueState:
+    name, column, waiting, delayed, running, waiting_tasks, running_tasks = row
+    return QueueState(
+        namespace=namespace,
+        name=name,
+        settings=None if column is None else settings_of(column, name),
+        waiting_runs=int(waiting),
+        delayed_runs=int(delayed),
+        running_runs=int(running),
+        waiting_tasks=int(waiting_tasks),
+        running_tasks=int(running_tasks),
+    )
+
+
+def slot_holder(row: Row) -> SlotHolder:
+    kind, run_id, label, since, partition, worker = row
+    return SlotHolder(kind=kind, run_id=run_id, label=label, since=since, partition=partition, worker=worker)

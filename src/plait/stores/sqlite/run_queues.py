@@ -1,0 +1,233 @@
+"""Runs on queues, and the limits of queues, on SQLite. Every statement is in `run_queues.sql`."""
+
+# apsw's types name `collections.abc.Buffer`, which Python 3.11 does not have.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol, TypeVar
+
+import apsw
+
+from plait.kernel.admission import Gate, Limit, QueueSettings
+from plait.kernel.clock import Clock
+from plait.kernel.ids import Millis, RunId
+from plait.kernel.run_queues import MANY, AdmissionRound, QueuedRun, QueuePlace, QueueState, SlotHolder
+from plait.kernel.store import InboxRow, Write
+from plait.stores import statements
+from plait.stores.queue_rows import (
+    AT_ONCE,
+    ROUNDS,
+    Kind,
+    limit_name,
+    limits_of,
+    load_of,
+    place_columns,
+    queue_state,
+    settings_of,
+    settings_text,
+    slot_holder,
+    sooner,
+)
+from plait.stores.rows import inbox_columns, json_text, text
+
+from .database import atomic
+
+T = TypeVar("T")
+
+SQL = statements.load("plait.stores.sqlite", "run_queues.sql")
+
+
+class NotWaiting(Exception):
+    """A run whose start is to be replaced has left its queue."""
+
+
+class _Writing(Protocol):
+    def __call__(self, work: Callable[[apsw.Connection], T], /) -> Awaitable[T]: ...
+
+
+class _Reading(Protocol):
+    def __call__(self, work: Callable[[apsw.Connection], T], /) -> Awaitable[T]: ...
+
+
+class SqliteRunQueues:
+    def __init__(self, write: _Writing, read: _Reading, clock: Clock) -> None:
+        self._write = write
+        self._read = read
+        self._clock = clock
+
+    async def queues(self) -> list[tuple[str, str]]:
+        return [(namespace, queue) for namespace, queue in await self._list("queues")]
+
+    async def admit(self, namespace: str, queue: str, limit: int) -> AdmissionRound:
+        now = self._clock.now()
+
+        def take(db: apsw.Connection) -> AdmissionRound:
+            with atomic(db):
+                return _admit(db, namespace, queue, limit, now)
+
+        return await self._write(take)
+
+    async def holder(self, namespace: str, queue: str, dedup_id: str) -> RunId | None:
+        found = await self._list("holder", namespace, queue, dedup_id)
+        return found[0][0] if found else None
+
+    async def place(self, run_id: RunId) -> QueuePlace | None:
+        now = self._clock.now()
+        return await self._read(lambda db: _place(db, run_id, now))
+
+    async def waiting(self, namespace: str, queue: str, partition: str | None) -> int:
+        return (await self._list("count_waiting", namespace, queue, partition))[0][0]
+
+    async def settings(self, namespace: str, queue: str) -> QueueSettings | None:
+        found = await self._list("get_settings", namespace, queue)
+        return settings_of(found[0][0], queue) if found else None
+
+    async def set(self, namespace: str, queue: str, settings: QueueSettings) -> None:
+        def put(db: apsw.Connection) -> None:
+            with atomic(db):
+                db.execute(SQL["set"], (namespace, queue, settings_text(settings)))
+                db.execute(SQL["count_claimed"], (namespace, queue))
+
+        await self._write(put)
+
+    async def states(self, namespace: str) -> list[QueueState]:
+        return [queue_state(namespace, row) for row in await self._list("states", namespace)]
+
+    async def holders(self, namespace: str, queue: str, limit: int) -> list[SlotHolder]:
+        return [slot_holder(row) for row in await self._list("holders", namespace, queue, limit)]
+
+    async def _list(self, name: str, *args: object) -> list[Any]:
+        def fetch(db: apsw.Connection) -> list[Any]:
+            return db.execute(SQL[name], args).fetchall()
+
+        return await self._read(fetch)
+
+
+def limits_on(db: apsw.Connection, namespace: str, queue: str) -> dict[str, QueueSettings]:
+    """Of a queue, and of all queues of its namespace together; most have none."""
+    return limits_of(db.execute(SQL["limits"], (namespace, queue)))
+
+
+# -- admitting ---------------------------------------------------------------------------------------------------------
+
+
+def _admit(db: apsw.Connection, namespace: str, queue: str, limit: int, now: Millis) -> AdmissionRound:
+    db.execute(SQL["sweep"], (namespace, queue))
+    db.execute(SQL["ripe"], (namespace, queue, now))
+    overdue = [row[0] for row in db.execute(SQL["overdue"], (namespace, queue, now, limit))]
+    limits = limits_on(db, namespace, queue)
+    gate = gate_of(db, namespace, limits, "run", now)
+    chosen = choose(db, gate, "next", (namespace, queue), limit)
+    for _, partition in chosen:
+        note_start(db, namespace, limits, "run", partition, now)
+    admitted = [next(db.execute(SQL["admit"], (id, now)))[0] for id, _ in chosen]
+    for run_id in admitted:
+        db.execute(SQL["let_go"], (run_id,))
+    [(due,)] = db.execute(SQL["next_due"], (namespace, queue))
+    [(deadline,)] = db.execute(SQL["next_deadline"], (namespace, queue))
+    return AdmissionRound(admitted=admitted, overdue=overdue, wait=sooner(now, gate.wait, due, deadline))
+
+
+def gate_of(
+    db: apsw.Connection,
+    namespace: str,
+    limits: dict[str, QueueSettings],
+    kind: Kind,
+    now: Millis,
+    worker: str = "",
+) -> Gate:
+    """With what is under way now."""
+    found: list[Limit] = []
+    for name, settings in limits.items():
+        running: list[Any] = []
+        starts: list[Any] = []
+        if kind == "task":
+            running = db.execute(SQL["running_tasks"], (namespace, name, worker)).fetchall()
+        elif settings.concurrency is not None:
+            running = db.execute(SQL["running_runs"], (namespace, name)).fetchall()
+        if settings.rate is not None:
+            starts = db.execute(SQL["starts"], (namespace, name, kind, now - settings.period)).fetchall()
+        found.append(Limit(settings, load_of(running, starts, now), limit_name(name)))
+    return Gate(found, per_worker=kind == "task")
+
+
+def choose(
+    db: apsw.Connection, gate: Gate, name: str, asked: tuple[object, ...], limit: int, sql: dict[str, str] = SQL
+) -> list[tuple[int, str]]:
+    """Who may begin, of those that a statement finds: their ids and keys. Those whose keys are at their limits are
+    passed over."""
+    chosen: list[tuple[int, str]] = []
+    seen: set[int] = set()
+    for _ in range(ROUNDS):
+        if len(chosen) >= limit or gate.is_closed:
+            break
+        full = json_text(gate.full) if gate.full else None
+        waiting = [tuple(row) for row in db.execute(sql[name], (*asked, full, AT_ONCE + len(chosen)))]
+        new = [(id, partition) for id, partition in waiting if id not in seen]
+        seen.update(id for id, _ in new)
+        for id, partition in new:
+            if len(chosen) < limit and gate.admits(partition):
+                chosen.append((id, partition))
+        if len(waiting) < AT_ONCE or not new:
+            break
+    return chosen
+
+
+def note_start(
+    db: apsw.Connection, namespace: str, limits: dict[str, QueueSettings], kind: Kind, partition: str, now: Millis
+) -> None:
+    """Where a rate counts it."""
+    for name, settings in limits.items():
+        if settings.rate is not None:
+            db.execute(SQL["forget_starts"], (namespace, name, kind, now - settings.period))
+            db.execute(SQL["note_start"], (namespace, name, kind, partition, now))
+
+
+def _place(db: apsw.Connection, run_id: RunId, now: Millis) -> QueuePlace | None:
+    found = db.execute(SQL["place"], (run_id,)).fetchone()
+    if found is None:
+        return None
+    namespace, queue, partition, priority, id, due = found
+    [(ahead,)] = db.execute(SQL["ahead"], (namespace, queue, priority, id, MANY))
+    limits = limits_on(db, namespace, queue)
+    why = gate_of(db, namespace, limits, "run", now).why(partition)
+    return QueuePlace(queue=queue, ahead=ahead, due=due if due is not None and due > now else None, why=why)
+
+
+# -- in a commit -------------------------------------------------------------------------------------------------------
+
+
+def write_place(db: apsw.Connection, write: Write) -> None:
+    """A run is put on a queue, leaves it without a slot, or has its start replaced; after its inbox was written."""
+    if write.place is not None and write.create is not None:
+        _put(db, write.run_id, write.place, write.create.created_at)
+    if write.leaves_queue:
+        db.execute(SQL["leave"], (write.run_id,))
+        db.execute(SQL["let_go"], (write.run_id,))
+    if write.debounce is not None:
+        _debounce(db, write.run_id, write.inbox[0], write.debounce)
+
+
+def _put(db: apsw.Connection, run_id: RunId, place: QueuedRun, now: Millis) -> None:
+    if place.dedup_id is not None:
+        db.execute(SQL["forget_holder"], (place.namespace, place.queue, place.dedup_id))
+    *columns, delay, deadline = place_columns(run_id, place)
+    db.execute(SQL["put"], (*columns, None if delay is None else now + delay, deadline, now))
+    db.execute(SQL["hold"], (run_id,))
+
+
+def _debounce(db: apsw.Connection, run_id: RunId, start: InboxRow, delay: Millis) -> None:
+    db.execute(SQL["delay"], (run_id, start.at + delay))
+    if not db.changes():
+        raise NotWaiting
+    db.execute(SQL["put_start"], (run_id, start.key, text(start.body), start.at))
+
+
+def is_waiting(db: apsw.Connection, row: InboxRow) -> bool:
+    return db.execute(SQL["waits"], (row.run_id,)).fetchone() is not None
+
+
+def insert_held(db: apsw.Connection, row: InboxRow) -> None:
+    db.execute(SQL["insert_held"], inbox_columns(row))

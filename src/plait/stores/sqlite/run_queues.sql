@@ -1,0 +1,164 @@
+-- forget_holder: the run that had an id has ended, so another may have it
+delete from queued_runs
+where namespace = ?1 and queue = ?2 and dedup_id = ?3 and admitted_at is not null
+  and not exists (select 1 from runs where id = run_id and status = 'running');
+
+-- put: a run waits
+insert into queued_runs (run_id, namespace, queue, partition, priority, dedup_id, debounced, due, deadline, enqueued_at)
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10);
+
+-- hold: what was sent to it is kept for later; an empty reply says that the answer is still to come
+update inbox set taken = 1, reply = '' where run_id = ?1 and taken = 0;
+
+-- waits: whether a run is on a queue
+select 1 from queued_runs where run_id = ?1 and admitted_at is null;
+
+-- insert_held: an input for a run that waits; the same key twice is one
+insert into inbox (run_id, shard, key, body, at, taken, reply) values (?1, ?2, ?3, ?4, ?5, 1, '')
+on conflict (run_id, key) do nothing;
+
+-- leave: a run waits no longer, and takes no slot
+delete from queued_runs where run_id = ?1 and admitted_at is null;
+
+-- let_go: its owner gets what was held back; an input that is only answered later has no body
+update inbox set taken = 0, reply = null where run_id = ?1 and taken = 1 and reply = '' and body is not null;
+
+-- delay: a run that waits begins to do so anew
+update queued_runs set due = ?2 where run_id = ?1 and admitted_at is null;
+
+-- put_start: another start in place of the one that is held back
+update inbox set body = ?3, at = ?4 where run_id = ?1 and key = ?2 and taken = 1 and reply = '' and body is not null;
+
+-- queues: those that runs wait on, one step along the index each
+with recursive found (namespace, queue) as (
+    select * from (
+        select namespace, queue from queued_runs where admitted_at is null and due is null
+        order by namespace, queue limit 1
+    )
+    union all
+    select (select q.namespace from queued_runs q
+            where q.admitted_at is null and q.due is null and (q.namespace, q.queue) > (found.namespace, found.queue)
+            order by q.namespace, q.queue limit 1),
+           (select q.queue from queued_runs q
+            where q.admitted_at is null and q.due is null and (q.namespace, q.queue) > (found.namespace, found.queue)
+            order by q.namespace, q.queue limit 1)
+    from found where found.namespace is not null
+)
+select namespace, queue from found where namespace is not null
+union
+select distinct namespace, queue from queued_runs where admitted_at is null and due is not null;
+
+-- limits: of a queue, and of all of its namespace together
+select name, settings from queues where namespace = ?1 and name in ('*', ?2);
+
+-- any_limits: whether one of these queues has some
+select 1 from queues where namespace = ?1 and (name = '*' or name in (select value from json_each(?2))) limit 1;
+
+-- set: the limits of a queue
+insert into queues (namespace, name, settings) values (?1, ?2, ?3)
+on conflict (namespace, name) do update set settings = excluded.settings;
+
+-- count_claimed: what is under way counts from now on
+update queued_tasks set limited = 1 where namespace = ?1 and (?2 = '*' or queue = ?2) and claim is not null;
+
+-- get_settings: the limits of a queue
+select settings from queues where namespace = ?1 and name = ?2;
+
+-- sweep: the slots of runs that have ended or are gone
+delete from queued_runs
+where namespace = ?1 and queue = ?2 and admitted_at is not null
+  and not exists (select 1 from runs where id = run_id and status = 'running');
+
+-- ripe: delays that are over
+update queued_runs set due = null
+where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null and due <= ?3;
+
+-- overdue: runs that wait and whose deadlines have passed
+select run_id from queued_runs
+where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null and deadline <= ?3
+order by deadline limit ?4;
+
+-- next_due: when the next delay is over
+select min(due) from queued_runs where namespace = ?1 and queue = ?2 and admitted_at is null and due is not null;
+
+-- next_deadline: when the next run that waits is overdue
+select min(deadline) from queued_runs
+where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null;
+
+-- running_runs: slots that runs hold, by key
+select partition, count(*) from queued_runs
+where namespace = ?1 and (?2 = '*' or queue = ?2) and admitted_at is not null
+  and exists (select 1 from runs where id = run_id and status = 'running')
+group by partition;
+
+-- running_tasks: slots that tasks hold, by key, and those of one worker
+select partition, count(*), sum(worker = ?3) from queued_tasks
+where namespace = ?1 and (?2 = '*' or queue = ?2) and limited = 1
+group by partition;
+
+-- forget_starts: those of earlier periods
+delete from queue_starts where namespace = ?1 and queue = ?2 and kind = ?3 and at <= ?4;
+
+-- starts: what began lately, by key
+select partition, count(*), min(at) from queue_starts
+where namespace = ?1 and queue = ?2 and kind = ?3 and at > ?4 group by partition;
+
+-- note_start: something begins, and a rate limits how often
+insert into queue_starts (namespace, queue, kind, partition, at) values (?1, ?2, ?3, ?4, ?5);
+
+-- next: who is first of those that wait, but for keys that are at their limits
+select id, partition from queued_runs
+where namespace = ?1 and queue = ?2 and admitted_at is null and due is null
+  and (?3 is null or partition not in (select value from json_each(?3)))
+order by priority, id limit ?4;
+
+-- admit: a run takes its slot
+update queued_runs
+set admitted_at = ?2, dedup_id = case when debounced then null else dedup_id end
+where id = ?1
+returning run_id;
+
+-- holder: the run that has an id
+select run_id from queued_runs
+where namespace = ?1 and queue = ?2 and dedup_id = ?3
+  and (admitted_at is null or exists (select 1 from runs where id = run_id and status = 'running'));
+
+-- place: how a run waits
+select namespace, queue, partition, priority, id, due from queued_runs where run_id = ?1 and admitted_at is null;
+
+-- ahead: how many are before it
+select count(*) from (
+    select 1 from queued_runs
+    where namespace = ?1 and queue = ?2 and admitted_at is null and due is null and (priority, id) < (?3, ?4)
+    limit ?5
+);
+
+-- count_waiting: how many runs wait
+select count(*) from queued_runs
+where namespace = ?1 and (?2 = '*' or queue = ?2) and admitted_at is null and (?3 is null or partition = ?3);
+
+-- states: the queues of a namespace, and what is on them
+select name, max(settings), sum(waiting_runs), sum(delayed_runs), sum(running_runs), sum(waiting_tasks),
+       sum(running_tasks)
+from (
+    select name, settings, 0 as waiting_runs, 0 as delayed_runs, 0 as running_runs, 0 as waiting_tasks,
+           0 as running_tasks
+    from queues where namespace = ?1
+    union all
+    select queue, null, sum(admitted_at is null and due is null), sum(admitted_at is null and due is not null),
+           sum(admitted_at is not null and exists (select 1 from runs where id = run_id and status = 'running')), 0, 0
+    from queued_runs where namespace = ?1 group by queue
+    union all
+    select queue, null, 0, 0, 0, sum(claim is null), sum(claim is not null)
+    from queued_tasks where namespace = ?1 group by queue
+) group by name order by name;
+
+-- holders: who holds slots, the longest first
+select * from (
+    select 'run', q.run_id, r.definition, q.admitted_at as since, q.partition, null
+    from queued_runs q join runs r on r.id = q.run_id
+    where q.namespace = ?1 and q.queue = ?2 and q.admitted_at is not null and r.status = 'running'
+    union all
+    select 'task', run_id, label, claimed_at, partition, worker
+    from queued_tasks where namespace = ?1 and queue = ?2 and claim is not null
+) order by since limit ?3;

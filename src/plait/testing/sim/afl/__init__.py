@@ -1,0 +1,1 @@
+"""Random programs of `afl` in random weather."""

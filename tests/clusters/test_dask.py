@@ -1,0 +1,144 @@
+"""Steps on a real local Dask cluster: a scheduler and two worker processes."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import LocalCluster
+
+from plait import Engine, goals, graph
+from plait.clusters.clusters import Clusters
+from plait.clusters.settings import cluster_settings
+from plait.kernel.clock import SystemClock
+from plait.workers.queue_worker import QueueWorker, WorkerSettings
+from tests.dialects.graph.drawing import drawn, task
+from tests.engine.places import OnDisk, soon
+
+from . import work
+from .starts import started
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    found: Any = LocalCluster(
+        n_workers=2,
+        threads_per_worker=2,
+        processes=True,
+        dashboard_address="127.0.0.1:0",
+        host="127.0.0.1",
+        silence_logs=50,
+    )
+    with found as cluster:
+        yield cluster.scheduler_address
+
+
+async def test_a_step_on_dask_is_like_any_other_step(address: str) -> None:
+    async with Engine("memory:", definitions=[work.tour], clusters={"dask": address}) as engine:
+        run = await engine.start(work.tour, "dask", id="t")
+        result = await run.result()
+        assert [line.text for line in await run.logs("who")] == ["I say so"]
+    pid = result["who"].pop("pid")
+    assert pid != os.getpid()
+    assert result == {
+        "who": {"run": "t", "key": "t:who:0", "attempt": 1},
+        "large": 3_000_000,
+        "progress": {"half": True},
+        "missing": 7,
+    }
+
+
+async def test_goals_and_graphs_run_their_functions_on_dask(address: str) -> None:
+    diagram = graph(drawn("", task("t", config={"handler": "cluster.triple"})))
+    async with Engine("memory:", definitions=[work.double, work.triple], clusters={"dask": address}) as engine:
+        found = await (await engine.start(goals("double"), {"amount": 4})).result()
+        assert found["doubled"] == 8
+        assert found["pid"] != os.getpid()
+        tripled = (await (await engine.start(diagram, {"amount": 4}, id="g")).result())["t"]
+        assert tripled["tripled"] == 12
+        assert tripled["key"].startswith("g:")
+
+
+async def test_a_step_of_a_queue_goes_on_to_dask_from_its_worker(address: str) -> None:
+    async with Engine("memory:", definitions=[work.by_queue, work.queued]) as engine:
+        run = await engine.start(work.by_queue)
+        clusters = Clusters(cluster_settings({"dask": address}))
+        settings = WorkerSettings(name="w", queues=["heavy"], namespace="default")
+        executors = [*engine.executors.all, *engine.code.executors]
+        worker = QueueWorker(engine.queues, executors, SystemClock(), settings, clusters)
+        working = asyncio.ensure_future(worker.run())
+        assert await run.result() != os.getpid()
+        worker.stop()
+        await working
+        await clusters.close()
+
+
+async def test_the_loss_of_a_worker_of_the_cluster_is_not_the_loss_of_the_step(address: str, tmp_path: Path) -> None:
+    async with Engine("memory:", definitions=[work.through_the_gate], clusters={"dask": address}) as engine:
+        run = await engine.start(work.through_the_gate, {"folder": str(tmp_path), "on": "dask"}, id="r")
+        [[pid, key]] = await started(tmp_path)
+        os.kill(int(pid), signal.SIGKILL)
+        both = await started(tmp_path, 2)
+        assert both[1][0] != pid
+        assert both[1][1] == key == "r:gated:0"
+        (tmp_path / "gate").touch()
+        assert await run.result() == "through"
+        assert [node.attempts for node in (await run.view()).nodes] == [1]
+
+
+_PROGRAM = """
+import asyncio, sys
+from plait import Engine
+from tests.clusters import work
+
+async def main(url, address, folder):
+    async with Engine(url, definitions=[work.through_the_gate], clusters={"dask": address}) as engine:
+        run = await engine.start(work.through_the_gate, {"folder": folder, "on": "dask"}, id="r")
+        await run.result()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def test_an_engine_that_takes_over_finds_the_job_of_one_that_was_killed(address: str, tmp_path: Path) -> None:
+    place = OnDisk(tmp_path / "runs.db")
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    arguments = [sys.executable, "-c", _PROGRAM, place.url, address, str(tmp_path)]
+    program = subprocess.Popen(arguments, env=environment)
+    try:
+        await started(tmp_path)
+    finally:
+        program.kill()
+        program.wait()
+    async with place.engine(work.through_the_gate, clusters={"dask": address}) as second:
+        (tmp_path / "gate").touch()
+        assert await (await second.get("r")).result() == "through"
+    assert len(await started(tmp_path)) == 1
+
+
+async def test_a_stopped_engine_leaves_its_jobs_to_the_next(address: str, tmp_path: Path) -> None:
+    place = OnDisk(tmp_path / "runs.db")
+    async with place.engine(work.through_the_gate, clusters={"dask": address}) as first:
+        await first.start(work.through_the_gate, {"folder": str(tmp_path), "on": "dask"}, id="r")
+        await started(tmp_path)
+    async with place.engine(work.through_the_gate, clusters={"dask": address}) as second:
+        (tmp_path / "gate").touch()
+        assert await (await second.get("r")).result() == "through"
+    assert len(await started(tmp_path)) == 1
+
+
+async def test_a_cancelled_step_learns_of_it_at_its_next_heartbeat(address: str, tmp_path: Path) -> None:
+    async with Engine("memory:", definitions=[work.through_the_gate], clusters={"dask": address}) as engine:
+        run = await engine.start(work.through_the_gate, {"folder": str(tmp_path), "on": "dask"})
+        await started(tmp_path)
+        await run.cancel()
+
+        async def stopped() -> bool:
+            return (tmp_path / "stopped").exists()
+
+        assert await soon(stopped)

@@ -1,0 +1,19 @@
+"""Random programs of AFL in random weather: every seed a calm and a stormy simulation. A failure shows its replay."""
+
+import asyncio
+
+import pytest
+
+from plait.testing.sim.afl.seeds import simulate_afl
+from tests.support.effort import tries
+
+SEEDS = tries(40)
+AT_ONCE = 10
+
+
+@pytest.mark.chance
+@pytest.mark.parametrize("first", range(0, SEEDS, AT_ONCE))
+def test_every_promise_is_kept_whatever_happens(first: int):
+    for seed in range(first, first + AT_ONCE):
+        report = asyncio.run(simulate_afl(seed))
+        assert report.failure is None, str(report)
