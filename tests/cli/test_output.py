@@ -16,7 +16,7 @@ from plait.kernel.agent_totals import AgentTotals
 from plait.kernel.errors import ErrorInfo, InvalidInput
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis
-from plait.kernel.store import Owner
+from plait.kernel.leases import Owner
 from plait.kernel.view import Node
 
 

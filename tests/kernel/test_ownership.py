@@ -8,8 +8,8 @@ import pytest
 
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard
-from plait.kernel.leases import Lease
-from plait.kernel.store import RunRow, Standing
+from plait.kernel.leases import Lease, Standing
+from plait.kernel.store import RunRow
 from plait.testing import VirtualClock
 from tests.kernel.builders import add
 from tests.kernel.rig import CountingStore, Rig, rig, until

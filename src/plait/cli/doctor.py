@@ -17,7 +17,8 @@ from plait.engine.run_check import check_run, repair_run
 from plait.kernel.errors import PlaitError
 from plait.kernel.fleet import POOL_SHARDS
 from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Millis, Shard
-from plait.kernel.store import Owner, RunFilter, RunRow
+from plait.kernel.leases import Owner
+from plait.kernel.store import RunFilter, RunRow
 from plait.registry.engine import Engine
 
 from . import exits, words

@@ -7,7 +7,7 @@ import socket
 
 from plait.kernel.clock import SystemClock
 from plait.kernel.ids import Millis
-from plait.kernel.store import Owner
+from plait.kernel.leases import Owner
 
 from . import words
 

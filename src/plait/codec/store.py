@@ -13,7 +13,7 @@ from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.clock import Clock
 from plait.kernel.errors import Erased, Unavailable
 from plait.kernel.ids import Millis, RunId, Seq, Shard
-from plait.kernel.leases import Lease
+from plait.kernel.leases import Lease, Owner, Standing
 from plait.kernel.store import (
     Census,
     DeadLetter,
@@ -21,12 +21,10 @@ from plait.kernel.store import (
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Store,
     Taken,
     TimerRow,

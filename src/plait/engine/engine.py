@@ -22,7 +22,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.errors import NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
@@ -43,7 +43,7 @@ from .ask import ask
 from .bundles import Bundles, LazyBundle
 from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
-from .diff import changes, node_changes
+from .diff import run_diff
 from .drafts import Drafts
 from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
@@ -62,7 +62,7 @@ from .schedules import Schedules
 from .services import Services
 from .span import span
 from .start_rates import StartRates
-from .startable import asked, flat, not_startable
+from .startable import asked, flat, is_same_start, not_declarable, not_startable
 from .urls import store_of
 
 if TYPE_CHECKING:
@@ -277,12 +277,7 @@ class Engine:
                 for found in vars(definition).values():
                     self._declared(found)
             elif not self._declared(definition):
-                raise InvalidInput(
-                    "CODE_NOT_LOADED",
-                    f"{definition!r} is not a workflow",
-                    why="nor anything else that a dialect of this engine knows",
-                    fix="mark the function with @workflow, or pass the module that has them",
-                )
+                raise not_declarable(definition)
 
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
         """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
@@ -336,10 +331,11 @@ class Engine:
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         run_id, created = row.id, False
-        look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
+        drained = await self.drains.refusal(resolved.definition, resolved.version)
+        look_first = id is not None and bool(self._chosen_ids.look_first or resolved.rate or drained)
         if not look_first or not await self._exists(row, resolved.taken):
-            if resolved.version is not None:
-                await self.drains.check(resolved.definition, resolved.version)
+            if drained is not None:
+                raise drained
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
@@ -381,14 +377,7 @@ class Engine:
 
     async def diff(self, a: Handle[Any], b: Handle[Any]) -> RunDiff:
         """What differs between two runs: their input, output, and node by node."""
-        left, right = await a.picture(), await b.picture()
-        return RunDiff(
-            left.row,
-            right.row,
-            changes(left.input, right.input),
-            changes(left.output, right.output),
-            node_changes(left.view, right.view),
-        )
+        return run_diff(await a.picture(), await b.picture())
 
     async def erase(
         self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
@@ -408,15 +397,7 @@ class Engine:
 
     async def _exists(self, row: RunRow, code: str) -> bool:
         known = await self.kernel.store.run(row.id)
-        if known is None:
-            return False
-        if known.start_hash != row.start_hash:
-            raise Conflict(
-                code,
-                f"run {row.id} exists with another definition or input",
-                fix="use a new id, or the same definition and input",
-            )
-        return True
+        return known is not None and is_same_start(known, row, code)
 
     # -- resolving -----------------------------------------------------------------------------------------------
 

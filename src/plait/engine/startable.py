@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from plait.kernel.bundle import Reference, Resolved
-from plait.kernel.errors import InvalidInput
+from plait.kernel.errors import Conflict, InvalidInput
+from plait.kernel.store import RunRow
 
 
 def asked(definition: object, resolved: Resolved) -> str:
@@ -22,6 +23,26 @@ def flat(definitions: Iterable[object]) -> Iterator[object]:
             yield from vars(definition).values()
         else:
             yield definition
+
+
+def is_same_start(known: RunRow, row: RunRow, code: str) -> bool:
+    """Whether a run is the one that is to be started; refuses another of that id."""
+    if known.start_hash != row.start_hash:
+        raise Conflict(
+            code,
+            f"run {row.id} exists with another definition or input",
+            fix="use a new id, or the same definition and input",
+        )
+    return True
+
+
+def not_declarable(definition: object) -> InvalidInput:
+    return InvalidInput(
+        "CODE_NOT_LOADED",
+        f"{definition!r} is not a workflow",
+        why="nor anything else that a dialect of this engine knows",
+        fix="mark the function with @workflow, or pass the module that has them",
+    )
 
 
 def not_startable(definition: object) -> InvalidInput:

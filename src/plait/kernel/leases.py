@@ -4,12 +4,28 @@ from __future__ import annotations
 
 import msgspec
 
-from .ids import SHARDS, Epoch, RunId, Shard, shard_of
+from .ids import SHARDS, Epoch, Millis, RunId, Shard, shard_of
 
 
 class Lease(msgspec.Struct, frozen=True, gc=False):
     shard: Shard
     epoch: Epoch
+
+
+class Owner(msgspec.Struct, frozen=True, gc=False):
+    """An engine that holds shards, or held them when it died."""
+
+    name: str
+    shards: int
+    expires: Millis
+    pool_shards: int = 0
+
+
+class Standing(msgspec.Struct, frozen=True, gc=False):
+    """What an engine owns after a renewal, and how many engines are alive to share the shards."""
+
+    leases: list[Lease]
+    engines: int
 
 
 class Leases:

@@ -21,7 +21,7 @@ from .approval import Approval, ApprovalChange, ApprovalFilter
 from .errors import ErrorInfo
 from .fleet import Fleet
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
-from .leases import Lease
+from .leases import Lease, Owner, Standing
 from .past import Past
 from .queued import Claim, QueuedTask, TaskQueues
 from .removal import Removals
@@ -283,15 +283,6 @@ Verdict = Literal["ok", "fenced", "conflict", "exists"]
 there is no such run. exists: a run of that id is there."""
 
 
-class Owner(msgspec.Struct, frozen=True, gc=False):
-    """An engine that holds shards, or held them when it died."""
-
-    name: str
-    shards: int
-    expires: Millis
-    pool_shards: int = 0
-
-
 class Census(msgspec.Struct, frozen=True, gc=False):
     """How much waits, in the whole store."""
 
@@ -304,13 +295,6 @@ class Census(msgspec.Struct, frozen=True, gc=False):
     """The timer that fires next."""
     oldest_input: Millis | None
     """When the first of those inputs was sent."""
-
-
-class Standing(msgspec.Struct, frozen=True, gc=False):
-    """What an engine owns after a renewal, and how many engines are alive to share the shards."""
-
-    leases: list[Lease]
-    engines: int
 
 
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -19,7 +19,7 @@ from plait.kernel.approval import Approval, ApprovalFilter
 from plait.kernel.counted import counted
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, RunId, Seq, Shard
-from plait.kernel.leases import Lease
+from plait.kernel.leases import Lease, Owner, Standing
 from plait.kernel.store import (
     SUSPECT_AFTER,
     Census,
@@ -28,12 +28,10 @@ from plait.kernel.store import (
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Taken,
     TimerRow,
     Verdict,

@@ -29,7 +29,7 @@ from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import Damaged, NotFound, Unavailable
 from plait.kernel.fleet import Fleet
 from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
-from plait.kernel.leases import Lease
+from plait.kernel.leases import Lease, Owner, Standing
 from plait.kernel.store import (
     SUSPECT_AFTER,
     Census,
@@ -38,12 +38,10 @@ from plait.kernel.store import (
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Taken,
     TimerRow,
     Verdict,

@@ -11,7 +11,7 @@ from plait.kernel.errors import Unavailable
 from plait.kernel.fleet import Fleet
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.kernel import Kernel
-from plait.kernel.leases import Lease
+from plait.kernel.leases import Lease, Owner, Standing
 from plait.kernel.queued import TaskQueues
 from plait.kernel.removal import Removals
 from plait.kernel.store import (
@@ -21,12 +21,10 @@ from plait.kernel.store import (
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Taken,
     TimerRow,
     Verdict,
