@@ -7,11 +7,8 @@ and again as soon as one was not.
 
 from __future__ import annotations
 
-from plait.kernel.bundle import Resolved
 from plait.kernel.errors import Conflict
 from plait.kernel.store import RunRow, Store
-
-from .queued_starts import Queueing
 
 MANY = 100
 
@@ -22,11 +19,11 @@ class ChosenIds:
         self._new = 0
         """How many in a row."""
 
-    def look_first(self, resolved: Resolved, queueing: Queueing) -> bool:
-        """What would refuse or count a new run must not do so for one that is there: a rate, a version that drains, a
-        queue."""
-        refusable = resolved.rate is not None or resolved.version is not None or bool(queueing)
-        return refusable or self._new < MANY
+    @property
+    def look_first(self) -> bool:
+        """Where a new run may be refused or counted, by a rate, a queue or a version that drains, one looks in any
+        case: one that is there must not be."""
+        return self._new < MANY
 
     def note(self, *, created: bool) -> None:
         self._new = self._new + 1 if created else 0

@@ -22,7 +22,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import InvalidInput, NotFound
+from plait.kernel.errors import NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
@@ -64,7 +64,7 @@ from .schedules import Schedules
 from .services import Services
 from .span import span
 from .start_rates import StartRates
-from .startable import asked, flat, not_startable
+from .startable import asked, flat, not_declarable, not_startable
 from .urls import store_of
 
 if TYPE_CHECKING:
@@ -289,12 +289,7 @@ class Engine:
                 for found in vars(definition).values():
                     self._declared(found)
             elif not self._declared(definition):
-                raise InvalidInput(
-                    "CODE_NOT_LOADED",
-                    f"{definition!r} is not a workflow",
-                    why="nor anything else that a dialect of this engine knows",
-                    fix="mark the function with @workflow, or pass the module that has them",
-                )
+                raise not_declarable(definition)
 
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
         """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
@@ -348,10 +343,12 @@ class Engine:
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         run_id, created = row.id, False
-        looks = id is not None and self._chosen_ids.look_first(resolved, queueing)
+        drained = await self.drains.refusal(resolved.definition, resolved.version) if resolved.version else None
+        refusable = bool(drained or resolved.rate or queueing)
+        looks = id is not None and (refusable or self._chosen_ids.look_first)
         if not looks or not await self._chosen_ids.has(row, resolved.taken):
-            if resolved.version is not None:
-                await self.drains.check(resolved.definition, resolved.version)
+            if drained is not None:
+                raise drained
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):

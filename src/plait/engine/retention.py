@@ -19,7 +19,7 @@ from plait.api.retention import KEEP_ALL, STATUSES, RetentionRules
 from plait.kernel import values
 from plait.kernel.clock import sleep
 from plait.kernel.errors import InvalidInput, PlaitError
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, check_namespace, shard_of
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, check_namespace
 from plait.kernel.kernel import Kernel
 from plait.kernel.records import Record, Records
 from plait.kernel.removal import EndedQuery
@@ -148,11 +148,12 @@ class Retention:
 
     async def _remove_some(self, runs: list[RunId], before: Millis, rules: RetentionRules) -> int:
         ready = [run_id for run_id in runs if await self._prepare(run_id, before, rules)]
+        places = {run_id: await self._kernel.shard_of(run_id) for run_id in ready}
         epochs = self._kernel.leases.epochs
         writes = [
             Write(run_id, shard, epochs[shard], removal=before)
-            for run_id in ready
-            if (shard := shard_of(run_id)) in epochs and not self._kernel.run_cache.knows(run_id)
+            for run_id, shard in places.items()
+            if shard in epochs and not self._kernel.run_cache.knows(run_id)
         ]
         return (await asyncio.gather(*map(self._kernel.append, writes))).count("ok")
 
