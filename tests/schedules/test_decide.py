@@ -100,7 +100,7 @@ def test_times_that_are_too_late_are_missed_in_one_line():
     assert (missed.outcome, missed.scheduled_at, missed.until, missed.count) == ("missed", minute(1), minute(97), 97)
 
 
-def test_more_than_a_thousand_missed_times_are_not_counted():
+def test_more_than_a_hundred_missed_times_are_not_counted():
     now = minute(1_000_000)
     found = look(NEW, now, catchup=0)
     [missed] = found.fires

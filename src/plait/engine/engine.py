@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import msgspec
@@ -22,7 +22,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.errors import Conflict, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
@@ -43,6 +43,7 @@ from .ask import ask
 from .bundles import Bundles, LazyBundle
 from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
+from .declare import declare
 from .diff import changes, node_changes
 from .drafts import Drafts
 from .drains import Drains
@@ -56,7 +57,6 @@ from .queued_starts import Beginning, Queueing, place_of
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
-from .schedule_book import ScheduleBook
 from .schedule_starts import ScheduleStarts
 from .schedules import Schedules
 from .services import Services
@@ -181,13 +181,13 @@ class Engine:
         self.definitions = Definitions(self._bundles, self.records, clock)
         self.agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self.agents.executor)
-        self._declare(each for each in declared if not is_bundle(each))
+        declare((each for each in declared if not is_bundle(each)), self.agents, self._bundles)
         if self._redis is not None:
             self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         starts = ScheduleStarts(self.kernel.store, self.start, self.plan, self.bundle)
-        self.schedules = Schedules(self.kernel, ScheduleBook(self.records, clock), starts)
+        self.schedules = Schedules(self.kernel, self.records, starts)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
         self._chosen_ids = ChosenIds()
@@ -271,29 +271,11 @@ class Engine:
     def bundle(self, dialect: str) -> Bundle:
         return self.kernel.loader.bundle(dialect)
 
-    def _declare(self, definitions: Iterable[object]) -> None:
-        for definition in definitions:
-            if isinstance(definition, ModuleType):
-                for found in vars(definition).values():
-                    self._declared(found)
-            elif not self._declared(definition):
-                raise InvalidInput(
-                    "CODE_NOT_LOADED",
-                    f"{definition!r} is not a workflow",
-                    why="nor anything else that a dialect of this engine knows",
-                    fix="mark the function with @workflow, or pass the module that has them",
-                )
-
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
         """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
         key = self.kernel.ids.key()
         message = Message(key, name, values.encode(body), self.kernel.clock.now())
         await ask(self.kernel, run_id, message, key)
-
-    def _declared(self, definition: object) -> bool:
-        # Each is asked: what a program declares may be for several, as a model is
-        takers = (self.agents, *self._bundles.values())
-        return sum(taker.declare(definition) for taker in takers) > 0
 
     # -- runs ----------------------------------------------------------------------------------------------------
 

@@ -25,10 +25,10 @@ from plait.api.schedule import (
     Triggered,
 )
 from plait.kernel.bundle import Reference, Startable
-from plait.kernel.clock import Clock
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, check_namespace
 from plait.kernel.kernel import Kernel
+from plait.kernel.records import Records
 from plait.schedules import decide
 from plait.schedules.decide import Round
 from plait.schedules.settings import checked, moment_of, settings_of, span_of
@@ -39,7 +39,7 @@ from .schedule_book import Entry, Saved, ScheduleBook
 from .schedule_starts import ScheduleStarts
 from .scheduler import Scheduler
 
-MOST_BACKFILLED = 100_000
+MOST_BACKFILLED = 10_000
 """Times of one backfill."""
 _FIELDS = ScheduleSettings.__struct_fields__
 
@@ -47,12 +47,12 @@ Change = Callable[[Entry, Millis], Round]
 
 
 class Schedules:
-    def __init__(self, kernel: Kernel, book: ScheduleBook, starts: ScheduleStarts) -> None:
+    def __init__(self, kernel: Kernel, records: Records, starts: ScheduleStarts) -> None:
         self._kernel = kernel
-        self._clock: Clock = kernel.clock
-        self._book = book
+        self._clock = kernel.clock
+        self._book = ScheduleBook(records, kernel.clock)
         self._starts = starts
-        self.scheduler = Scheduler(kernel, book, starts.start)
+        self.scheduler = Scheduler(kernel, self._book, starts.start)
 
     # -- settings ------------------------------------------------------------------------------------------------
 

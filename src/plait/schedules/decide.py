@@ -22,7 +22,7 @@ from .timing import Timing
 
 AT_ONCE = 100
 """Times that one round decides."""
-COUNTED = 1000
+COUNTED = 100
 """Times that are counted when they were missed."""
 MOST_WAITING = 1000
 MOST_ACTIVE = 20
