@@ -1,6 +1,7 @@
 """Schedules on an engine with virtual time: they fire once a time, whatever clocks and crashes do."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,11 +10,11 @@ import pytest
 
 from plait import Context, Engine, workflow
 from plait.api.schedule import Overlap
-from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
+from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError, Unavailable
 from plait.kernel.ids import run_key
-from plait.kernel.store import RunFilter
+from plait.kernel.store import RunFilter, Write
 from plait.schedules.state import KEPT_FIRES
-from plait.stores.memory import MemoryStore
+from plait.stores.memory import MemoryStore, Moment
 from plait.testing import Sim, VirtualClock, sim
 
 MINUTE = 60
@@ -348,6 +349,29 @@ async def test_a_schedule_that_can_not_be_read_does_not_stop_the_others():
         await s.engine.records.put(msgspec.structs.replace(found, body=msgspec.Raw(b'{"cursor":"?"}')))
         await s.clock.advance(MINUTE)
         assert await runs(s.engine) == ["b:2030-01-01T00:01:00Z"]
+
+
+@pytest.mark.parametrize("moment", ["before", "inside", "after"])
+async def test_a_time_becomes_one_run_whichever_commit_of_it_the_store_fails_at(moment: Moment):
+    """After: it is committed all the same, but nobody is told."""
+    async with sim([report]) as s:
+        await s.engine.schedules.create("s", report, every=MINUTE)
+        for failing in range(4):
+            commits = 0
+
+            def fail(now: Moment, writes: Sequence[Write], failing: int = failing) -> None:
+                nonlocal commits
+                if any(write.records for write in writes) and now == moment:
+                    commits += 1
+                    if commits == failing + 1:
+                        raise Unavailable("store.away", "it is away")
+
+            s.store.faults = fail
+            await s.clock.advance(MINUTE)
+        s.store.faults = None
+        await s.clock.advance(MINUTE)
+        assert await fates(s.engine) == [("started", f"00:0{number}") for number in range(1, 6)]
+        assert len(await runs(s.engine)) == 5
 
 
 async def test_a_run_ends_up_once_whichever_commit_an_engine_dies_at():
