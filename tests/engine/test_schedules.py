@@ -309,6 +309,16 @@ async def test_a_run_that_somebody_else_started_under_the_id_is_not_taken_for_ou
         assert "exists with another definition or input" in fire.why
 
 
+async def test_a_run_of_a_time_that_was_started_with_other_settings_is_the_run_of_that_time():
+    """An engine started it and died; before another looks, somebody gives the schedule another input."""
+    async with sim([report]) as s:
+        labels = {"schedule": "s", "scheduled_at": "2030-01-01T00:01:00Z"}
+        await s.engine.start(report, "before", id="s:2030-01-01T00:01:00Z", labels=labels)
+        await s.engine.schedules.create("s", report, "after", every=MINUTE)
+        await s.clock.advance(MINUTE)
+        assert await fates(s.engine) == [("started", "00:01")]
+
+
 @pytest.mark.parametrize("overlap", ["skip", "allow"])
 async def test_engines_that_race_start_one_run_a_time(overlap: Overlap):
     clock = VirtualClock()
@@ -403,7 +413,7 @@ async def _dies_after(engine: Engine, commits: int) -> bool:
     book = engine.schedules.scheduler._book  # pyright: ignore[reportPrivateUsage]
     change, left, died = book.change, commits, asyncio.Event()
 
-    async def counted(*given: Any, **more: Any) -> bool:
+    async def counted(*given: Any, **more: Any) -> Any:
         nonlocal left
         if left == 0:
             died.set()

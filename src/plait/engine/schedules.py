@@ -124,7 +124,7 @@ class Schedules:
                 state = known.state
                 if known.timing != timing and not state.paused:
                     state = decide.resumed(state, timing, now)
-                done = await self._book.change(known, state, settings=saved)
+                done = await self._book.change(known, state, settings=saved) is not None
             if done:
                 self.scheduler.note(state.due)
                 return shown(Entry(namespace, name, saved, state, now), now)
@@ -201,7 +201,7 @@ class Schedules:
                     why=skipped[0].why,
                     fix="wait for its end, or trigger with another overlap: queue, allow or cancel_previous",
                 )
-            if await self._book.change(entry, found.state, found.fires):
+            if await self._book.change(entry, found.state, found.fires) is not None:
                 self.scheduler.note(found.state.due)
                 waits = any(each.at == slot.at for each in found.state.waiting)
                 return Triggered(run_id=run_id(name, slot.at), outcome="waiting" if waits else "starting")
@@ -234,9 +234,11 @@ class Schedules:
             entry = await self._found(name, namespace)
             now = self._clock.now()
             found = change(entry, now)
-            if found.state == entry.state or await self._book.change(entry, found.state, found.fires):
-                self.scheduler.note(found.state.due)
-                return shown(Entry(namespace, name, entry.settings, found.state, now), now)
+            same = found.state == entry.state
+            changed = entry if same else await self._book.change(entry, found.state, found.fires)
+            if changed is not None:
+                self.scheduler.note(changed.state.due)
+                return shown(changed, now)
 
     async def _found(self, name: str, namespace: str) -> Entry:
         self._kernel.must_live()
