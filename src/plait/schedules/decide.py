@@ -47,8 +47,8 @@ def decide(
     running: Collection[str],
     looked: Millis | None = None,
 ) -> Round:
-    """`running`: those of `state.active` that have not ended. `looked`: when somebody began to look, if that was earlier:
-    a time is not too late because many others were due with it."""
+    """`running`: those of `state.active` that have not ended. `looked`: when somebody began to look, if that was
+    earlier: a time is not too late because many others were due with it."""
     table = _Table(name, now, state)
     table.active = [each for each in state.active if each in running]
     table.start_waiting()
