@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import msgspec
@@ -45,6 +45,7 @@ from .ask import ask
 from .bundles import Bundles, LazyBundle
 from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
+from .declare import declare
 from .diff import difference
 from .drafts import Drafts
 from .drains import Drains
@@ -58,13 +59,12 @@ from .queued_starts import Beginning, place_of
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
-from .schedule_book import ScheduleBook
 from .schedule_starts import ScheduleStarts
 from .schedules import Schedules
 from .services import Services
 from .span import span
 from .start_rates import StartRates
-from .startable import asked, flat, not_declarable, not_startable
+from .startable import asked, flat, not_startable
 from .urls import store_of
 
 if TYPE_CHECKING:
@@ -193,13 +193,13 @@ class Engine:
         self.definitions = Definitions(self._bundles, self.records, clock)
         self.agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self.agents.executor)
-        self._declare(each for each in declared if not is_bundle(each))
+        declare((each for each in declared if not is_bundle(each)), self.agents, self._bundles)
         if self._redis is not None:
             self._redis.attach(self.kernel, self.queues, self.records, self.agents, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         starts = ScheduleStarts(self.kernel.store, self.start, self.plan, self.bundle)
-        self.schedules = Schedules(self.kernel, ScheduleBook(self.records, clock), starts)
+        self.schedules = Schedules(self.kernel, self.records, starts)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
         self._chosen_ids = ChosenIds(self.kernel.store)
@@ -283,24 +283,11 @@ class Engine:
     def bundle(self, dialect: str) -> Bundle:
         return self.kernel.loader.bundle(dialect)
 
-    def _declare(self, definitions: Iterable[object]) -> None:
-        for definition in definitions:
-            if isinstance(definition, ModuleType):
-                for found in vars(definition).values():
-                    self._declared(found)
-            elif not self._declared(definition):
-                raise not_declarable(definition)
-
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
         """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
         key = self.kernel.ids.key()
         message = Message(key, name, values.encode(body), self.kernel.clock.now())
         await ask(self.kernel, run_id, message, key)
-
-    def _declared(self, definition: object) -> bool:
-        # Each is asked: what a program declares may be for several, as a model is
-        takers = (self.agents, *self._bundles.values())
-        return sum(taker.declare(definition) for taker in takers) > 0
 
     # -- runs ----------------------------------------------------------------------------------------------------
 

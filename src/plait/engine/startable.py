@@ -24,15 +24,6 @@ def flat(definitions: Iterable[object]) -> Iterator[object]:
             yield definition
 
 
-def not_declarable(definition: object) -> InvalidInput:
-    return InvalidInput(
-        "CODE_NOT_LOADED",
-        f"{definition!r} is not a workflow",
-        why="nor anything else that a dialect of this engine knows",
-        fix="mark the function with @workflow, or pass the module that has them",
-    )
-
-
 def not_startable(definition: object) -> InvalidInput:
     return InvalidInput(
         "CODE_NOT_LOADED",

@@ -25,6 +25,7 @@ from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
 from .leases import Lease
 from .past import Past
 from .queued import Claim, QueuedTask, TaskQueues
+from .record import Record, RecordChange
 from .removal import Removals
 from .run_queues import WAITING, QueuedRun, RunQueues
 from .view import Phase, Reason, RunStatus
@@ -189,26 +190,6 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     text: str
     id: int = 0
     """Given by the store; grows within a run."""
-
-
-class Record(msgspec.Struct, frozen=True, gc=False):
-    """A small document that belongs to no run: a key, a tag, an entry of the audit trail."""
-
-    kind: str
-    namespace: str
-    id: str
-    body: Raw
-    at: Millis
-
-
-class RecordChange(msgspec.Struct, frozen=True, gc=False):
-    record: Record
-    how: Literal["put", "new", "remove"] = "put"
-    """new: the verdict is `conflict` if it is there already."""
-    news: bool = False
-    """Other processes should know of it at once."""
-    expected: Millis | None = None
-    """The `at` of the record whose place it takes, or that goes: if it is another by now, or gone, `conflict`."""
 
 
 class Snapshot(msgspec.Struct, frozen=True, gc=False):
