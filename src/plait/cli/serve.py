@@ -315,6 +315,7 @@ async def _serve(plan: Plan, sock: socket.socket, link: Link | None) -> None:
             signals.on_first(process.stop)
             if link is None:
                 _announce(process.url, open=plan.settings.open, json=plan.json)
+                _tell_of_models(plan)
             else:
                 asyncio.get_running_loop().add_reader(link.life_pipe, process.stop)
                 link.tell_ready()
@@ -348,3 +349,9 @@ def _announce(url: str, processes: list[int] | None = None, *, open: bool, json:
         return
     several = f", with {len(processes)} processes" if processes else ""
     note(f"Plait is at {url}{several}" + (", open to whoever uses this machine" if open else ""))
+
+
+def _tell_of_models(plan: Plan) -> None:
+    """Those of the demo are scripted."""
+    for name in () if plan.json else plan.models:
+        note(f"its agent is scripted; to ask a real model, name one `{name}` in the file that PLAIT_MODELS names")

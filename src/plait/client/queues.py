@@ -21,18 +21,15 @@ from plait.api.task import (
     TaskReport,
     TaskState,
 )
-from plait.api.transport import Transport
 from plait.kernel.errors import ErrorInfo, PlaitError
 from plait.kernel.ids import DEFAULT_NAMESPACE
 
 from .errors import refusal_of
+from .queue_control import RemoteQueueControl
 
 
-class RemoteQueues:
-    """What workers do with tasks."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+class RemoteQueues(RemoteQueueControl):
+    """What workers do with tasks, and the limits of queues."""
 
     async def claim(
         self,

@@ -27,7 +27,7 @@ from .dispatcher import Dispatcher
 from .engine_code import EngineCode
 from .errors import LeaseLost, Unavailable
 from .handover import Handover
-from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
+from .ids import Epoch, Ids, Millis, RunId, Shard, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Cancel, Start
 from .journal_waiters import JournalWaiters
@@ -57,6 +57,8 @@ from .view import Reason
 
 log = logging.getLogger("plait.kernel")
 
+_DRAWS = 64
+"""Of new ids, for one that belongs to a shard of this engine."""
 _START = "~start"
 """The inbox key of a run's start."""
 
@@ -235,8 +237,7 @@ class Kernel:
 
     def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
-        main = self.loop.main
-        if self._closed or main is None or main.done():
+        if self._closed or not self.loop.alive:
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
     @property
@@ -260,6 +261,11 @@ class Kernel:
 
     def owns(self, run_id: RunId) -> bool:
         return self.leases.owns(run_id)
+
+    async def shard_of(self, run_id: RunId) -> Shard:
+        """Where the store has a run: as its id says, unless it is in a pool."""
+        row = None if self.store.fleet is None else await self.store.run(run_id)
+        return shard_of(run_id) if row is None else row.shard
 
     async def _news(self) -> None:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
@@ -288,7 +294,7 @@ class Kernel:
     ) -> RunRow:
         """The record of a run that is to be made."""
         now = self.clock.now()
-        run_id = run_key(namespace, self.ids.run_id(now) if id is None else id, new=True)
+        run_id = self._new_id(namespace, now) if id is None else run_key(namespace, id, new=True)
         return RunRow(
             id=run_id,
             namespace=namespace,
@@ -300,6 +306,15 @@ class Kernel:
             created_at=now,
             deadline=deadline,
         )
+
+    def _new_id(self, namespace: str, now: Millis) -> RunId:
+        """One that is ours, if any is: a run that another engine owns would cost a commit more."""
+        run_id = run_key(namespace, self.ids.run_id(now), new=True)
+        for _ in range(_DRAWS if self.leases.epochs else 0):
+            if shard_of(run_id) in self.leases:
+                break
+            run_id = run_key(namespace, self.ids.run_id(now), new=True)
+        return run_id
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""

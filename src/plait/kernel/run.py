@@ -250,7 +250,7 @@ class Run:
             if type(final) is RunCompleted:  # by far the most common
                 if final.partial:
                     patch.past = replace(patch.past or NO_PAST, partial=True)
-                if len(bytes(final.output)) <= self.limits.blob_threshold:
+                if len(final.output) <= self.limits.blob_threshold:
                     patch.output = final.output
             elif isinstance(final, RunFailed):
                 patch.error = final.error

@@ -48,6 +48,7 @@ class AflBundle:
     rewinds = False
     edits_agents = False
     edits_outputs = False
+    hears_after_end = True
     numbering: Numbering = "count"
     surface = "plait.dialects.afl.surface"
 
