@@ -13,10 +13,10 @@ from plait.cli.options import read_edits
 from plait.cli.output import emit, table
 from plait.cli.run_view import line
 from plait.kernel.agent_totals import AgentTotals
+from plait.kernel.census import Owner
 from plait.kernel.errors import ErrorInfo, InvalidInput
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis
-from plait.kernel.store import Owner
 from plait.kernel.view import Node
 
 

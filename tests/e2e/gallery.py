@@ -20,6 +20,11 @@ def fill(server: Server) -> None:
     begin("restock", "acme", "restock-1", team="blue")
     begin("patient", None, "dial-1")
     begin("steady", {"customer": "Ada"}, "steady-1")
+    limits = {"concurrency": 1, "rate": 50, "max_waiting": 1000}
+    server.client.put("/queues/emails", json=limits, params={"namespace": NS})
+    for id in ("mail-1", "mail-2", "mail-3"):
+        server.begin("steady", {"customer": "Ada"}, id=id, namespace=NS, queue="emails")
+    server.client.put("/queues/*", json={"concurrency": 100}, params={"namespace": NS})
     begin("wide", 60, "wide-1")
     begin("long", NODES, "long-1")
     begin("crowd", 80, "crowd-1")
@@ -31,6 +36,7 @@ def fill(server: Server) -> None:
     server.asked("order-3", namespace=NS)
     server.waits("dial-1", "retry", namespace=NS)
     server.waits("steady-1", "message", namespace=NS)
+    server.waits("mail-1", "message", namespace=NS)
     _schedule(server)
     register(server, ORDER, NS)
     reach(server, ["letter"], {"email": "ada@example.com", "card": "visa", "customer_id": "c-1"}, "sale-1", NS)

@@ -26,6 +26,7 @@ def test_keys_lead_everywhere(page: Page, name: str) -> None:
     for keys, path in (
         ("ga", "approvals"),
         ("gd", "dlq"),
+        ("gq", "queues"),
         ("gf", "definitions"),
         ("gh", "schedules"),
         ("gc", "catalog"),

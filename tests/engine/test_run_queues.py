@@ -32,6 +32,11 @@ async def book(ctx: Any, page: int = 1) -> str:
     return await ctx.step("render", render, page)
 
 
+@step(name="greet")
+async def greet(name: str) -> str:
+    return f"hello {name}"
+
+
 class Office:
     """An engine on a virtual clock, with a queue `mails`."""
 
@@ -41,7 +46,7 @@ class Office:
         self.engine = self._engine()
 
     def _engine(self) -> Engine:
-        return Engine(store=self.store, clock=self.clock, definitions=[mail, book], lease_ttl=1.0)
+        return Engine(store=self.store, clock=self.clock, definitions=[mail, book, greet], lease_ttl=1.0)
 
     async def __aenter__(self) -> "Office":
         await self.engine.__aenter__()
@@ -291,7 +296,8 @@ async def test_a_lost_worker_gives_its_slot_back():
 async def test_runs_of_other_dialects_wait_too():
     async with Office() as office:
         await office.engine.queues.pause("any")
-        run = await office.engine.start(refs({"steps": []}), {}, queue="any")
+        step = {"name": "greeting", "action": {"function": "greet"}, "input": {"name": "@input.name"}}
+        run = await office.engine.start(refs({"id": "hello", "steps": [step]}), {"name": "Ann"}, queue="any")
         assert await _waits(run) == "next on `any`, queue `any` is paused"
         await office.engine.queues.resume("any")
-        await run.result()
+        assert await run.result() == "hello Ann"

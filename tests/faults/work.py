@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import time
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +26,30 @@ def note() -> None:
     """Into the ledger; and on standard output, so that a test can wait for it."""
     info = step_info()
     path = f"{info.run_id}/{info.path}"
-    line = f"{path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\n"
-    file = os.open(os.environ[LEDGER], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    _append(os.environ[LEDGER], f"{path}\t{info.idempotency_key}\t{info.attempt}\t{os.getpid()}\n")
+    os.write(1, f"step {path}\n".encode())
+
+
+def note_time() -> None:
+    """That the step is at work now, into a file beside the ledger, by a clock that all processes share."""
+    _append(f"{os.environ[LEDGER]}.times", f"{step_info().run_id}\t{time.monotonic_ns()}\n")
+
+
+def spans(ledger: Path) -> dict[str, tuple[int, int]]:
+    """Of each run that noted times: the first and the last of them."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for line in Path(f"{ledger}.times").read_text().splitlines():
+        run_id, at = line.split("\t")
+        found[run_id].append(int(at))
+    return {run_id: (min(times), max(times)) for run_id, times in found.items()}
+
+
+def _append(path: str, line: str) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     try:
         os.write(file, line.encode())
     finally:
         os.close(file)
-    os.write(1, f"step {path}\n".encode())
 
 
 def entries(ledger: Path) -> list[Entry]:
@@ -103,4 +121,18 @@ async def hanging(ctx: Context) -> None:
     await ctx.step("hang", hang)
 
 
-DEFINITIONS = [summing, waiting, deadly, hanging]
+@step
+async def occupy() -> None:
+    note()
+    note_time()
+    await asyncio.sleep(0.02)
+    note_time()
+
+
+@workflow
+async def occupying(ctx: Context) -> None:
+    """Holds whatever it was given for a moment."""
+    await ctx.step("occupy", occupy)
+
+
+DEFINITIONS = [summing, waiting, deadly, hanging, occupying]

@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from plait.kernel.census import Standing
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard
 from plait.kernel.leases import Lease
-from plait.kernel.store import RunRow, Standing
+from plait.kernel.store import RunRow
 from plait.testing import VirtualClock
 from tests.kernel.builders import add
 from tests.kernel.rig import CountingStore, Rig, rig, until

@@ -46,6 +46,9 @@ class Served:
             options["json"] = body
         return await self.client.post(API + path, **options)
 
+    async def put(self, path: str, body: Any) -> httpx.Response:
+        return await self.client.put(API + path, json=body)
+
     async def start(self, definition: str, input: Any = None, **more: Any) -> str:
         answer = await self.post("/runs", {"definition": definition, "input": input, **more})
         assert answer.status_code == 201, answer.text

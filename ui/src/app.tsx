@@ -34,6 +34,7 @@ const routes: readonly Route[] = [
   route("/approvals/:id", () => import("./pages/approvals")),
   route("/approve/:token", () => import("./pages/approval-link"), { bare: true }),
   route("/dlq", () => import("./pages/dead-letters")),
+  route("/queues", () => import("./pages/queues")),
   route("/definitions", () => import("./pages/definitions")),
   route("/definitions/:name", () => import("./pages/definitions")),
   route("/definitions/:name/edit", () => import("./pages/editor")),

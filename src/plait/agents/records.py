@@ -28,7 +28,7 @@ from plait.kernel.run import letter_id
 
 from .conversation import Conversation
 from .entries import Begun, Ended, FedBack, Replied, ToolDone, Waiting, is_begun
-from .model import Usage
+from .model import ToolCall, Usage
 from .preview import reference
 from .prices import total
 
@@ -42,6 +42,8 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
         if event.type == "task.journaled":
             if not event.data["index"] and is_begun(event.data.get("entry")):
                 attempts[place] = _Attempt(run_id, *place)
+            elif event.data["index"] and place not in attempts:
+                _go_on(attempts, place)
             if (found := attempts.get(place)) is not None:
                 found.journaled(event)
         elif event.type == "task.suspended" and (found := attempts.get(place)) is not None:
@@ -56,6 +58,14 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
         tokens_used=sum(each.tokens_used for each in records),
         cost_usd=total(each.cost_usd for each in records) if records else None,
     )
+
+
+def _go_on(attempts: dict[tuple[str, int], _Attempt], place: tuple[str, int]) -> None:
+    """A worker was lost, and the next one goes on with its conversation under another number."""
+    before = max((known for known in attempts if known[0] == place[0]), default=None)
+    if before is not None:
+        found = attempts[place] = attempts.pop(before)
+        found.attempt = place[1]
 
 
 def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
@@ -81,7 +91,7 @@ class _Attempt:
     def __init__(self, run_id: RunId, token: str, attempt: int) -> None:
         self._run_id = run_id
         self._token = token
-        self._attempt = attempt
+        self.attempt = attempt
         self._talk = Conversation()
         self._turns: list[tuple[Replied, int]] = []
         self._done: dict[tuple[int, int], ToolDone] = {}
@@ -159,7 +169,7 @@ class _Attempt:
             run_id=caller_id(self._run_id),
             node_id=begun.node_id,
             token=self._token,
-            attempt=self._attempt,
+            attempt=self.attempt,
             status=self._status,
             model=begun.model,
             max_turns=begun.max_turns,
@@ -175,9 +185,7 @@ class _Attempt:
             denied_route=self.denied_route,
             error=self._error,
             warnings=[] if ended is None else list(ended.warnings),
-            tool_calls=[
-                AgentUse(tool=call.name, args=call.arguments) for reply, _ in self._turns for call in reply.tool_calls
-            ],
+            tool_calls=[AgentUse(tool=call.name, args=call.arguments) for call in self._calls_made()],
             tokens_used=usage.input + usage.output,
             usage=_tokens(usage),
             cost_usd=talk.cost_usd,
@@ -186,6 +194,11 @@ class _Attempt:
             created_at=self._began,
             completed_at=self._ended_at,
         )
+
+    def _calls_made(self) -> list[ToolCall]:
+        ended = self._talk.ended
+        made = [call for reply, _ in self._turns for call in reply.tool_calls]
+        return made if ended is None else [*made, *ended.calls]
 
     def _turn(self, reply: Replied, seq: int) -> AgentTurn:
         return AgentTurn(

@@ -31,6 +31,7 @@ Action = Literal["cancel", "retry", "resume", "fork", "message", "compensate", "
 """`edit_agents`: a fork takes other prompts and models of agents as edits. `edit_outputs`: other outputs of nodes."""
 
 _STATUS = "(running|waiting|working|blocked|completed|failed|cancelled)"
+QueueKey = Annotated[str, Meta(min_length=1, max_length=400)]
 MAX_DEADLINE_MS = 100 * 366 * 86_400_000
 
 
@@ -132,6 +133,20 @@ class StartRun(Body, frozen=True, kw_only=True):
     )
     subject: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     """Whose values it holds, such as `customer:42`: kept as the label `subject`. Erasing it destroys their key."""
+    queue: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    """The run waits there until a slot is free."""
+    priority: Annotated[int, Meta(ge=-(2**31) + 1, le=2**31 - 1)] = 0
+    """Lower first, then arrival; also of the run's tasks on queues."""
+    partition: QueueKey | None = None
+    """The key that a partitioned queue counts by; also of the run's tasks on queues."""
+    dedup_id: QueueKey | None = None
+    """While a run of the queue that has this id waits or runs, a start with the same id returns that run."""
+    reject: bool = False
+    """A duplicate is refused with 409 instead."""
+    delay_ms: Annotated[int, Meta(ge=0, le=MAX_DEADLINE_MS)] | None = None
+    """The run does not start before."""
+    debounce_ms: Annotated[int, Meta(ge=1, le=MAX_DEADLINE_MS)] | None = None
+    """A start with the same `dedup_id` while the run waits gives it the new input, and has it wait that long again."""
 
 
 class ListRuns(Scoped, frozen=True, kw_only=True):

@@ -4,9 +4,10 @@ commands don't know which of the two they talk to."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
+from plait.agents.promotion.tool_log import PromotedTool
 from plait.api.definition import Definition, SavedVersion
 from plait.api.erasure import Receipt
 from plait.api.picture import Picture, RunDiff
@@ -20,9 +21,11 @@ from plait.api.schedule import (
     Triggered,
 )
 from plait.definitions.saved import Saved
+from plait.kernel.admission import QueueSettings
 from plait.kernel.approval import Approval, ApprovalStatus
 from plait.kernel.definitions import Plan
 from plait.kernel.events import Recorded
+from plait.kernel.run_queues import QueueState, SlotHolder
 from plait.kernel.store import DeadLetter, Line, RunFilter, RunRow
 
 
@@ -74,6 +77,26 @@ class DeadLetters(Protocol):
     async def discard(self, id: str, namespace: str = ...) -> None: ...
 
 
+class Queues(Protocol):
+    async def set(
+        self,
+        name: str,
+        *,
+        namespace: str = ...,
+        concurrency: int | None = None,
+        per_worker: int | None = None,
+        rate: int | None = None,
+        period: float | timedelta = 1.0,
+        partitioned: bool = False,
+        max_waiting: int | None = None,
+    ) -> QueueSettings: ...
+    async def pause(self, name: str, *, namespace: str = ...) -> QueueSettings: ...
+    async def resume(self, name: str, *, namespace: str = ...) -> QueueSettings: ...
+    async def list(self, *, namespace: str = ...) -> list[QueueState]: ...
+    async def show(self, name: str, *, namespace: str = ...) -> QueueState: ...
+    async def holders(self, name: str, *, namespace: str = ...) -> list[SlotHolder]: ...
+
+
 class Schedules(Protocol):
     async def save(
         self, name: str, settings: ScheduleSettings, namespace: str = ..., *, new: bool = False, check: bool = True
@@ -118,6 +141,14 @@ class Known(Protocol):
     ) -> Definition: ...
 
 
+class Tools(Protocol):
+    """`ToolList` or `RemoteTools`."""
+
+    def of(self, namespace: str) -> Tools: ...
+    async def list(self) -> list[PromotedTool]: ...
+    async def remove(self, name: str) -> None: ...
+
+
 class Runs(Protocol):
     """`Engine` or `Client`."""
 
@@ -126,7 +157,11 @@ class Runs(Protocol):
     @property
     def dlq(self) -> DeadLetters: ...
     @property
+    def queues(self) -> Queues: ...
+    @property
     def definitions(self) -> Known: ...
+    @property
+    def tools(self) -> Tools: ...
     @property
     def schedules(self) -> Schedules: ...
     async def get(self, run_id: str, namespace: str = ...) -> Run: ...

@@ -9,6 +9,7 @@ import typer
 
 from plait.errors import PlaitError
 from plait.kernel.errors import InvalidInput
+from plait.kernel.run_queues import Queueing
 
 from . import exits
 from .errors import tell
@@ -61,6 +62,21 @@ def run(
         str | None,
         typer.Option(metavar="NAME", help="Whose values it holds; see `plait erase`.", show_default="nobody's"),
     ] = None,
+    queue: Annotated[
+        str | None,
+        typer.Option(metavar="QUEUE", help="Wait there until a slot is free.", show_default="start at once"),
+    ] = None,
+    priority: Annotated[int, typer.Option(metavar="N", help="On queues; lower goes first.")] = 0,
+    partition: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Its key on partitioned queues.", show_default="none")
+    ] = None,
+    dedup_id: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="One run of the queue has it at a time.", show_default="none"),
+    ] = None,
+    delay: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="On a queue: start no sooner.", show_default="none")
+    ] = None,
     namespace: Namespace = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
@@ -79,7 +95,8 @@ def run(
         raise InvalidInput("cli.bad_deadline", f"--deadline {deadline:g}", fix="use seconds, more than 0")
     inputs = [*([] if body is None else [body]), *(input or ())]
     labels = read_pairs(label or [], "--label")
-    request = RunRequest(target, inputs, None, id, Where(db, key, namespace), deadline, labels, subject, json)
+    queueing = _queueing(queue, priority, partition, dedup_id, delay)
+    request = RunRequest(target, inputs, None, id, Where(db, key, namespace), deadline, labels, subject, queueing, json)
     try:
         outcome = _there(request) if is_server(db) else _here(request)
     except KeyboardInterrupt:
@@ -87,6 +104,24 @@ def run(
         raise typer.Exit(exits.INTERRUPTED) from None
     _say(request, outcome)
     raise typer.Exit(_EXITS[outcome.status])
+
+
+def _queueing(
+    queue: str | None, priority: int, partition: str | None, dedup_id: str | None, delay: float | None
+) -> Queueing:
+    """What of it is given."""
+    found: Queueing = {}
+    if queue is not None:
+        found["queue"] = queue
+    if priority:
+        found["priority"] = priority
+    if partition is not None:
+        found["partition"] = partition
+    if dedup_id is not None:
+        found["dedup_id"] = dedup_id
+    if delay is not None:
+        found["delay"] = delay
+    return found
 
 
 def _there(request: RunRequest) -> Outcome:

@@ -63,6 +63,7 @@ async def _start(engine: Engine, request: RunRequest, target: Target, known: Run
             deadline=request.deadline,
             labels=request.labels,
             subject=request.subject,
+            **request.queueing,
         )
     except NotFound as error:
         named = target.definition == request.target and not target.local

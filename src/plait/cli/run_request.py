@@ -11,6 +11,7 @@ from typing import Any, Literal
 from plait.errors import PlaitError, RunBlocked, RunFailed
 from plait.kernel.errors import ErrorInfo
 from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.run_queues import Queueing
 from plait.kernel.store import RunRow
 
 from . import progress
@@ -34,6 +35,7 @@ class RunRequest:
     deadline: float | None
     labels: dict[str, str]
     subject: str | None
+    queueing: Queueing
     json: bool
 
     def again(self) -> str:

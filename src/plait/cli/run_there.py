@@ -50,6 +50,7 @@ async def _start(session: ServerSession, request: RunRequest, target: Target) ->
         deadline=request.deadline,
         labels=request.labels,
         subject=request.subject,
+        **request.queueing,
     )
 
 

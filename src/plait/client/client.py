@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from plait.api.diff import Diff
 from plait.api.erasure import Receipt
@@ -21,6 +21,7 @@ from plait.kernel.clock import SystemClock
 from plait.kernel.definitions import Plan
 from plait.kernel.errors import Erased, InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, caller_id, run_key
+from plait.kernel.run_queues import Queueing
 from plait.kernel.store import RunFilter, RunRow
 
 from .approvals import RemoteApprovals
@@ -32,6 +33,7 @@ from .queues import RemoteQueues
 from .records import diff_of, plan_of, row_of
 from .run import RemoteRun
 from .schedules import RemoteSchedules
+from .tools import RemoteTools
 from .transport import TIMEOUT, HttpTransport
 
 _PAGE = 500
@@ -64,6 +66,7 @@ class Client:
         self.queues = RemoteQueues(self.transport)
         self.definitions = RemoteDefinitions(self.transport)
         self.drafts = RemoteDrafts(self.transport)
+        self.tools = RemoteTools(self.transport)
         self.schedules = RemoteSchedules(self.transport)
 
     async def __aenter__(self) -> Self:
@@ -108,18 +111,20 @@ class Client:
         deadline: float | timedelta | None = None,
         labels: dict[str, str] | None = None,
         subject: str | None = None,
+        **queueing: Unpack[Queueing],
     ) -> RemoteRun:
         """Starts a run of something the server knows: `name`, `name@version` or `name@tag`, or a definition such as
         `goals(...)`. It is durable when this returns. Starting the same id with the same definition and input again
-        returns the same run. `subject` says whose values it holds; see `erase`."""
-        span = deadline.total_seconds() if isinstance(deadline, timedelta) else deadline
+        returns the same run. `subject` says whose values it holds; see `erase`. On a `queue` it waits for a slot: see
+        `Queueing`."""
         body = {
             **_named(definition),
             "input": input,
             "id": self.ids.run_id(SystemClock().now()) if id is None else id,  # an id of ours: it can be sent again
-            "deadline_ms": None if span is None else round(span * 1000),
+            "deadline_ms": _millis(deadline),
             "labels": labels or None,
             "subject": subject,
+            **_queueing(queueing),
         }
         path = self.transport.path("runs")
         found = await self.transport.post(path, RunRef, body, {"namespace": namespace}, idempotent=True)
@@ -179,6 +184,17 @@ def _named(definition: str | Startable | Reference) -> dict[str, Any]:
         return {"definition": definition}
     reference = definition if isinstance(definition, Reference) else definition.reference()
     return {"dialect": reference.dialect, "definition": reference.definition}
+
+
+def _queueing(given: Queueing) -> dict[str, Any]:
+    spans = {f"{name}_ms": _millis(given.get(name)) for name in ("delay", "debounce")}
+    others = {name: value for name, value in given.items() if name not in ("delay", "debounce")}
+    return {**others, **{name: span for name, span in spans.items() if span is not None}}
+
+
+def _millis(span: float | timedelta | None) -> int | None:
+    seconds = span.total_seconds() if isinstance(span, timedelta) else span
+    return None if seconds is None else round(seconds * 1000)
 
 
 def _filter(query: RunFilter) -> Parameters:

@@ -75,12 +75,10 @@ class HttpTransport:
         idempotent: bool = False,
     ) -> T:
         """Fields of the body that are None are left out."""
-        given = {name: value for name, value in body.items() if value is not None}
-        return self._read(await self._send("POST", path, query, given, idempotent=idempotent), shape)
+        return self._read(await self._send("POST", path, query, _filled(body), idempotent=idempotent), shape)
 
     async def put(self, path: str, shape: type[T], body: Mapping[str, Any], query: Parameters | None = None) -> T:
-        given = {name: value for name, value in body.items() if value is not None}
-        return self._read(await self._send("PUT", path, query, given, idempotent=True), shape)
+        return self._read(await self._send("PUT", path, query, _filled(body), idempotent=True), shape)
 
     async def delete(self, path: str, shape: type[T], query: Parameters | None = None) -> T:
         return self._read(await self._send("DELETE", path, query, idempotent=False), shape)
@@ -162,6 +160,10 @@ def _headers(key: str | None) -> dict[str, str]:
             raise InvalidInput("client.bad_key", "the key contains invalid characters", fix="copy the whole key")
         found["authorization"] = f"Bearer {key}"
     return found
+
+
+def _filled(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def _is_plain(origin: str) -> bool:

@@ -1,23 +1,45 @@
-"""Whether ids that callers choose for their runs turn out to be new.
+"""The ids that callers choose for their runs: whether they are taken, and whether it is worth to look first.
 
-That an id is taken is known from one look at the store, or from the commit that refuses it. The commit sees it for
-nothing, but by then everything else was done for nothing. So a start looks first until many in a row were new, and
-again as soon as one was not.
+That an id is taken is known from one look at the store, or from the commit that refuses the run. The commit sees it
+for nothing, but by then all that leads to it was done for nothing. So a start looks first until many in a row were new,
+and again as soon as one was not.
 """
 
 from __future__ import annotations
+
+from plait.kernel.bundle import Resolved
+from plait.kernel.errors import Conflict
+from plait.kernel.store import RunRow, Store
+
+from .queued_starts import Queueing
 
 MANY = 100
 
 
 class ChosenIds:
-    def __init__(self) -> None:
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._new = 0
         """How many in a row."""
 
-    @property
-    def look_first(self) -> bool:
-        return self._new < MANY
+    def look_first(self, resolved: Resolved, queueing: Queueing) -> bool:
+        """What would refuse or count a new run must not do so for one that is there: a rate, a version that drains, a
+        queue."""
+        refusable = resolved.rate is not None or resolved.version is not None or bool(queueing)
+        return refusable or self._new < MANY
 
     def note(self, *, created: bool) -> None:
         self._new = self._new + 1 if created else 0
+
+    async def has(self, row: RunRow, code: str) -> bool:
+        """Whether the run exists. Refuses with this code one that was started otherwise."""
+        known = await self._store.run(row.id)
+        if known is None:
+            return False
+        if known.start_hash != row.start_hash:
+            raise Conflict(
+                code,
+                f"run {row.id} exists with another definition or input",
+                fix="use a new id, or the same definition and input",
+            )
+        return True

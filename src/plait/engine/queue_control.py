@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from plait.kernel.admission import EVERY_QUEUE, NO_LIMITS, QueueSettings
+from plait.kernel.admission import EVERY_QUEUE, NO_LIMITS, SECOND, QueueSettings
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import DEFAULT_NAMESPACE
 from plait.kernel.kernel import Kernel, millis
@@ -49,7 +49,7 @@ class QueueControl:
                 concurrency=concurrency,
                 per_worker=per_worker,
                 rate=rate,
-                period=millis(_seconds(period)),
+                period=SECOND if rate is None else millis(_seconds(period)),
                 partitioned=partitioned,
                 max_waiting=max_waiting,
                 paused=known.paused,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TypedDict
 
 from msgspec.structs import replace
 
@@ -15,7 +14,7 @@ from plait.kernel.ids import Millis, RunId, caller_id
 from plait.kernel.inputs import Start
 from plait.kernel.kernel import Kernel, millis
 from plait.kernel.queued import QUEUE_RULE, is_queue
-from plait.kernel.run_queues import QueuedRun
+from plait.kernel.run_queues import QueuedRun, Queueing
 from plait.kernel.store import RunRow
 
 _LONGEST = 100 * 366 * 86_400.0
@@ -23,25 +22,6 @@ _PRIORITY = 2**31 - 1
 _KEY = 400
 """Characters of a partition or a dedup id."""
 _RETRY_AFTER = 5
-
-
-class Queueing(TypedDict, total=False):
-    """How a run is queued."""
-
-    queue: str | None
-    """The run waits there until a slot is free."""
-    priority: int
-    """Lower first, then arrival; also of the run's tasks on queues. 0 if not given."""
-    partition: str | None
-    """The key that a partitioned queue counts by; also of the run's tasks on queues."""
-    dedup_id: str | None
-    """While a run of the queue that has this id waits or runs, a start with the same id gives that run."""
-    reject: bool
-    """A duplicate is refused instead."""
-    delay: float | timedelta | None
-    """The run does not start before."""
-    debounce: float | timedelta | None
-    """A start with the same `dedup_id` while the run waits gives it the new input and has it wait that long anew."""
 
 
 def place_of(namespace: str, given: Queueing, deadline: Millis | None) -> QueuedRun | None:

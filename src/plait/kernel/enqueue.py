@@ -11,12 +11,12 @@ from .events import TaskQueued
 from .ids import Millis, TaskToken
 from .queued import QueuedTask, Terms
 from .run import Run
-from .state import Queueing
+from .state import StartedFrom
 from .task import Policy
 from .tasks import OpenTask
 from .unit_of_work import UnitOfWork
 
-_NO_QUEUEING = Queueing()
+_NO_QUEUEING = StartedFrom()
 
 
 def begin(opened: OpenTask, run: Run, unit: UnitOfWork) -> None:

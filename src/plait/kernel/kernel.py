@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import values
 from .admitter import Admitter, withdrawal
@@ -69,6 +69,8 @@ class Settings:
     """Parked runs kept in memory, so that their next input needs no replay."""
     own_shards: bool = True
     """False: only start runs, send inputs and read; leave the work to other engines."""
+    queues: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of kinds whose tasks go to a queue if they name none."""
 
 
 class Kernel:
@@ -91,7 +93,7 @@ class Kernel:
         self.ids = ids
         self.limits = limits
         self.observers = observers or Observers()
-        self.loader = Loader(store, bundles, ids, limits, notify)
+        self.loader = Loader(store, bundles, ids, limits, notify, settings.queues)
         self.leases = Leases()
         self.code = EngineCode(bundles)
         self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size, self.code)
@@ -233,8 +235,7 @@ class Kernel:
 
     def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
-        main = self.loop.main
-        if self._closed or main is None or main.done():
+        if self._closed or not self.loop.alive:
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
     @property

@@ -13,7 +13,8 @@ back by that alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from datetime import timedelta
+from typing import Literal, Protocol, TypedDict
 
 import msgspec
 
@@ -22,6 +23,25 @@ from .ids import Millis, RunId
 
 WAITING = "queued"
 """The kind of reason that the row of a waiting run has."""
+
+
+class Queueing(TypedDict, total=False):
+    """How a run is queued, as callers say it; times in seconds."""
+
+    queue: str | None
+    """The run waits there until a slot is free."""
+    priority: int
+    """Lower first, then arrival; also of the run's tasks on queues. 0 if not given."""
+    partition: str | None
+    """The key that a partitioned queue counts by; also of the run's tasks on queues."""
+    dedup_id: str | None
+    """While a run of the queue that has this id waits or runs, a start with the same id gives that run."""
+    reject: bool
+    """A duplicate is refused instead."""
+    delay: float | timedelta | None
+    """The run does not start before."""
+    debounce: float | timedelta | None
+    """A start with the same `dedup_id` while the run waits gives it the new input and has it wait that long anew."""
 
 
 class QueuedRun(msgspec.Struct, frozen=True, kw_only=True, gc=False):

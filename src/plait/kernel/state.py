@@ -38,7 +38,7 @@ from .tasks import Opening, TaskBook
 from .view import RunStatus
 
 
-class Queueing(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+class StartedFrom(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What a run was started with that has to do with queues."""
 
     queue: str = ""
@@ -63,7 +63,7 @@ class KernelState(msgspec.Struct, omit_defaults=True):
     notices: dict[TaskToken, OpenNotices] = {}
     journals: list[Journal] = []
     agents: AgentTotals | None = None
-    queueing: Queueing | None = None
+    queueing: StartedFrom | None = None
 
 
 class RunState:
@@ -87,7 +87,7 @@ class RunState:
         """Of open approvals."""
         self.agents: AgentTotals | None = None
         """None: no agent has begun."""
-        self.queueing: Queueing | None = None
+        self.queueing: StartedFrom | None = None
 
     @property
     def rolling_back(self) -> bool:
@@ -98,7 +98,7 @@ class RunState:
         if type(event) is RunStarted:
             self.started, self.independent = True, event.independent
             if event.queue or event.priority or event.partition:
-                self.queueing = Queueing(event.queue, event.priority, event.partition)
+                self.queueing = StartedFrom(event.queue, event.priority, event.partition)
         elif type(event) is RunCompleted:
             self.status, self.final = "completed", event
         else:
@@ -122,7 +122,7 @@ class RunState:
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
             case TaskQueued():
-                self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
+                self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost, event.queue))
             case TaskJournaled():
                 self.tasks.journaled(event)
                 if not event.index:  # so far only agents keep journals

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Raw
 
 from .approval import Approval, ApprovalChange, ApprovalFilter
+from .census import Census, Owner, Standing
 from .errors import ErrorInfo
 from .fleet import Fleet
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
@@ -281,36 +282,6 @@ class Write(msgspec.Struct, gc=False):
 Verdict = Literal["ok", "fenced", "conflict", "exists"]
 """fenced: the epoch is not the shard's any more. conflict: the log already has that number, or
 there is no such run. exists: a run of that id is there."""
-
-
-class Owner(msgspec.Struct, frozen=True, gc=False):
-    """An engine that holds shards, or held them when it died."""
-
-    name: str
-    shards: int
-    expires: Millis
-    pool_shards: int = 0
-
-
-class Census(msgspec.Struct, frozen=True, gc=False):
-    """How much waits, in the whole store."""
-
-    inbox: int
-    """Inputs that no owner has taken."""
-    approvals: int
-    dead_letters: int
-    blocked: int
-    due: Millis | None
-    """The timer that fires next."""
-    oldest_input: Millis | None
-    """When the first of those inputs was sent."""
-
-
-class Standing(msgspec.Struct, frozen=True, gc=False):
-    """What an engine owns after a renewal, and how many engines are alive to share the shards."""
-
-    leases: list[Lease]
-    engines: int
 
 
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):

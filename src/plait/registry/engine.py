@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterable
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast, overload
 
 from plait import engine
 from plait.dialects.code.bundle import CodeBundle
@@ -15,6 +15,7 @@ from plait.engine.handle import Handle
 from plait.engine.services import Services
 from plait.kernel.bundle import Bundle, Reference, Startable
 from plait.kernel.ids import DEFAULT_NAMESPACE
+from plait.kernel.run_queues import Queueing
 from plait.kernel.task_inputs import AgentBudget
 
 from .own_tools import own_tools
@@ -191,6 +192,7 @@ class Engine(engine.Engine):
             subject: str | None = None,
             pii_fields: Iterable[str] = (),
             by: str = "",
+            **queueing: Unpack[Queueing],
         ) -> Handle[T]: ...
         @overload
         async def start(
@@ -205,5 +207,6 @@ class Engine(engine.Engine):
             subject: str | None = None,
             pii_fields: Iterable[str] = (),
             by: str = "",
+            **queueing: Unpack[Queueing],
         ) -> Handle[Any]: ...
         async def start(self, definition: Any, input: Any = None, **options: Any) -> Handle[Any]: ...

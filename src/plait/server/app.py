@@ -14,6 +14,7 @@ from plait.api.shape import Query
 from plait.api.surface import Surface
 
 from . import (
+    agent_tasks,
     agent_tools,
     approvals,
     audit_routes,
@@ -28,6 +29,7 @@ from . import (
     keys,
     links,
     plan,
+    queues,
     run_actions,
     run_answers,
     run_details,
@@ -65,8 +67,10 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *conditions.ROUTES,
         *approvals.ROUTES,
         *dead_letters.ROUTES,
+        *queues.ROUTES,
         *schedules.ROUTES,
         *tasks.ROUTES,
+        *agent_tasks.ROUTES,
         *tools.ROUTES,
         *agent_tools.ROUTES,
         *links.ROUTES,

@@ -21,6 +21,7 @@ from plait.kernel.cause import cause_of
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis, RunId, caller_id, run_key
 from plait.kernel.past import NO_PAST
+from plait.kernel.run_queues import Queueing
 from plait.kernel.store import RunFilter, RunRow, ShownStatus
 
 from .call import Call
@@ -43,12 +44,33 @@ async def start(call: Call[Scoped, StartRun]) -> Answer:
         labels=body.labels or None,
         subject=body.subject,
         by=call.caller.name,
+        **queueing_of(body),
     )
     if call.host.traces is not None:
         call.host.traces.requested(run_key(namespace, handle.id), str(given)[:400], call.request.headers)
     if handle.created:
         return Answer(RunRef(id=handle.id, namespace=namespace, status="running"), 201, namespace=namespace)
     return Answer(RunRef(id=handle.id, namespace=namespace, status=await handle.status()), namespace=namespace)
+
+
+def queueing_of(body: StartRun) -> Queueing:
+    """What of it is given."""
+    found: Queueing = {}
+    if body.queue is not None:
+        found["queue"] = body.queue
+    if body.priority:
+        found["priority"] = body.priority
+    if body.partition is not None:
+        found["partition"] = body.partition
+    if body.dedup_id is not None:
+        found["dedup_id"] = body.dedup_id
+    if body.reject:
+        found["reject"] = True
+    if body.delay_ms:
+        found["delay"] = body.delay_ms / 1000
+    if body.debounce_ms is not None:
+        found["debounce"] = body.debounce_ms / 1000
+    return found
 
 
 def _asked_for(body: StartRun) -> str | dict[str, Any]:

@@ -65,6 +65,8 @@ class World:
                 return {"id": self.approval}
             case "dlq":
                 return {"id": self.letter}
+            case "queues":
+                return {"name": "mails"}
             case "schedules":
                 return {"name": self.schedule}
             case "keys":

@@ -36,6 +36,7 @@ function useGlobalKeys(openHelp: () => void) {
   useKey("g r", () => navigate("/runs"), { ...everywhere, label: "Go to runs" });
   useKey("g a", () => navigate("/approvals"), { ...everywhere, label: "Go to approvals" });
   useKey("g d", () => navigate("/dlq"), { ...everywhere, label: "Go to dead letters" });
+  useKey("g q", () => navigate("/queues"), { ...everywhere, label: "Go to queues" });
   useKey("g f", () => navigate("/definitions"), { ...everywhere, label: "Go to definitions" });
   useKey("g h", () => navigate("/schedules"), { ...everywhere, label: "Go to schedules" });
   useKey("g e", () => navigate("/recordings"), { ...everywhere, label: "Go to recordings" });

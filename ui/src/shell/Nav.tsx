@@ -24,6 +24,7 @@ export function Nav() {
     { to: "/runs", label: "Runs", icon: "runs", keys: "g r" },
     { to: "/approvals", label: "Approvals", icon: "approvals", count: approvals.data?.approvals.length, keys: "g a" },
     { to: "/dlq", label: "Dead letters", icon: "letters", count: letters.data?.dead_letters.length, keys: "g d" },
+    { to: "/queues", label: "Queues", icon: "queues", keys: "g q" },
     { to: "/definitions", label: "Definitions", icon: "definitions", keys: "g f" },
     { to: "/schedules", label: "Schedules", icon: "clock", keys: "g h" },
     { to: "/recordings", label: "Recordings", icon: "record", keys: "g e" },
