@@ -33,7 +33,9 @@ export function QueueTable({ queues, chosen, may, onLimits, onToggle }: Props) {
                 <Link to={`/queues?queue=${encodeURIComponent(queue.name)}`}>{queueName(queue.name)}</Link>{" "}
                 {queue.limits?.paused && <span className="chip">paused</span>}
               </td>
-              <td className="queue-limits">{limitWords(queue.limits).join(", ") || <span className="muted">none</span>}</td>
+              <td className="queue-limits">
+                {limitWords(queue.limits).join(", ") || <span className="muted">none</span>}
+              </td>
               <td>{counts(queue.waiting_runs, queue.waiting_tasks, queue.delayed_runs)}</td>
               <td>{counts(queue.running_runs, queue.running_tasks)}</td>
               <td>
