@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from plait import Engine, goals, refs
+from plait import Engine, goals, graph, refs
 from plait.catalog import catalog_step
+from plait.kernel.errors import PlaitError
 from plait.testing import ScriptedModel
 
 SCRIPT = {"score": [{"output": {"score": 80}, "reasoning": "large"}]}
@@ -41,3 +42,24 @@ async def test_settings_that_can_t_be_read_are_refused():
     async with Engine("memory:") as engine:
         with pytest.raises(Exception, match="agent"):
             await engine.start(refs({"steps": [{"name": "a", "action": {"agent": {"model": "m"}}}]}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"model": "m"}, "missing required field `prompt`"),
+        ({"model": "m", "prompt": "p", "max_turn": 3}, "unknown field `max_turn`"),
+        ({"model": "m", "prompt": "p", "max_tokens": "many"}, "`max_tokens`: expected `int`, got `str`"),
+    ],
+)
+async def test_settings_that_can_t_be_read_are_named(settings: Any, told: str):
+    async with Engine("memory:") as engine:
+        with pytest.raises(PlaitError) as refused:
+            await engine.start(refs({"steps": [{"name": "a", "action": {"agent": settings}}]}))
+        assert told in refused.value.text.replace("Object", "object")
+
+
+async def test_a_node_without_a_model_is_refused_when_it_is_checked():
+    async with Engine("memory:", models={"m": ScriptedModel({})}) as engine:
+        with pytest.raises(PlaitError, match="agent `a` has no model"):
+            await engine.start(graph({"nodes": [{"id": "a", "type": "agent"}]}))

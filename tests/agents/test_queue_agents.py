@@ -61,7 +61,8 @@ class World:
     def executor(self, model: Any = None) -> AgentExecutor:
         models = Models({"m": model or self})
         toolbox = Toolbox((RegisteredTools(self.tools),))
-        return AgentExecutor(models, lambda: AgentServices(clock=SystemClock(), models=models, toolbox=toolbox))
+        services = AgentServices(clock=SystemClock(), models=models, toolbox=toolbox)
+        return AgentExecutor(models, lambda task: services)
 
 
 @asynccontextmanager
@@ -116,15 +117,19 @@ async def test_an_entry_of_a_claim_that_is_lost_is_refused():
     async with Engine("memory:", models={"m": world}) as engine:
         handle = await engine.start(graph(GRAPH))
         [claimed] = await engine.queues.claim("w", ["gpu"], wait_ms=5_000)
-        await engine.queues.keep(claimed.id, 0, {"entry": "x"})
-        await engine.queues.keep(claimed.id, 0, {"entry": "x"})  # the same again is one
+        entry = {"entry": "fed_back", "turn": 1, "problem": "x"}
+        await engine.queues.keep(claimed.id, 0, entry)
+        await engine.queues.keep(claimed.id, 0, entry)  # the same again is one
+        with pytest.raises(PlaitError) as unreadable:
+            await engine.queues.keep(claimed.id, 1, {"page": 1})
+        assert unreadable.value.code == "task.bad_entry"
         with pytest.raises(PlaitError) as stale:
-            await engine.queues.keep(claimed.id, 5, {})
+            await engine.queues.keep(claimed.id, 5, entry)
         assert stale.value.code == "task.stale_entry"
         with pytest.raises(PlaitError) as bad:
             await engine.queues.suspend(claimed.id, {"for": "ever"})
         assert bad.value.code == "task.bad_entry"
         await handle.cancel()
         with pytest.raises(PlaitError):
-            await engine.queues.keep(claimed.id, 1, {})
+            await engine.queues.keep(claimed.id, 1, entry)
         assert [event.type for event in await handle.events()].count("task.journaled") == 1

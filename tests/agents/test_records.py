@@ -7,12 +7,17 @@ import pytest
 
 from plait import Engine
 from plait.agents import tool
+from plait.agents.records import agent_records
 from plait.dialects.graph.graph import graph
 from plait.engine.handle import Handle
 from plait.kernel.errors import PlaitError
+from plait.kernel.events import Recorded
+from plait.kernel.ids import Millis, RunId
 from plait.testing import ScriptedModel
 
 NODE = {"id": "qualify", "type": "agent", "config": {"prompt": "Qualify"}, "agent_config": {"model": "m"}}
+
+LOST = {"code": "task.lost", "message": "its process died"}
 
 
 def node(**settings: Any) -> dict[str, Any]:
@@ -190,3 +195,37 @@ async def test_a_run_tells_what_its_agents_used_without_its_log():
     assert row.past.agents == view.agents
     assert view.agents is not None
     assert (view.agents.attempts, view.agents.tokens, view.agents.cost_usd) == (1, found.tokens_used, found.cost_usd)
+
+
+async def test_the_record_of_a_cancelled_run_says_so_and_waits_for_nothing():
+    @tool(needs_approval=True)
+    def pay(cents: int) -> str:
+        """Pays."""
+        return "paid"
+
+    model = ScriptedModel({"qualify": [{"tool": "pay", "args": {"cents": 5}}]})
+    async with Engine("memory:", models={"m": model}, definitions=[pay]) as engine:
+        handle = await engine.start(graph(node(available_tools=["pay"])))
+        await until(handle, "task.suspended")
+        await handle.cancel()
+        async for _ in handle.follow():
+            pass
+        [record] = (await handle.agents()).agents
+    assert (record.status, record.waiting) == ("cancelled", "")
+    assert record.completed_at is not None
+    assert [call.status for call in record.turns[0].tool_calls] == ["failed"]
+
+
+def test_the_record_of_an_attempt_that_was_lost_has_the_cause():
+    begun = {"entry": "begun", "node_id": "a", "job_id": "run:x:1", "model": "m", "at": 5, "max_turns": 3}
+    events = [
+        Recorded(1, Millis(5), "task.journaled", {"token": "t", "attempt": 1, "index": 0, "entry": begun}),
+        Recorded(2, Millis(9), "task.retry_scheduled", {"token": "t", "attempt": 1, "error": LOST}),
+        Recorded(3, Millis(20), "run.completed", {"output": None}),
+    ]
+    [record] = agent_records(RunId("run"), events).agents
+    assert (record.status, record.completed_at, record.execution_time_ms) == ("failed", 9, 4)
+    assert record.error is not None
+    assert record.error.message == "its process died"
+    [record] = agent_records(RunId("run"), [*events[:1], *events[2:]]).agents
+    assert (record.status, record.error) == ("cancelled", None)

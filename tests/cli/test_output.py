@@ -13,10 +13,10 @@ from plait.cli.options import read_edits
 from plait.cli.output import emit, table
 from plait.cli.run_view import line
 from plait.kernel.agent_totals import AgentTotals
+from plait.kernel.census import Owner
 from plait.kernel.errors import ErrorInfo, InvalidInput
 from plait.kernel.failures import describe
 from plait.kernel.ids import Millis
-from plait.kernel.store import Owner
 from plait.kernel.view import Node
 
 
@@ -101,3 +101,4 @@ def test_a_node_without_a_path_whose_id_says_nothing_is_called_by_its_label():
 def test_a_price_that_is_not_known_is_said():
     assert words.model_use(AgentTotals(2, 1234, None)) == "2 attempts, 1,234 tokens, cost unknown"
     assert words.model_use(AgentTotals(1, 1, 0.0039)) == "1 attempt, 1 token, 0.003900 USD"
+    assert words.model_use(AgentTotals(1, 0, 0.0)) == "1 attempt", "under way"

@@ -1,5 +1,14 @@
 """`plait retention`: shows and sets how long ended runs are kept."""
 
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from plait import Engine
+from plait.api.retention import RetentionRules
+from plait.kernel.ids import Millis
+from plait.testing import VirtualClock
 from tests.cli.support import Desk
 
 DAY = 86_400_000
@@ -17,6 +26,26 @@ def test_everything_is_kept_unless_rules_say_otherwise(desk: Desk):
     assert desk.plait("retention", "show", "--json").json == made
     assert "kept for good" in desk.plait("retention", "show", "--namespace", "acme").out
     assert "everything is kept for good" in desk.plait("retention", "set").out
+
+
+def test_a_run_that_went_to_the_archive_is_still_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PLAIT_ARCHIVE", str(desk.folder / "archive"))
+    desk.run("hello", "--input", '"Ada"', "--id", "old")
+    desk.run("hello", "--input", '"Bo"', "--id", "newest")
+    asyncio.run(_archive_all(desk))
+    assert [each["id"] for each in desk.plait("runs", "--json").json] == ["newest"]
+    shown = desk.plait("show", "old", "--json")
+    assert shown.json["status"] == "completed"
+    assert "from the archive" in shown.err
+    assert "run.completed" in desk.plait("events", "old").out
+    assert desk.plait("show", "none", "--json").problem["code"] == "kernel.no_run"
+
+
+async def _archive_all(desk: Desk) -> None:
+    clock = VirtualClock(datetime.now(UTC) + timedelta(days=2))
+    async with Engine(desk.db, definitions=[desk.load()], clock=clock) as engine:
+        await engine.retention.set(RetentionRules(completed=Millis(DAY), archive=True))
+        assert await engine.retention.apply() == 1
 
 
 def test_a_time_that_is_none_is_refused(desk: Desk):

@@ -4,9 +4,10 @@ import asyncio
 
 from plait import Engine
 from plait.agents.promotion.promotions import Promotions
-from tests.cli.support import Desk
+from tests.cli.support import Desk, both_ways
 
 
+@both_ways
 def test_promoted_tools_are_listed_and_removed_for_good(desk: Desk):
     desk.run("hello", "--input", '"Ada"')
     assert "no pipeline was promoted yet" in desk.plait("tools").out
@@ -19,7 +20,7 @@ def test_promoted_tools_are_listed_and_removed_for_good(desk: Desk):
 
 
 async def _promoted(desk: Desk) -> str:
-    async with Engine(desk.db, work=False) as engine:
+    async with Engine(f"sqlite:///{desk.folder}/plait.db", work=False) as engine:
         made = await Promotions(engine.records, engine.kernel.clock, uses=1).used(
             "default", [{"step": "top_k", "k": 1}], "1"
         )

@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from plait import Engine
+from plait import Engine, graph
 from plait.server.site import Settings
+from tests.agents.providers.wire_server import Said
+from tests.agents.providers.wire_server import serving as wires
 from tests.server.serving import serving
 from tests.support.processes import start
 from tests.workers.queued_flows import calls
@@ -89,6 +91,23 @@ async def test_a_worker_of_a_server_does_a_step_with_a_key_of_its_queue(language
             assert await asyncio.wait_for(worker.wait(), PATIENCE) == 0
 
 
+async def test_a_worker_of_a_server_carries_agents_with_the_models_of_its_environment(tmp_path: Path):
+    with wires("openai") as wire:
+        wire.answers = [Said("fine")]
+        file = tmp_path / "models.json"
+        file.write_text(json.dumps({"models": {"fast": {"provider": "openai", "model": "m", "url": wire.base}}}))
+        async with serving("memory:", settings=Settings(open=False)) as served:
+            _, key = await served.site.auth.keys.create("w", "worker", queues=["gpu"])
+            command = (PLAIT, "worker", "--queue", "gpu", "--db", served.url, "--json")
+            async with process(*command, PLAIT_KEY=key, PLAIT_MODELS=str(file)) as worker:
+                assert json.loads(await first_line(worker))["handlers"] == ["model:", "model:fast"]
+                node = {"id": "a", "type": "agent", "queue": "gpu", "agent_config": {"model": "fast"}}
+                async with asyncio.timeout(PATIENCE):
+                    assert await (await served.engine.start(graph({"nodes": [node]}))).result() == {
+                        "a": {"text": "fine"}
+                    }
+
+
 async def test_a_key_for_another_queue_ends_the_worker_with_the_reason():
     async with serving("memory:", settings=Settings(open=False)) as served:
         _, key = await served.site.auth.keys.create("w", "worker", queues=["cpu"])
@@ -101,7 +120,7 @@ async def test_a_key_for_another_queue_ends_the_worker_with_the_reason():
     ("arguments", "message"),
     [
         ((STEPS,), "error: missing option '--queue'"),
-        (("json", "--queue", "gpu"), "error: these modules have nothing that a worker could do"),
+        (("json", "--queue", "gpu"), "error: there is nothing that this worker could do"),
         (("no.such.module", "--queue", "gpu"), "error: there is no module `no.such.module`"),
         ((STEPS, "--queue", "a b"), "error: queue 'a b'"),
         ((STEPS, "--queue", "gpu", "--db", "sqlite:///nowhere.db"), "error: there is no database at nowhere.db"),

@@ -3,6 +3,7 @@
 import pytest
 
 from plait import Context, Engine, PlaitError, workflow
+from plait.engine.chosen_ids import MANY
 from plait.stores.memory import MemoryStore
 from plait.testing import VirtualClock
 
@@ -44,6 +45,16 @@ async def test_no_new_run_starts_on_a_version_that_is_drained_and_those_there_ar
         await under_way.message("go")
         assert await under_way.result() == "v1"
         assert await on.drains.left("order@v1") == 0
+
+
+async def test_the_start_of_a_run_that_is_there_already_is_not_new_however_many_new_ones_came_before_it():
+    clock = VirtualClock()
+    async with engine(MemoryStore(clock=clock), clock) as on:
+        for number in range(MANY + 1):
+            await on.start(order, id=f"run-{number}")
+        await on.drains.begin("order@v1")
+        await clock.advance(1.0)
+        assert (await on.start(order, id="run-0")).id == "run-0"
 
 
 async def test_a_run_under_way_may_start_children_on_a_version_that_is_drained():

@@ -4,8 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import asyncpg
+
 from plait import Context, Engine, Handle, step, workflow
-from plait.kernel.ids import SHARDS
+from plait.engine.fleet_overview import fleet_overview
+from plait.kernel import values
+from plait.kernel.ids import SHARDS, RunId, shard_of
+from plait.kernel.inputs import Message
 
 TTL = 600.0
 """Seconds, so long that nothing in these tests waits for a lease."""
@@ -137,3 +142,48 @@ async def test_the_shards_of_a_pool_are_spread_over_the_engines_that_have_its_co
                 return [len(each.kernel.leases.of_pool("order@v2")) for each in (old, first, second)] == [0, 4, 4]
 
             await until(halved)
+
+
+async def test_an_input_that_was_written_where_a_run_was_before_it_moved_follows_it(postgres_url: str):
+    """Who writes it may have looked just before the run moved."""
+    async with engine(postgres_url, order) as other, engine(postgres_url, napping) as having:
+        await share(other, having)
+        handles = [await having.start(napping, id=f"nap-{number}") for number in range(MANY)]
+        [handle, *_] = [each for each in handles if shard_of(RunId(each.id)) in other.kernel.leases]
+
+        async def moved() -> bool:
+            return (await handle.row()).shard >= SHARDS
+
+        await until(moved)
+        message = Message("late", "go", values.encode("late"), having.kernel.clock.now())
+        database = await asyncpg.connect(postgres_url)
+        written = "insert into plait.inbox (run_id, shard, key, body, at) values ($1, $2, 'late', $3, 0)"
+        await database.execute(written, handle.id, shard_of(RunId(handle.id)), values.plain(message).decode())
+        await database.execute("select pg_notify('plait', 'another')")
+        await database.close()
+        assert await handle.result() == "heard late"
+
+
+async def test_operators_see_engines_pools_and_what_waits(postgres_url: str):
+    async with engine(postgres_url, order) as old:
+        async with engine(postgres_url, order_v2) as new:
+            await share(old, new)
+            await results([await new.start(order_v2, id=f"two-{number}") for number in range(MANY)])
+            found = await fleet_overview(old.kernel, old.drains)
+            assert sorted(each.shards for each in found.engines) == [32, 32]
+            assert sum(each.pool_shards for each in found.engines) == 8
+            assert [(pool.code, pool.runs, pool.engines) for pool in found.pools] == [("order@v2", 0, 1)]
+            assert found.unowned == 0
+        async with engine(postgres_url, order_v2, work=False) as client:
+            await client.start(order_v2, id="late")
+        late = await old.get("late")
+
+        async def waits() -> bool:
+            return (await late.row()).shard >= SHARDS
+
+        await until(waits)
+        await old.drains.begin("order@v1")
+        found = await fleet_overview(old.kernel, old.drains)
+        assert [(pool.runs, pool.engines) for pool in found.pools] == [(1, 0)]
+        assert found.waiting > 0
+        assert found.draining == ["order@v1"]

@@ -428,6 +428,16 @@ async def test_waiting_says_who_does_it_or_that_nobody_will():
         assert [reason.text for reason in await other.waiting()] == ["no worker on queue `gpu` for step `render`"]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(59, ""), (240, " (unclaimed for 4 min)"), (9_000, " (unclaimed for 2 h)")]
+)
+async def test_waiting_says_how_long_nobody_has_claimed_a_task(seconds: float, told: str):
+    async with Shop() as shop:
+        run = await shop.engine.start(book, id="b")
+        await shop.later(seconds)
+        assert [reason.text for reason in await run.waiting()] == [f"no worker on queue `gpu` for step `render`{told}"]
+
+
 async def test_a_worker_may_ask_for_what_it_can_do_only():
     async with Shop() as shop:
         await shop.engine.start(book, id="b")

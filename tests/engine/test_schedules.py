@@ -1,6 +1,7 @@
 """Schedules on an engine with virtual time: they fire once a time, whatever clocks and crashes do."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,11 +10,11 @@ import pytest
 
 from plait import Context, Engine, workflow
 from plait.api.schedule import Overlap
-from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError
+from plait.kernel.errors import Conflict, InvalidInput, NotFound, PlaitError, Unavailable
 from plait.kernel.ids import run_key
-from plait.kernel.store import RunFilter
+from plait.kernel.store import RunFilter, Write
 from plait.schedules.state import KEPT_FIRES
-from plait.stores.memory import MemoryStore
+from plait.stores.memory import MemoryStore, Moment
 from plait.testing import Sim, VirtualClock, sim
 
 MINUTE = 60
@@ -308,6 +309,16 @@ async def test_a_run_that_somebody_else_started_under_the_id_is_not_taken_for_ou
         assert "exists with another definition or input" in fire.why
 
 
+async def test_a_run_of_a_time_that_was_started_with_other_settings_is_the_run_of_that_time():
+    """An engine started it and died; before another looks, somebody gives the schedule another input."""
+    async with sim([report]) as s:
+        labels = {"schedule": "s", "scheduled_at": "2030-01-01T00:01:00Z"}
+        await s.engine.start(report, "before", id="s:2030-01-01T00:01:00Z", labels=labels)
+        await s.engine.schedules.create("s", report, "after", every=MINUTE)
+        await s.clock.advance(MINUTE)
+        assert await fates(s.engine) == [("started", "00:01")]
+
+
 @pytest.mark.parametrize("overlap", ["skip", "allow"])
 async def test_engines_that_race_start_one_run_a_time(overlap: Overlap):
     clock = VirtualClock()
@@ -350,6 +361,29 @@ async def test_a_schedule_that_can_not_be_read_does_not_stop_the_others():
         assert await runs(s.engine) == ["b:2030-01-01T00:01:00Z"]
 
 
+@pytest.mark.parametrize("moment", ["before", "inside", "after"])
+async def test_a_time_becomes_one_run_whichever_commit_of_it_the_store_fails_at(moment: Moment):
+    """After: it is committed all the same, but nobody is told."""
+    async with sim([report]) as s:
+        await s.engine.schedules.create("s", report, every=MINUTE)
+        for failing in range(4):
+            commits = 0
+
+            def fail(now: Moment, writes: Sequence[Write], failing: int = failing) -> None:
+                nonlocal commits
+                if any(write.records for write in writes) and now == moment:
+                    commits += 1
+                    if commits == failing + 1:
+                        raise Unavailable("store.away", "it is away")
+
+            s.store.faults = fail
+            await s.clock.advance(MINUTE)
+        s.store.faults = None
+        await s.clock.advance(MINUTE)
+        assert await fates(s.engine) == [("started", f"00:0{number}") for number in range(1, 6)]
+        assert len(await runs(s.engine)) == 5
+
+
 async def test_a_run_ends_up_once_whichever_commit_an_engine_dies_at():
     """The engine is dropped at every commit of a fire in turn; the next one goes on."""
     deaths = 0
@@ -379,7 +413,7 @@ async def _dies_after(engine: Engine, commits: int) -> bool:
     book = engine.schedules.scheduler._book  # pyright: ignore[reportPrivateUsage]
     change, left, died = book.change, commits, asyncio.Event()
 
-    async def counted(*given: Any, **more: Any) -> bool:
+    async def counted(*given: Any, **more: Any) -> Any:
         nonlocal left
         if left == 0:
             died.set()

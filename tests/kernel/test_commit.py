@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from plait.kernel import values
 from plait.kernel.errors import LeaseLost, Unavailable
 from plait.kernel.ids import RunId, Shard, shard_of
 from plait.kernel.inputs import Cancel, Resume
-from plait.kernel.store import Verdict, Write
+from plait.kernel.store import InboxRow, Verdict, Write
 from plait.stores.memory import MemoryStore, Moment
 from tests.kernel.builders import add
 from tests.kernel.rig import CountingStore, Outage, Rig, rig, until
@@ -496,3 +497,20 @@ async def test_after_a_cancelled_wait_for_an_answer_the_input_still_counts():
         await on.settle()
         assert (await on.row(run)).status in ("cancelled", "running")
         await on.ask(run, Resume("retry"), "later")
+
+
+async def test_what_comes_for_a_run_while_its_id_is_started_again_is_not_lost():
+    async with rig(cache_size=0) as on:
+        run = await on.start(count(1))
+        await on.settle()  # it is parked, on disk only
+        store = counting(on)
+        store.held = lambda write: write.create is not None
+        again = asyncio.ensure_future(on.create(count(1)))
+        await until(lambda: store.holding)
+        row = InboxRow(run, shard_of(run), "k", values.plain(add(1)), on.clock.now())
+        await MemoryStore.commit(store, [Write(run, row.shard, None, inbox=[row])])  # by another process
+        await on.kernel._news()  # pyright: ignore[reportPrivateUsage]
+        store.release_held()
+        async with asyncio.timeout(60):
+            assert await again == "exists"
+            assert (await on.output(run))["counter"] == 1

@@ -6,10 +6,11 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from plait.kernel.census import Standing
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard
 from plait.kernel.leases import Lease
-from plait.kernel.store import RunRow, Standing
+from plait.kernel.store import RunRow
 from plait.testing import VirtualClock
 from tests.kernel.builders import add
 from tests.kernel.rig import CountingStore, Rig, rig, until
@@ -242,3 +243,12 @@ async def test_a_run_that_waits_to_be_made_when_its_shard_goes_is_made_all_the_s
         await first
         assert await asyncio.wait_for(waiting, 60) == RunId("waiting")
         assert (await on.end(RunId("waiting"))).status == "completed"
+
+
+async def test_a_run_without_an_id_of_its_own_is_made_in_a_shard_of_this_engine():
+    async with engines("one", "two") as [one, two]:
+        await one.clock.advance(10)
+        for on in (one, two):
+            assert 0 < held(on) < SHARDS
+            rows = [on.kernel.new_row("default", None, "toy", "toy", None, {}) for _ in range(20)]
+            assert all(on.kernel.owns(row.id) for row in rows)

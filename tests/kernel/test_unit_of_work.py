@@ -176,6 +176,7 @@ def test_every_kind_of_row_that_a_decision_writes_is_tried_here():
         "place",
         "leaves_queue",
         "debounce",
+        "pool",
     }  # not written by decisions, or by the run itself
     assert FILLED.keys() == set(Write.__struct_fields__) - others - outside
 

@@ -460,6 +460,7 @@ class ToyBundle:
     rewinds = False
     edits_agents = False
     edits_outputs = False
+    hears_after_end = False
     numbering: Numbering = "count"
     surface = ""
 

@@ -100,7 +100,14 @@ def test_times_that_are_too_late_are_missed_in_one_line():
     assert (missed.outcome, missed.scheduled_at, missed.until, missed.count) == ("missed", minute(1), minute(97), 97)
 
 
-def test_more_than_a_thousand_missed_times_are_not_counted():
+def test_a_time_is_not_too_late_because_many_others_were_due_with_it():
+    late = Millis(minute(1) + 5 * MINUTE)
+    found = decide("nightly", settings("allow"), TIMING, NEW, late, (), looked=minute(1))
+    assert starts(found.state)[0] == minute(1)
+    assert found.fires == []
+
+
+def test_more_than_a_hundred_missed_times_are_not_counted():
     now = minute(1_000_000)
     found = look(NEW, now, catchup=0)
     [missed] = found.fires

@@ -38,6 +38,10 @@ async def test_a_program_with_errors_is_refused_with_all_of_them() -> None:
         found = problem(await served.post("/afl/compile", {"source": BAD}), 422, "AFL_COMPILE")
         assert [each["code"] for each in found["errors"]] == ["REF_UNKNOWN_FACET"]
         assert "2:29" in found["errors"][0]["message"]
+        [diagnostic] = found["diagnostics"]
+        assert (diagnostic["code"], diagnostic["severity"]) == ("REF_UNKNOWN_FACET", "error")
+        assert (diagnostic["file"], diagnostic["line"], diagnostic["column"]) == ("source.afl", 2, 29)
+        assert diagnostic.keys() >= {"message", "hint", "end_line", "end_column"}
 
 
 async def test_source_is_formatted() -> None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from plait.dialects.code.context import Context
+from plait.dialects.code.definition import step, workflow
 from plait.kernel.ids import SHARDS, Millis
 from plait.testing import VirtualClock
 from plait.testing.sim.cluster import TTL, Cluster
@@ -10,10 +12,22 @@ from plait.testing.sim.scenario import Scenario, Weather
 from plait.testing.sim.storm import Storm
 
 HOURS = 7200.0
+
+
+@step(queue="printer", timeout=HOURS)
+async def print_page() -> None:
+    raise AssertionError("no worker prints")
+
+
+@workflow
+async def printing(ctx: Context) -> None:
+    await ctx.step("print", print_page)
+
+
 QUIET = Scenario(1, (), 2, 0, 1024, 100, Weather())
 
 
-async def _sleeping(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> int:
+async def _sleeping(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, seconds: float = HOURS) -> int:
     """Lets hours pass; returns how many alarms rang on the way."""
     ring, rung = VirtualClock.ring, list[int]()
 
@@ -27,7 +41,7 @@ async def _sleeping(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> int:
         return sleeper.done()
 
     monkeypatch.setattr(VirtualClock, "ring", counted)
-    sleeper = cluster.spawn(cluster.clock.sleep(HOURS))
+    sleeper = cluster.spawn(cluster.clock.sleep(seconds))
     await cluster.drive(awake, nothing)
     return len(rung)
 
@@ -58,6 +72,26 @@ def test_no_time_is_skipped_while_an_engine_is_cut_off(monkeypatch: pytest.Monke
         door.deaf = True
         assert await _sleeping(cluster, monkeypatch) > 700
         assert len(cluster.alive[1].kernel.leases) == SHARDS, "the other has taken its shards"
+        await cluster.close()
+
+    run(play())
+
+
+@pytest.mark.parametrize("claimed", [False, True])
+def test_looks_for_workers_are_skipped_unless_one_has_a_task_and_may_lose_it(
+    claimed: bool, monkeypatch: pytest.MonkeyPatch
+):
+    async def play() -> None:
+        cluster = Cluster(QUIET, None, (printing,))
+        await cluster.open()
+        await cluster.quiesce()
+        [engine] = cluster.alive
+        await engine.start(printing)
+        await cluster.quiesce()
+        if claimed:
+            assert await engine.queues.claim("w", ["printer"], lease_ms=3_600_000)
+        rings = await _sleeping(cluster, monkeypatch, 1_000.0)
+        assert rings > 900 if claimed else rings < 50
         await cluster.close()
 
     run(play())

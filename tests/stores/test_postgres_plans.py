@@ -82,6 +82,7 @@ def filled(postgres_server: Postgres) -> Iterator[str]:
         ("list_all_approvals", ("default", 4_000, "run-4000:ok", 100), "approvals_newest"),
         ("list_approvals_of_run", ("run-7", None, -1, "", None), "approvals_run"),
         ("list_records", ("catalog/default", "0000000000004999", 200), "records_pkey"),
+        ("hold_records", (["catalog/default"], ["default"], ["0000000000004999"], [4999]), "records_namespace"),
         (
             "list_records_of_namespace",
             ("catalog/default", "0000000000004999", "default", 200),

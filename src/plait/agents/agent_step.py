@@ -66,4 +66,5 @@ def read_agent_step(written: Any) -> AgentStep:
     try:
         return msgspec.convert(written, AgentStep)
     except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from None
+        what, at, place = str(error).partition(" - at `$.")
+        raise ValueError(f"`{place.rstrip('`')}`: {what[:1].lower()}{what[1:]}" if at else what) from None

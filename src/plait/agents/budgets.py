@@ -1,7 +1,8 @@
 """Budgets of tokens and cost of a node and of a run.
 
 What a call may use at most is reserved before it is made, and what it did use is booked after it: so any number of
-agents at once stay within a budget. What was spent before this process began is read from where it is recorded.
+agents at once stay within a budget. What was spent before this process began, and by others meanwhile, is read from
+where it is recorded, before each call.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ class Spent(msgspec.Struct, omit_defaults=True):
     def add(self, tokens: int, cost_usd: float | None) -> None:
         self.tokens += tokens
         self.cost_usd = None if self.cost_usd is None or cost_usd is None else self.cost_usd + cost_usd
+
+    def raise_to(self, other: Spent) -> None:
+        """To what others know, if that is more: what was booked here may not be recorded yet."""
+        self.tokens = max(self.tokens, other.tokens)
+        unknown = self.cost_usd is None or other.cost_usd is None
+        self.cost_usd = None if unknown else max(self.cost_usd or 0.0, other.cost_usd or 0.0)
 
 
 class Account(msgspec.Struct):
@@ -74,10 +81,9 @@ class Budgets:
         return Reservation(claim, [account for _, account in accounts])
 
     async def _account(self, limited: Limited) -> Account:
-        found = self._accounts.get(limited.name)
-        if found is None:
-            past = await limited.past()
-            found = self._accounts.setdefault(limited.name, Account(past, Spent()))
+        past = await limited.past()
+        found = self._accounts.setdefault(limited.name, Account(Spent(), Spent()))
+        found.spent.raise_to(past)
         self._accounts.move_to_end(limited.name)
         while len(self._accounts) > _KEPT:
             self._accounts.popitem(last=False)

@@ -14,9 +14,10 @@ from typing import Any, Final, cast
 from plait.definitions.hashing import canonical
 from plait.kernel import values
 from plait.kernel.events import Recorded
-from plait.kernel.task import Attempt
+from plait.kernel.ids import RunId
 from plait.kernel.task_inputs import AgentInput
 
+from .conversation import Conversation
 from .entries import Begun, Replied, decode_entry, is_begun
 from .model import ToolCall
 from .turn_key import job_id
@@ -26,17 +27,22 @@ _SHOWN: Final = 12
 
 Place = tuple[int, int]
 """Turn and index."""
-FirstCalls = Callable[[], Awaitable[Mapping[Place, str]]]
-"""The hashes of what the first attempt called."""
+FirstCalls = Callable[[RunId, str], Awaitable[Mapping[Place, str]]]
+"""The hashes of what the first attempt of an execution called."""
 
 
 class CallKeys:
     """Of one attempt."""
 
-    def __init__(self, wanted: AgentInput, attempt: Attempt, first_calls: FirstCalls) -> None:
+    def __init__(
+        self, wanted: AgentInput, run_id: RunId, attempt: int, talk: Conversation, first_calls: FirstCalls
+    ) -> None:
+        """`attempt`: the number of the one that began the conversation."""
         self._execution = wanted.execution
-        self._is_first = attempt.number == 1 and not wanted.generation
-        self._fork = attempt.run_id if _is_copied(wanted, attempt) else ""
+        self._run_id = run_id
+        self._is_first = attempt == 1 and not wanted.generation
+        begun_elsewhere = talk.first is not None and talk.first.job_id != job_id(wanted, run_id, attempt)
+        self._fork = run_id if begun_elsewhere else ""
         self._first_calls = first_calls
         self._known: Mapping[Place, str] | None = None
 
@@ -45,7 +51,7 @@ class CallKeys:
         if self._is_first and not self._fork:
             return place
         if self._known is None:
-            self._known = {} if self._fork else await self._first_calls()
+            self._known = {} if self._fork else await self._first_calls(self._run_id, self._execution)
         if self._known.get((turn, index)) == digest_of(call):
             return place
         return f"{place}/{digest_of(call, self._fork)[:_SHOWN]}"
@@ -55,25 +61,20 @@ def digest_of(call: ToolCall, *more: str) -> str:
     return hashlib.sha256(canonical([call.name, call.arguments, *more])).hexdigest()
 
 
-def _is_copied(wanted: AgentInput, attempt: Attempt) -> bool:
-    """Whether the attempt began in the run that this one is a fork of."""
-    if not attempt.journal:
-        return False
-    begun = decode_entry(attempt.journal[0])
-    return isinstance(begun, Begun) and begun.job_id != job_id(wanted, attempt)
-
-
 def first_calls(events: Iterable[Recorded], execution: str) -> dict[Place, str]:
-    """What the first attempt of an execution called, as the run's log tells; also what it got no result of."""
-    first: tuple[str, int] | None = None
+    """What the first attempt of an execution called, as the run's log tells; also what it got no result of. If its
+    worker was lost, another went on with it, under the next number."""
+    first = ""
     found: dict[Place, str] = {}
     for event in events:
         if event.type != "task.journaled":
             continue
-        place, entry = (event.data["token"], event.data["attempt"]), event.data.get("entry")
-        if first is None and _begins(entry, execution):
-            first = place
-        elif place == first and _is_reply(entry):
+        token, entry = str(event.data["token"]), event.data.get("entry")
+        if not first and _begins(entry, execution):
+            first = token
+        elif token == first and not event.data["index"]:
+            return found  # the second attempt
+        elif token == first and _is_reply(entry):
             reply = decode_entry(values.encode(entry))
             if isinstance(reply, Replied):
                 found |= {(reply.turn, index): digest_of(call) for index, call in enumerate(reply.tool_calls)}

@@ -18,6 +18,8 @@ from .prompt import fenced
 class Conversation:
     def __init__(self) -> None:
         self.begun: Begun | None = None
+        self.first: Begun | None = None
+        """As it was begun first: a fork may go on under another name."""
         self.replies: list[Replied] = []
         self.said: list[ChatMessage] = []
         """After the beginning."""
@@ -61,6 +63,7 @@ class Conversation:
         match entry:
             case Begun():
                 self.begun = entry
+                self.first = self.first or entry
             case Replied():
                 self._replied(entry)
             case FedBack():
@@ -94,6 +97,11 @@ class Conversation:
         self.said.append(ChatMessage("tool", fenced(f"result of {done.tool}", shown), tool_call_id=call.id))
         self._answered = done.index + 1
         self._settled = self._answered == len(self.replies[-1].tool_calls)
+
+    @property
+    def began_as(self) -> int:
+        """The number of the attempt that began it; 0 if there is none, or that was not kept."""
+        return 0 if self.first is None else self.first.attempt
 
     @property
     def turn(self) -> int:

@@ -34,7 +34,7 @@ class DailyBudgets:
 
     async def reserve(self, namespace: str, budget: AgentBudget, claim: Claim) -> DailyReservation | None:
         """Raises `AgentFailure`. None: there is no limit."""
-        if budget.max_tokens is None and budget.max_cost_usd is None:
+        if not budget.is_limited:
             return None
         day = datetime.fromtimestamp(self._clock.now() / 1000, UTC).date().isoformat()
         mine = self._mine.setdefault((day, namespace), Spent())

@@ -35,6 +35,8 @@ class Begun(Entry, frozen=True, tag="begun"):
     """None: prompts are not kept."""
     instructions: str = ""
     execution: str = ""
+    attempt: int = 0
+    """The number that it began with: a worker that goes on for one that was lost has another. 0: it was not kept."""
 
 
 class Replied(Entry, frozen=True, tag="replied"):
@@ -93,6 +95,8 @@ class Ended(Entry, frozen=True, tag="ended"):
     error: ErrorInfo | None = None
     retryable: bool = False
     warnings: Sequence[str] = ()
+    calls: Sequence[ToolCall] = ()
+    """Calls that somebody else made on the way: nothing more is known of them."""
 
 
 AnyEntry = Begun | Replied | FedBack | ToolDone | Waiting | Ended

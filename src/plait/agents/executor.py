@@ -21,15 +21,16 @@ class AgentExecutor:
 
     kinds = (AGENT,)
 
-    def __init__(self, models: Models, make: Callable[[], AgentServices]) -> None:
+    def __init__(self, models: Models, services: Callable[[Task], AgentServices]) -> None:
         self._models = models
-        self._make = make
-        self._services: AgentServices | None = None
+        self._services = services
+        """What the agent of one task uses."""
 
     @property
     def handlers(self) -> Sequence[str]:
-        """What a worker on queues may claim."""
-        return [f"model:{name}" for name in self._models.names]
+        """What a worker on queues may claim; `model:` is of agents that take whichever there is."""
+        names = self._models.names
+        return [f"model:{name}" for name in ("", *names)] if names else []
 
     async def execute(self, task: Task, attempt: Attempt) -> Any:
         from .loop import AgentLoop
@@ -39,8 +40,6 @@ class AgentExecutor:
         model = self._models.get(name)
         if model is None:  # another process may have it, or this one later
             raise TaskError(f"no model `{name}`", retryable=True, code="agent.unknown_model")
-        if self._services is None:
-            self._services = self._make()
         if name != wanted.model:
             wanted = replace(wanted, model=name)
-        return await AgentLoop(wanted, task, attempt, model, self._services).run()
+        return await AgentLoop(wanted, task, attempt, model, self._services(task)).run()

@@ -28,11 +28,11 @@ from .conversation import Conversation
 from .entries import AnyEntry, Begun, Ended, FedBack, Replied, ToolDone, Waiting
 from .failure import AgentFailure, model_broke, model_failure, unforeseen
 from .model import Model, ModelError, ModelReply, ModelRequest, ToolCall
+from .rights import allowed_tools
 from .services import AgentServices
 from .time_limit import within
 from .tool_calls import Outcome, ToolCalls, Wanted
-from .tools.built_in import DEFAULT_TOOLS, OFFERED
-from .tools.names import AllowedTools
+from .tools.built_in import OFFERED
 from .tools.tool import ToolUse
 from .tools.toolbox import Offer
 from .turn_key import TurnKey, job_id
@@ -56,7 +56,9 @@ class AgentLoop:
         self._namespace = attempt.run_id.rpartition("/")[0] or DEFAULT_NAMESPACE
         self._beginning = prompt.messages(wanted, attempt.error)
         self._schema = prompt.answer_schema(wanted)
-        self._keys = CallKeys(wanted, attempt, lambda: services.first_calls(attempt.run_id, wanted.execution))
+        self._number = self._talk.began_as or attempt.number
+        """Of the attempt that began the conversation: whoever goes on with it calls under the same keys."""
+        self._keys = CallKeys(wanted, attempt.run_id, self._number, self._talk, services.first_calls)
         self._deadline = self._clock.monotonic() + wanted.timeout - self._talk.worked_ms / 1000
 
     async def run(self) -> Any | Suspended:
@@ -78,11 +80,11 @@ class AgentLoop:
     async def _prepare(self) -> None:
         """What stays the same for the whole attempt."""
         policy = await self._services.policy(self._namespace)
-        lists = (*self._wanted.limits, *(() if policy.allowed_tools is None else (policy.allowed_tools,)))
+        allowed = allowed_tools(self._wanted, policy.allowed_tools)
         self._bookings = Bookings(self._wanted, self._attempt.run_id, self._namespace, self._services, policy.budget)
-        offer = await self._offer(lists)
+        offer = await self._offer(allowed)
         self._tools = (*OFFERED, *offer.offered)
-        self._calls = ToolCalls(self._wanted, self._services, offer, self._references(lists))
+        self._calls = ToolCalls(self._wanted, self._services, offer, allowed)
         if self._is_new():
             await self._begin(offer)
         self._bookings.check_price()
@@ -95,21 +97,16 @@ class AgentLoop:
         now = self._wanted.model, prompt.hash_of(self._beginning)
         return self._talk.waiting is None and (begun.model, begun.prompt_hash) != now
 
-    async def _offer(self, lists: tuple[tuple[str, ...], ...]) -> Offer:
-        begun, allowed = self._talk.begun, self._references(lists)
+    async def _offer(self, allowed: list[str]) -> Offer:
+        begun = self._talk.begun
         return await self._services.toolbox.offer(self._namespace, allowed, None if begun is None else begun.tools)
-
-    def _references(self, lists: tuple[tuple[str, ...], ...]) -> list[str]:
-        """Of the tools that are allowed: named by the node, and in each of the other lists."""
-        named = DEFAULT_TOOLS if self._wanted.tools is None else self._wanted.tools
-        return [name for name in named if all(name in AllowedTools(each) for each in lists)]
 
     async def _begin(self, offer: Offer) -> None:
         size = prompt.size_of(self._beginning)
         kept = self._services.keep_prompts and size <= prompt.MOST_BYTES
         begun = Begun(
             self._wanted.node_id,
-            job_id(self._wanted, self._attempt),
+            job_id(self._wanted, self._attempt.run_id, self._number),
             self._wanted.model,
             self._clock.now(),
             self._wanted.max_turns,
@@ -118,6 +115,7 @@ class AgentLoop:
             self._beginning[-1].content if kept else None,
             self._wanted.instructions if kept else "",
             self._wanted.execution,
+            self._number,
         )
         await self._keep(begun, turn=self._talk.turn + 1)
         if size > prompt.MOST_BYTES:
@@ -206,7 +204,7 @@ class AgentLoop:
             answer_schema=self._schema,
             cache_points=prompt.cache_points(wanted),
             timeout=left,
-            key=TurnKey.of(wanted, self._attempt, turn).text(),
+            key=TurnKey.of(wanted, self._attempt.run_id, self._number, turn).text(),
         )
 
     def _left(self) -> float:

@@ -11,6 +11,8 @@ class Models:
     def __init__(self, known: Mapping[str, Model] | None = None, priced: Collection[str] = ()) -> None:
         self._known = dict(known or {})
         self._priced = frozenset(priced)
+        self.elsewhere = False
+        """Agents work in other processes, which may have other models."""
 
     def get(self, name: str) -> Model | None:
         return self._known.get(name)

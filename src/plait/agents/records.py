@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from plait.api.agent import (
     AgentDecision,
@@ -18,16 +20,19 @@ from plait.api.agent import (
     ToolStatus,
 )
 from plait.kernel import values
+from plait.kernel.errors import ErrorInfo
 from plait.kernel.events import Recorded
-from plait.kernel.ids import NEVER, RunId, TaskToken, caller_id
+from plait.kernel.ids import NEVER, Millis, RunId, TaskToken, caller_id
 from plait.kernel.journal import SUSPENDED, child_of
 from plait.kernel.run import letter_id
 
 from .conversation import Conversation
 from .entries import Begun, Ended, FedBack, Replied, ToolDone, Waiting, is_begun
-from .model import Usage
+from .model import ToolCall, Usage
 from .preview import reference
 from .prices import total
+
+_STOPS: Final = ("task.retry_scheduled", "task.dead_lettered", "run.cancelled", "run.failed", "run.completed")
 
 
 def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
@@ -37,18 +42,30 @@ def agent_records(run_id: RunId, events: Iterable[Recorded]) -> AgentRecords:
         if event.type == "task.journaled":
             if not event.data["index"] and is_begun(event.data.get("entry")):
                 attempts[place] = _Attempt(run_id, *place)
+            elif event.data["index"] and place not in attempts:
+                _go_on(attempts, place)
             if (found := attempts.get(place)) is not None:
                 found.journaled(event)
         elif event.type == "task.suspended" and (found := attempts.get(place)) is not None:
             found.says = event.data.get("says", "")
         elif event.type == "agent.route_denied":
             _deny(attempts.values(), event.data)
+        elif event.type in _STOPS:
+            _stop(attempts, event)
     records = [each.record() for each in attempts.values()]
     return AgentRecords(
         agents=records,
         tokens_used=sum(each.tokens_used for each in records),
         cost_usd=total(each.cost_usd for each in records) if records else None,
     )
+
+
+def _go_on(attempts: dict[tuple[str, int], _Attempt], place: tuple[str, int]) -> None:
+    """A worker was lost, and the next one goes on with its conversation under another number."""
+    before = max((known for known in attempts if known[0] == place[0]), default=None)
+    if before is not None:
+        found = attempts[place] = attempts.pop(before)
+        found.attempt = place[1]
 
 
 def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
@@ -60,13 +77,21 @@ def _deny(attempts: Iterable[_Attempt], data: dict[str, Any]) -> None:
         )
 
 
+def _stop(attempts: dict[tuple[str, int], _Attempt], event: Recorded) -> None:
+    """What is under way then goes no further: its process was lost too often, its time was up, or its run has ended."""
+    token, number = event.data.get("token"), event.data.get("attempt")
+    for (of, attempt), found in attempts.items():
+        if token is None or (of == token and number in (None, attempt)):
+            found.stop(event)
+
+
 class _Attempt:
     """One attempt, as its events are read."""
 
     def __init__(self, run_id: RunId, token: str, attempt: int) -> None:
         self._run_id = run_id
         self._token = token
-        self._attempt = attempt
+        self.attempt = attempt
         self._talk = Conversation()
         self._turns: list[tuple[Replied, int]] = []
         self._done: dict[tuple[int, int], ToolDone] = {}
@@ -76,10 +101,37 @@ class _Attempt:
         self._began = NEVER
         self.denied_route: DeniedRoute | None = None
         self.says = ""
+        self._stopped: Recorded | None = None
 
     @property
     def node_id(self) -> str:
         return "" if self._talk.begun is None else self._talk.begun.node_id
+
+    def stop(self, event: Recorded) -> None:
+        if self._talk.ended is None and self._stopped is None:
+            self._stopped = event
+
+    @property
+    def _status(self) -> AgentStatus:
+        if self._talk.ended is not None:
+            return self._talk.ended.status
+        if self._stopped is not None:
+            return "failed" if self._stopped.type.startswith("task.") else "cancelled"
+        return "running" if self._talk.waiting is None else "waiting"
+
+    @property
+    def _error(self) -> ErrorInfo | None:
+        if self._talk.ended is not None:
+            return self._talk.ended.error
+        if self._stopped is None or self._status != "failed":
+            return None
+        return msgspec.convert(self._stopped.data["error"], ErrorInfo)
+
+    @property
+    def _ended_at(self) -> Millis | None:
+        if self._talk.ended is not None:
+            return self._talk.ended.at
+        return None if self._stopped is None else self._stopped.at
 
     def journaled(self, event: Recorded) -> None:
         raw, talk = values.encode(event.data.get("entry")), self._talk
@@ -117,8 +169,8 @@ class _Attempt:
             run_id=caller_id(self._run_id),
             node_id=begun.node_id,
             token=self._token,
-            attempt=self._attempt,
-            status="waiting" if ended is None and talk.waiting is not None else _status(ended),
+            attempt=self.attempt,
+            status=self._status,
             model=begun.model,
             max_turns=begun.max_turns,
             prompt=begun.prompt,
@@ -126,24 +178,27 @@ class _Attempt:
             instructions=begun.instructions,
             offered_tools=list(begun.tools),
             turns=[self._turn(reply, seq) for reply, seq in self._turns],
-            waiting="" if ended is not None else self.says,
+            waiting=self.says if self._ended_at is None else "",
             result_data=data,
             cas_id=None if ended is None or ended.status != "completed" else reference(ended.output),
             decision=_decision(ended),
             denied_route=self.denied_route,
-            error=None if ended is None else ended.error,
+            error=self._error,
             warnings=[] if ended is None else list(ended.warnings),
-            tool_calls=[
-                AgentUse(tool=call.name, args=call.arguments) for reply, _ in self._turns for call in reply.tool_calls
-            ],
+            tool_calls=[AgentUse(tool=call.name, args=call.arguments) for call in self._calls_made()],
             tokens_used=usage.input + usage.output,
             usage=_tokens(usage),
             cost_usd=talk.cost_usd,
             cache_hit=usage.cached > 0,
-            execution_time_ms=(last if ended is None else ended.at) - self._began,
+            execution_time_ms=(self._ended_at or last) - self._began,
             created_at=self._began,
-            completed_at=None if ended is None else ended.at,
+            completed_at=self._ended_at,
         )
+
+    def _calls_made(self) -> list[ToolCall]:
+        ended = self._talk.ended
+        made = [call for reply, _ in self._turns for call in reply.tool_calls]
+        return made if ended is None else [*made, *ended.calls]
 
     def _turn(self, reply: Replied, seq: int) -> AgentTurn:
         return AgentTurn(
@@ -169,8 +224,11 @@ class _Attempt:
         token = waits[1] if waits is not None else TaskToken("")
         answered = (turn, index) in self._answers
         status: ToolStatus = "waiting" if waits is not None and not answered else "running"
+        error = ""
         if done is not None:
-            status = "denied" if done.denied else "failed" if done.error else "completed"
+            status, error = "denied" if done.denied else "failed" if done.error else "completed", done.error
+        elif self._ended_at is not None:
+            status, error = "failed", "the attempt ended before this call did"
         return AgentToolCall(
             index=index,
             tool=tool,
@@ -178,7 +236,7 @@ class _Attempt:
             status=status,
             result=None if done is None else values.decode(done.result),
             result_ref="" if done is None else done.ref,
-            error="" if done is None else done.error,
+            error=error,
             ms=0 if done is None else done.ms,
             at=None if done is None else done.at,
             waits_for=kind if kind != "time" else None,
@@ -186,10 +244,6 @@ class _Attempt:
             child_run_id=caller_id(child_of(self._run_id, token)) if kind == "child" else "",
             answer=self._answers.get((turn, index)),
         )
-
-
-def _status(ended: Ended | None) -> AgentStatus:
-    return "running" if ended is None else ended.status
 
 
 def _decision(ended: Ended | None) -> AgentDecision | None:

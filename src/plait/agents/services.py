@@ -10,9 +10,8 @@ from plait.kernel.clock import Clock
 from plait.kernel.ids import RunId
 from plait.kernel.task_inputs import AgentBudget
 
-from .budgets import Budgets, Spent
 from .call_keys import Place
-from .daily_budget import DailyBudgets
+from .ledger import EngineLedger, Ledger
 from .models import Models
 from .prices import Prices
 from .promotion.setting import USES
@@ -64,10 +63,6 @@ async def no_policy(namespace: str) -> AgentPolicy:
     return OpenPolicy()
 
 
-async def nothing_spent_in(run_id: RunId, execution: str | None) -> Spent:
-    return Spent()
-
-
 async def no_calls(run_id: RunId, execution: str) -> Mapping[Place, str]:
     return {}
 
@@ -80,12 +75,9 @@ class AgentServices:
     toolbox: Toolbox = field(default_factory=lambda: Toolbox(()))
     built_in: dict[str, Tool | DataTool] = field(default_factory=dict[str, "Tool | DataTool"])
     """Those of the five that this process has."""
-    budgets: Budgets = field(default_factory=Budgets)
-    daily: DailyBudgets | None = None
+    ledger: Ledger = field(default_factory=EngineLedger)
     policy: Callable[[str], Awaitable[AgentPolicy]] = no_policy
     """Of a namespace."""
-    spent_in: Callable[[RunId, str | None], Awaitable[Spent]] = nothing_spent_in
-    """In a run; or in one execution of it."""
     first_calls: Callable[[RunId, str], Awaitable[Mapping[Place, str]]] = no_calls
     """Of the first attempt of an execution, by hash."""
     watch: AgentWatch = field(default_factory=NoWatch)

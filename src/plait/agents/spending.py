@@ -1,34 +1,72 @@
-"""What the agents of a run have spent, as its log tells."""
+"""What the agents of a run have spent, as its log tells. Folded as events come: a long run is read once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
-from plait.kernel import values
+import msgspec
+
 from plait.kernel.events import Recorded
 
 from .budgets import Spent
-from .conversation import Conversation
-from .entries import is_begun
+from .entries import Replied, is_begun
+
+_Place = tuple[str, int]
+"""A task's token, and the number of its attempt."""
 
 
-def spent_in(events: Iterable[Recorded], execution: str | None = None) -> Spent:
-    """All attempts, also those that failed; of one execution, or of the whole run."""
-    talks: dict[tuple[str, int], Conversation] = {}
-    for event in events:
-        if event.type != "task.journaled":
-            continue
-        place = event.data["token"], event.data["attempt"]
-        entry: Any = event.data.get("entry")
-        if not event.data["index"]:
-            talks.pop(place, None)
-            if is_begun(entry):
-                talks[place] = Conversation()
-        if (talk := talks.get(place)) is not None:
-            talk.take(values.encode(entry))
-    found = Spent()
-    for talk in talks.values():
-        if talk.begun is not None and execution in (None, talk.begun.execution):
-            found.add(talk.usage.input + talk.usage.output, talk.cost_usd)
-    return found
+@dataclass(slots=True)
+class _Attempt:
+    execution: str
+    spent: Spent = field(default_factory=Spent)
+
+
+class Spending:
+    """Of one run: all attempts, also those that failed."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+        """Of the last event that was added."""
+        self._attempts: dict[_Place, _Attempt] = {}
+        self._newest: dict[str, _Place] = {}
+
+    def add(self, events: Iterable[Recorded]) -> None:
+        """Those that are known already are passed over: two readers may have fetched the same."""
+        for event in events:
+            if event.seq <= self.seq:
+                continue
+            self.seq = event.seq
+            if event.type == "task.journaled":
+                self._journaled(event.data)
+
+    def spent(self, execution: str | None = None) -> Spent:
+        """In one execution, or in the whole run."""
+        found = Spent()
+        for each in self._attempts.values():
+            if execution in (None, each.execution):
+                found.add(each.spent.tokens, each.spent.cost_usd)
+        return found
+
+    def _journaled(self, data: dict[str, Any]) -> None:
+        token, place = data["token"], (data["token"], data["attempt"])
+        entry: Any = data.get("entry")
+        if not data["index"]:
+            self._attempts.pop(place, None)
+            self._newest.pop(token, None)
+            if not is_begun(entry):
+                return
+            self._attempts[place] = _Attempt(entry.get("execution", ""))
+        elif token not in self._newest:
+            return
+        elif (before := self._newest[token]) != place:  # its worker was lost, and the next one went on
+            self._attempts[place] = self._attempts.pop(before)
+        self._newest[token] = place
+        if _is_reply(entry):
+            reply = msgspec.convert(entry, Replied)
+            self._attempts[place].spent.add(reply.usage.input + reply.usage.output, reply.cost_usd)
+
+
+def _is_reply(entry: Any) -> bool:
+    return isinstance(entry, dict) and cast("dict[str, Any]", entry).get("entry") == "replied"

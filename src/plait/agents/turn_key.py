@@ -7,8 +7,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from plait.kernel.ids import caller_id
-from plait.kernel.task import Attempt
+from plait.kernel.ids import RunId, caller_id
 from plait.kernel.task_inputs import AgentInput
 
 
@@ -20,8 +19,8 @@ class TurnKey(msgspec.Struct, frozen=True):
     turn: int
 
     @classmethod
-    def of(cls, wanted: AgentInput, attempt: Attempt, turn: int) -> TurnKey:
-        return cls(attempt.run_id, wanted.node_id, _taken_up(wanted), attempt.number, turn)
+    def of(cls, wanted: AgentInput, run_id: RunId, attempt: int, turn: int) -> TurnKey:
+        return cls(run_id, wanted.node_id, _taken_up(wanted), attempt, turn)
 
     def text(self) -> str:
         parts = (self.run_id, self.node_id, self.execution, str(self.attempt), str(self.turn))
@@ -36,8 +35,8 @@ class TurnKey(msgspec.Struct, frozen=True):
         return cls(parts[0], parts[1], parts[2], int(parts[3]), int(parts[4]))
 
 
-def job_id(wanted: AgentInput, attempt: Attempt) -> str:
-    return f"{caller_id(attempt.run_id)}:{_taken_up(wanted)}:{attempt.number}"
+def job_id(wanted: AgentInput, run_id: RunId, attempt: int) -> str:
+    return f"{caller_id(run_id)}:{_taken_up(wanted)}:{attempt}"
 
 
 def _taken_up(wanted: AgentInput) -> str:

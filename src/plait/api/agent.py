@@ -9,7 +9,7 @@ from plait.kernel.ids import Millis
 
 from .shape import Shape
 
-AgentStatus = Literal["running", "waiting", "completed", "failed"]
+AgentStatus = Literal["running", "waiting", "completed", "failed", "cancelled"]
 ToolStatus = Literal["running", "waiting", "completed", "failed", "denied"]
 
 

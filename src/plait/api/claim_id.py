@@ -29,6 +29,10 @@ class ClaimId(msgspec.Struct, frozen=True, array_like=True):
     def text(self) -> str:
         return base64.urlsafe_b64encode(msgspec.json.encode(self)).decode().rstrip("=")
 
+    def job_id(self) -> str:
+        """Of the attempt, whoever claims it: equal as often as it is offered."""
+        return msgspec.structs.replace(self, claim="").text()
+
     @property
     def held(self) -> Claim:
         return Claim(self.run_id, self.token, self.claim)
@@ -51,13 +55,22 @@ _claim_id = msgspec.json.Decoder(ClaimId)
 
 def read(text: str, namespace: str) -> ClaimId:
     """What an id stands for; one of another namespace is answered like one that never was."""
-    try:
-        found = _claim_id.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (binascii.Error, ValueError, msgspec.DecodeError):
-        raise unknown_task() from None
+    found = _read(text)
     if found.namespace != namespace:
         raise unknown_task()
     return found
+
+
+def _read(text: str) -> ClaimId:
+    try:
+        return _claim_id.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (binascii.Error, ValueError, msgspec.DecodeError):
+        raise unknown_task() from None
+
+
+def namespace_of(text: str) -> str:
+    """Of an id that a claim gave."""
+    return _read(text).namespace
 
 
 def unknown_task() -> NotFound:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from plait.kernel.errors import Flaw
 
@@ -23,6 +24,8 @@ class Problem(Shape, frozen=True, kw_only=True):
     why: str = ""
     fix: str = ""
     errors: Sequence[Flaw] = ()
+    diagnostics: Sequence[dict[str, Any]] = ()
+    """Of a program: what its compiler says, with file, line and column."""
     retry_after_seconds: int | None = None
     """When to try again, where that is known."""
     request_id: str = ""

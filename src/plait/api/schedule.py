@@ -76,7 +76,7 @@ class Fire(Shape, frozen=True, kw_only=True):
     until: Millis | None = None
     """Of several that were missed: the last one."""
     count: int = 1
-    """How many were missed; above 1,000 they are not counted."""
+    """How many were missed; more than 100 are not counted, and are 101."""
 
 
 class Backfill(Shape, frozen=True, kw_only=True):

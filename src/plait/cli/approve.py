@@ -17,6 +17,7 @@ from .connect import connect
 from .contract import Session
 from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, read_json
 from .session import do
+from .words import quoted
 
 
 def approve(
@@ -71,7 +72,7 @@ async def _decide(id: str, answer: dict[str, Any], by: str, where: Where, json: 
         taken = await session.told(run, answering)
         verb = "approved" if answer["decision"] == "approve" else "rejected"
         votes = "" if taken is False else await _votes(session, asked.id)
-        await report(run, f"run {run.id}: `{asked.title}` {verb}{votes}", taken, json=json, approval=asked.id)
+        await report(run, f"run {run.id}: {quoted(asked.title)} {verb}{votes}", taken, json=json, approval=asked.id)
 
 
 async def _delegate(id: str, to: str, by: str, comment: str, where: Where, json: bool) -> None:
@@ -82,7 +83,7 @@ async def _delegate(id: str, to: str, by: str, comment: str, where: Where, json:
             asked.id, to, by=by or session.me, comment=comment, namespace=session.namespace
         )
         taken = await session.told(run, delegating)
-        await report(run, f"run {run.id}: `{asked.title}` delegated to {to}", taken, json=json, approval=asked.id)
+        await report(run, f"run {run.id}: {quoted(asked.title)} delegated to {to}", taken, json=json, approval=asked.id)
 
 
 async def _votes(session: Session, id: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal, Protocol
 
+from plait.agents.promotion.tool_log import PromotedTool
 from plait.api.definition import Definition, SavedVersion
 from plait.api.erasure import Receipt
 from plait.api.picture import Picture, RunDiff
@@ -140,6 +141,14 @@ class Known(Protocol):
     ) -> Definition: ...
 
 
+class Tools(Protocol):
+    """`ToolList` or `RemoteTools`."""
+
+    def of(self, namespace: str) -> Tools: ...
+    async def list(self) -> list[PromotedTool]: ...
+    async def remove(self, name: str) -> None: ...
+
+
 class Runs(Protocol):
     """`Engine` or `Client`."""
 
@@ -151,6 +160,8 @@ class Runs(Protocol):
     def queues(self) -> Queues: ...
     @property
     def definitions(self) -> Known: ...
+    @property
+    def tools(self) -> Tools: ...
     @property
     def schedules(self) -> Schedules: ...
     async def get(self, run_id: str, namespace: str = ...) -> Run: ...

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from plait.engine.ask import refusal_of
 from plait.kernel import values
 from plait.kernel.errors import Unavailable
-from plait.kernel.ids import SHARDS, RunId, Shard, run_key, shard_of
+from plait.kernel.ids import SHARDS, RunId, Shard, run_key
 from plait.registry.engine import Engine
 
 from .contract import Run
@@ -64,7 +64,8 @@ class DatabaseSession:
 
     async def untaken(self, run: Run) -> list[str]:
         key = _key(run)
-        inbox = await self.engine.kernel.store.inbox([shard_of(key)], 1000)
+        kernel = self.engine.kernel
+        inbox = await kernel.store.inbox([await kernel.shard_of(key)], 1000)
         return [str(values.decode(told.body)["kind"]) for told in inbox if told.run_id == key]
 
     async def working(self) -> bool:
@@ -77,7 +78,8 @@ class DatabaseSession:
         store = self.engine.kernel.store
         if await store.reply(run, self.keys.last) is not None:
             return
-        waiting = await store.inbox([Shard(number) for number in range(SHARDS)], 1_000_000)
+        shards = {*map(Shard, range(SHARDS)), await self.engine.kernel.shard_of(run)}
+        waiting = await store.inbox(shards, 1_000_000)
         if not any(row.run_id == run and row.key == self.keys.last for row in waiting):
             raise Unavailable(
                 "cli.not_told", "the database did not answer in time", fix="try again; sending it twice does no harm"

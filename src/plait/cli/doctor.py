@@ -14,10 +14,11 @@ from rich.text import Text
 from plait import __version__
 from plait.engine.deep_check import DeepCheck
 from plait.engine.run_check import check_run, repair_run
+from plait.kernel.census import Owner
 from plait.kernel.errors import PlaitError
 from plait.kernel.fleet import POOL_SHARDS
 from plait.kernel.ids import DEFAULT_NAMESPACE, SHARDS, Millis, Shard
-from plait.kernel.store import Owner, RunFilter, RunRow
+from plait.kernel.store import RunFilter, RunRow
 from plait.registry.engine import Engine
 
 from . import exits, words

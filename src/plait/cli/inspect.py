@@ -16,7 +16,7 @@ from plait.kernel.ids import DEFAULT_NAMESPACE, caller_id
 from plait.kernel.store import RunFilter, RunRow
 
 from . import advice, run_view, words
-from .connect import connect
+from .connect import connect, opened
 from .contract import Run
 from .extensions import extension_of
 from .options import DEFAULT_DB, Follow, Json, Key, Namespace, Place, RunArgument, Where, read_pairs
@@ -88,8 +88,8 @@ def show(
 
 
 async def _picture(run: str, where: Where) -> Picture:
-    async with connect(where) as session:
-        return await (await session.engine.get(run, session.namespace)).picture()
+    async with opened(where, run) as handle:
+        return await handle.picture()
 
 
 def _emit(found: Picture) -> None:
@@ -172,14 +172,12 @@ def events(
 async def _events(run: str, where: Where, after: int, limit: int | None, *, follow: bool, json: bool) -> int:
     """Prints them as they come; how many there were."""
     width, count = console().width, 0
-    async with connect(where) as session:
-        handle = await session.engine.get(run, session.namespace)
-        async with aclosing(_batches(handle, after, limit, follow=follow)) as batches:
-            async for batch in batches:
-                for event in batch:
-                    emit_line(event) if json else say(_event_line(event, width))
-                count += len(batch)
-                flush()
+    async with opened(where, run) as handle, aclosing(_batches(handle, after, limit, follow=follow)) as batches:
+        async for batch in batches:
+            for event in batch:
+                emit_line(event) if json else say(_event_line(event, width))
+            count += len(batch)
+            flush()
     return count
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import socket
 
+from plait.kernel.census import Owner
 from plait.kernel.clock import SystemClock
 from plait.kernel.ids import Millis
-from plait.kernel.store import Owner
 
 from . import words
 

@@ -56,6 +56,8 @@ _OWN = (
     Command("Maintain", "keys", "API keys of the server, and encryption keys.", "plait.cli.keys:keys"),
     Command("Maintain", "erase", "Make the values of one subject unreadable.", "plait.cli.erase:erase"),
     Command("Maintain", "retention", "How long ended runs are kept.", "plait.cli.retention:retention"),
+    Command("Maintain", "backup", "Write a database to a file, while engines work.", "plait.cli.backup:backup"),
+    Command("Maintain", "restore", "Make a database of a backup.", "plait.cli.backup:restore"),
     Command("Maintain", "drain", "Start no new runs on a version; how many are left.", "plait.cli.drain:drain"),
     Command("Maintain", "tools", "Tools that pipelines were promoted to.", "plait.cli.tools:tools"),
     Command("Maintain", "doctor", "Examine a database and its engines, or a server.", "plait.cli.doctor:doctor"),

@@ -11,6 +11,7 @@ import typer
 
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
+from plait.kernel.json_text import MAX_VALUES
 
 DEFAULT_DB = "sqlite:///plait.db"
 
@@ -48,12 +49,12 @@ class Where:
     """None: `default`, or the one that the key is for."""
 
 
-def read_json(text: str, what: str) -> Any:
+def read_json(text: str, what: str, max_values: int = MAX_VALUES) -> Any:
     """JSON from the command line, or with `@file` from a file (`@-`: from stdin)."""
     if text.startswith("@"):
         text, what = _read_file(text[1:], what), f"{what} in {text[1:]}"
     try:
-        return values.parse(text)
+        return values.parse(text, max_values=max_values)
     except InvalidInput as error:
         why = f"{error.what}: {error.why}" if error.why else error.what
         hint = "" if text[:1] in '"{[' else f"; a string is written '\"{text[:20]}\"'" if _is_word(text) else ""

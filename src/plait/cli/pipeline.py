@@ -9,6 +9,7 @@ import typer
 
 from plait.agents import PipelineError
 from plait.agents import pipeline as run_pipeline
+from plait.agents.pipelines.limits import MOST_VALUES
 
 from . import exits
 from .egress import egress_of
@@ -39,7 +40,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Run the steps in a file on data, and print what the last one gives, as JSON."""
-    steps, given = read_json(f"@{file}", "the pipeline"), read_json(data, "the data")
+    steps, given = read_json(f"@{file}", "the pipeline"), read_json(data, "the data", MOST_VALUES)
     try:
         emit(do(run_pipeline(steps, given, egress=egress_of(os.environ))))
     except PipelineError as error:

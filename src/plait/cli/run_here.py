@@ -9,7 +9,7 @@ from typing import Any
 from plait.definitions.nearest import DID_YOU_MEAN
 from plait.engine import Handle
 from plait.kernel.errors import Conflict, NotFound
-from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key, shard_of
+from plait.kernel.ids import DEFAULT_NAMESPACE, RunId, caller_id, run_key
 from plait.kernel.store import RunRow
 from plait.registry.engine import Engine
 
@@ -76,7 +76,7 @@ async def _start(engine: Engine, request: RunRequest, target: Target, known: Run
 async def _take_up(engine: Engine, handle: Handle[Any], run: RunId) -> None:
     """A run from before: first what it was told while no engine ran, for it may end or reopen it. Then it is played
     on the code as it is now, which may fit better or worse than the code it knew."""
-    store, shard = engine.kernel.store, shard_of(run)
+    store, shard = engine.kernel.store, await engine.kernel.shard_of(run)
     while engine.kernel.owns(run) and any(  # noqa: ASYNC110 -- the store gives nothing to wait for
         row.run_id == run for row in await store.inbox([shard], 1000)
     ):

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from plait.api.schedule import Fire, FireOutcome, Schedule
 from plait.kernel.ids import Millis
+from plait.schedules.decide import COUNTED
 from plait.schedules.timing import zone
 
 from . import words
@@ -91,5 +92,6 @@ def _until(at: Millis, now: Millis) -> str:
 
 
 def _outcome(fire: Fire) -> Text:
-    count = f" {fire.count}×" if fire.count > 1 else ""
+    several = f" {fire.count}×" if fire.count <= COUNTED else f" more than {COUNTED}×"
+    count = several if fire.count > 1 else ""
     return Text(f"{fire.outcome}{count}", _STYLES[fire.outcome])

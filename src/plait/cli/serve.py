@@ -17,6 +17,7 @@ import uvloop
 
 from plait.agents.model import Model
 from plait.egress import EgressSettings
+from plait.engine.agent_transport import AgentTransport
 from plait.engine.idleness import until_idle
 from plait.kernel.errors import InvalidInput
 from plait.observe import logs
@@ -85,6 +86,7 @@ class Plan:
     options: AuthOptions
     egress: EgressSettings
     redis: str | None = None
+    agent_transport: AgentTransport = "process"
     mcp_servers: Mapping[str, Any]
     work: bool = True
     until_idle: bool = False
@@ -120,6 +122,12 @@ def serve(
         str | None,
         typer.Option(metavar="URL", envvar="PLAIT_REDIS", help="Where workers get tasks, too.", show_default=False),
     ] = None,
+    agent_transport: Annotated[
+        AgentTransport,
+        typer.Option(
+            metavar="NAME", envvar="PLAIT_AGENT_TRANSPORT", help="Who carries agents: process, queue, stream or list."
+        ),
+    ] = "process",
     mcp: McpFile = None,
     until_idle: Annotated[bool, typer.Option("--until-idle", help="End when no work is left.")] = False,
     no_work: Annotated[bool, typer.Option("--no-work", help="Serve only; other engines do the work.")] = False,
@@ -161,6 +169,7 @@ def serve(
             options=AuthOptions.from_environment(os.environ, settings.public_url),
             egress=egress_of(os.environ),
             redis=redis,
+            agent_transport=agent_transport,
             mcp_servers=servers_in(mcp),
             work=not no_work,
             until_idle=until_idle,
@@ -285,6 +294,7 @@ async def _serve(plan: Plan, sock: socket.socket, link: Link | None) -> None:
         observers=watch.observers,
         egress=plan.egress,
         redis=plan.redis,
+        agent_transport=plan.agent_transport,
         mcp_servers=plan.mcp_servers,
         models=plan.models,
     )
@@ -305,6 +315,7 @@ async def _serve(plan: Plan, sock: socket.socket, link: Link | None) -> None:
             signals.on_first(process.stop)
             if link is None:
                 _announce(process.url, open=plan.settings.open, json=plan.json)
+                _tell_of_models(plan)
             else:
                 asyncio.get_running_loop().add_reader(link.life_pipe, process.stop)
                 link.tell_ready()
@@ -338,3 +349,9 @@ def _announce(url: str, processes: list[int] | None = None, *, open: bool, json:
         return
     several = f", with {len(processes)} processes" if processes else ""
     note(f"Plait is at {url}{several}" + (", open to whoever uses this machine" if open else ""))
+
+
+def _tell_of_models(plan: Plan) -> None:
+    """Those of the demo are scripted."""
+    for name in () if plan.json else plan.models:
+        note(f"its agent is scripted; to ask a real model, name one `{name}` in the file that PLAIT_MODELS names")

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from plait.kernel.errors import InvalidInput, NotFound
 from plait.kernel.ids import Ids
+from plait.kernel.store import Store
 from plait.registry.engine import Engine
 
 from . import own_dialects
@@ -35,12 +36,18 @@ class Keys(Ids):
 
 @asynccontextmanager
 async def looking(
-    db: str, definitions: Iterable[object] = (), keys: Keys | None = None, *, create: bool = False
+    db: str,
+    definitions: Iterable[object] = (),
+    keys: Keys | None = None,
+    *,
+    create: bool = False,
+    store: Store | None = None,
 ) -> AsyncGenerator[Engine]:
-    """An engine that takes up no work: other engines may run on the same database."""
+    """An engine that takes up no work: other engines may run on the same database. `store` stands for it."""
     if not create or db == "memory:":
         must_exist(db)
-    async with Engine(db, work=False, definitions=[*own_dialects.bundles(), *definitions], ids=keys) as engine:
+    every = [*own_dialects.bundles(), *definitions]
+    async with Engine(db, work=False, definitions=every, ids=keys, store=store) as engine:
         yield engine
 
 

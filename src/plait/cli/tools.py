@@ -1,4 +1,4 @@
-"""`plait tools`: what pipelines of agents were promoted to, on the database itself."""
+"""`plait tools`: what pipelines of agents were promoted to."""
 
 from __future__ import annotations
 
@@ -7,45 +7,49 @@ from typing import Annotated
 import typer
 
 from plait.agents.promotion.tool_log import PromotedTool
-from plait.kernel.ids import DEFAULT_NAMESPACE
 
 from . import words
 from .audited import note_change
-from .options import DEFAULT_DB, Db, Json, group
+from .connect import connect
+from .database import DatabaseSession
+from .options import DEFAULT_DB, Json, Key, Namespace, Place, Where, group
 from .output import emit, say, table
-from .session import do, looking
+from .session import do
 
 tools = group()
 
-Of = Annotated[str, typer.Option("--namespace", "-n", metavar="NAME", help="Whose tools.")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The tool.", show_default=False)]
 
 
 @tools.callback(invoke_without_command=True)
-def default(ctx: typer.Context, namespace: Of = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False) -> None:
+def default(
+    ctx: typer.Context, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
+) -> None:
     """Tools that pipelines of agents were promoted to. Without a command: list."""
     if ctx.invoked_subcommand is None:
-        _show(db, namespace, json=json)
+        _show(Where(db, key, namespace), json=json)
 
 
 @tools.command("list")
-def list_(namespace: Of = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False) -> None:
+def list_(namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False) -> None:
     """List them, the oldest first."""
-    _show(db, namespace, json=json)
+    _show(Where(db, key, namespace), json=json)
 
 
 @tools.command()
-def remove(name: Name, namespace: Of = DEFAULT_NAMESPACE, db: Db = DEFAULT_DB, json: Json = False) -> None:
+def remove(
+    name: Name, namespace: Namespace = None, db: Place = DEFAULT_DB, key: Key = None, json: Json = False
+) -> None:
     """Take a tool away for good: its pipeline is not promoted again."""
-    do(_remove(db, namespace, name))
+    do(_remove(Where(db, key, namespace), name))
     if json:
         emit({"name": name})
     else:
         say(f"{name} was removed")
 
 
-def _show(db: str, namespace: str, *, json: bool) -> None:
-    found = do(_all(db, namespace))
+def _show(where: Where, *, json: bool) -> None:
+    found = do(_all(where))
     if json:
         emit(found)
     elif not found:
@@ -60,12 +64,13 @@ def _show(db: str, namespace: str, *, json: bool) -> None:
         )
 
 
-async def _all(db: str, namespace: str) -> list[PromotedTool]:
-    async with looking(db) as engine:
-        return await engine.tools.of(namespace).list()
+async def _all(where: Where) -> list[PromotedTool]:
+    async with connect(where) as session:
+        return await session.engine.tools.of(session.namespace).list()
 
 
-async def _remove(db: str, namespace: str, name: str) -> None:
-    async with looking(db) as engine:
-        await engine.tools.of(namespace).remove(name)
-        await note_change(engine, "tool.remove", name, namespace)
+async def _remove(where: Where, name: str) -> None:
+    async with connect(where) as session:
+        await session.engine.tools.of(session.namespace).remove(name)
+        if isinstance(session, DatabaseSession):  # a server has its own trail
+            await note_change(session.engine, "tool.remove", name, session.namespace)

@@ -86,9 +86,16 @@ def wait(reason: Reason) -> str:
 
 
 def model_use(agents: AgentTotals) -> str:
-    """What agents used in a run. A price that is not known is no zero."""
+    """What agents used in a run. A price that is not known is no zero, and an attempt under way tells at its end."""
+    if not agents.tokens:
+        return counted(agents.attempts, "attempt")
     cost = "cost unknown" if agents.cost_usd is None else f"{agents.cost_usd:.6f} USD"
     return f"{counted(agents.attempts, 'attempt')}, {counted(agents.tokens, 'token')}, {cost}"
+
+
+def quoted(title: str) -> str:
+    """A title may have marks of its own around names."""
+    return f"“{title}”" if "`" in title else f"`{title}`"
 
 
 def one_line(text: str) -> str:

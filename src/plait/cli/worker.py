@@ -38,7 +38,8 @@ from .serve import LogLevel
 from .session import is_server, must_exist
 
 Modules = Annotated[
-    list[str], typer.Argument(metavar="MODULE…", help="Modules or files with steps.", show_default=False)
+    list[str] | None,
+    typer.Argument(metavar="[MODULE]…", help="Modules or files with steps and tools.", show_default=False),
 ]
 Queue = Annotated[list[str], typer.Option("--queue", "-q", metavar="NAME", help="To serve.", show_default=False)]
 Place = Annotated[
@@ -48,8 +49,8 @@ Place = Annotated[
 
 
 def worker(
-    modules: Modules,
     queue: Queue,
+    modules: Modules = None,
     db: Place = DEFAULT_DB,
     key: Key = None,
     namespace: Namespace = None,
@@ -63,7 +64,8 @@ def worker(
     log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
-    """Do the tasks of queues: steps with `queue=...`, from the modules that have their functions.
+    """Do the tasks of queues: steps with `queue=...`, from the modules that have their functions, and agents, with the
+    models of PLAIT_MODELS.
 
     Stop it with Ctrl-C or SIGTERM: it takes no more tasks, finishes those under way, and gives back what does not end
     in time. A second time stops it at once; its tasks are then given to others when their leases run out.
@@ -78,7 +80,7 @@ def worker(
         lease=lease,
         drain=drain,
     )
-    definitions: list[object] = [load_module(module) for module in modules]
+    definitions: list[object] = [load_module(module) for module in modules or ()]
     logs.configure(level=log_level)
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it says each request
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -126,7 +128,9 @@ async def _opened(
     # Only for what the modules declare: this engine is never opened
     engine = brought.engine("memory:")
     async with served(where) as session:
-        yield session.engine.queues, _executors(engine), session.namespace, engine.executors.clusters
+        queues, clusters = session.engine.queues, engine.executors.clusters
+        yield queues, [*_executors(engine), engine.agents.remote_executor(queues)], session.namespace, clusters
+    await engine.agents.close()
     await engine.executors.close()
 
 
@@ -148,9 +152,9 @@ def _must_have_handlers(found: QueueWorker) -> None:
     if not found.handlers:
         raise InvalidInput(
             "cli.no_steps",
-            "these modules have nothing that a worker could do",
-            why="there is no @step and no python step in them",
-            fix="name the module that defines the steps of the queue",
+            "there is nothing that this worker could do",
+            why="no module has a @step or a python step, and PLAIT_MODELS names no model for agents",
+            fix="name the module that defines the steps of the queue, or set PLAIT_MODELS",
         )
 
 

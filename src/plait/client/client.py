@@ -33,6 +33,7 @@ from .queues import RemoteQueues
 from .records import diff_of, plan_of, row_of
 from .run import RemoteRun
 from .schedules import RemoteSchedules
+from .tools import RemoteTools
 from .transport import TIMEOUT, HttpTransport
 
 _PAGE = 500
@@ -65,6 +66,7 @@ class Client:
         self.queues = RemoteQueues(self.transport)
         self.definitions = RemoteDefinitions(self.transport)
         self.drafts = RemoteDrafts(self.transport)
+        self.tools = RemoteTools(self.transport)
         self.schedules = RemoteSchedules(self.transport)
 
     async def __aenter__(self) -> Self:

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from plait.api.agent_task import AgentTerms, MadePatch, ReservedCall
 from plait.api.task import (
     DEFAULT_LEASE,
     PROTOCOL,
@@ -86,6 +87,21 @@ class RemoteQueues(RemoteQueueControl):
     async def suspend(self, id: str, wait: Any, *, says: str = "", namespace: str = DEFAULT_NAMESPACE) -> None:
         """The attempt waits for something; durable when this returns."""
         await self._post("suspend", TaskState, {"id": id, "wait": wait, "says": says}, namespace)
+
+    async def terms(self, id: str, *, namespace: str = DEFAULT_NAMESPACE) -> AgentTerms:
+        """What the agent of an attempt may use now."""
+        return await self._post("terms", AgentTerms, {"id": id}, namespace)
+
+    async def reserve(
+        self, id: str, tokens: int, cost_usd: float | None, *, namespace: str = DEFAULT_NAMESPACE
+    ) -> ReservedCall:
+        """Before a call of a model, in all budgets that it counts in; until the next entry is kept."""
+        body = {"id": id, "tokens": tokens, "cost_usd": cost_usd}
+        return await self._post("reserve", ReservedCall, body, namespace)
+
+    async def patch(self, id: str, *, denied: str = "", namespace: str = DEFAULT_NAMESPACE) -> MadePatch:
+        """Makes the call of `patch_workflow` that the journal has next, as far as the attempt may."""
+        return await self._post("patch", MadePatch, {"id": id, "denied": denied}, namespace)
 
     async def complete(
         self, id: str, output: object, *, memo: bool = False, namespace: str = DEFAULT_NAMESPACE

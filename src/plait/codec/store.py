@@ -10,23 +10,21 @@ import asyncio
 from collections.abc import Callable, Collection, Sequence
 
 from plait.kernel.approval import Approval, ApprovalFilter
+from plait.kernel.census import Census, Owner, Standing
 from plait.kernel.clock import Clock
 from plait.kernel.errors import Erased, Unavailable
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.leases import Lease
 from plait.kernel.store import (
-    Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Store,
     Taken,
     TimerRow,

@@ -17,18 +17,25 @@ from plait.kernel.ids import RunId
 from plait.kernel.kernel import Kernel
 from plait.kernel.loader import recorded
 from plait.kernel.records import Records
+from plait.kernel.task import Task
 from plait.workers.common import CommonExecutors
 
 if TYPE_CHECKING:
-    from plait.agents.budgets import Spent
     from plait.agents.call_keys import Place
+    from plait.agents.desk import AgentDesk
+    from plait.agents.ledger import EngineLedger
     from plait.agents.prices import Prices
     from plait.agents.promotion.promotions import Promotions
     from plait.agents.providers.provider_model import ProviderModel
-    from plait.agents.services import AgentPolicy, AgentServices
+    from plait.agents.services import AgentPolicy, AgentServices, DataTool
     from plait.agents.tools.delegate import DelegateToAgent
+    from plait.agents.tools.execute_pipeline import PipelineTool, Used
     from plait.agents.tools.tool import Tool
     from plait.agents.watch import AgentWatch
+
+    from .agent_attempts import AgentAttempts
+    from .agent_jobs import AgentJobs
+    from .queues import Queues
 
 _CONFIGURED = "PLAIT_MODELS"
 """The variable that `plait.agents.providers.settings` reads; without it, that need not be imported."""
@@ -96,7 +103,7 @@ class Agents:
         self._policy = policy
         self.watch: AgentWatch | None = None
         self._registered: list[Tool] = []
-        self.executor = AgentExecutor(settings.models, self._services)
+        self.executor = AgentExecutor(settings.models, lambda task: self._services)
 
     @cached_property
     def promotions(self) -> Promotions:
@@ -124,23 +131,45 @@ class Agents:
 
         return DelegateToAgent(self._settings.delegates)
 
-    async def _spent_in(self, run_id: RunId, execution: str | None) -> Spent:
-        from plait.agents.spending import spent_in
+    @cached_property
+    def attempts(self) -> AgentAttempts:
+        """What agents that other processes carry ask of this engine."""
+        from .agent_attempts import AgentAttempts
 
-        return spent_in(await recorded(self._kernel.store, run_id), execution)
+        return AgentAttempts(self._kernel, self._services, self._ledger, self.promotions, self._definitions)
 
     async def _first_calls(self, run_id: RunId, execution: str) -> Mapping[Place, str]:
         from plait.agents.call_keys import first_calls
 
         return first_calls(await recorded(self._kernel.store, run_id), execution)
 
-    def _services(self) -> AgentServices:
+    def jobs(self, queues: Queues) -> AgentJobs:
+        """Agents as jobs for workers on Redis."""
+        from .agent_jobs import AgentJobs
+
+        settings = self._settings
+        return AgentJobs(self._kernel, queues, self.attempts, settings.prices, keep_prompts=settings.keep_prompts)
+
+    def remote_executor(self, desk: AgentDesk) -> AgentExecutor:
+        """For agents of another engine, with the models and tools of this process, and nothing of its database."""
+        return AgentExecutor(self._settings.models, lambda task: self._remote_services(task, desk))
+
+    @cached_property
+    def _ledger(self) -> EngineLedger:
         from plait.agents.daily_budget import DailyBudgets
+        from plait.agents.ledger import EngineLedger
+
+        from .agent_spending import RunSpending
+
+        kernel = self._kernel
+        daily = DailyBudgets(self._records, kernel.clock, kernel.owner)
+        return EngineLedger(RunSpending(kernel.store).spent_in, daily)
+
+    @cached_property
+    def _services(self) -> AgentServices:
         from plait.agents.promotion.pipeline_uses import PipelineUses
         from plait.agents.promotion.promoted_tools import PromotedTools
         from plait.agents.services import AgentServices
-        from plait.agents.tools.execute_pipeline import PipelineTool
-        from plait.agents.tools.openapi.action import OpenapiAction
         from plait.agents.tools.patch_workflow import PatchTool
         from plait.agents.tools.toolbox import RegisteredTools, Toolbox
         from plait.agents.tools.workflow_tool import WorkflowTools
@@ -148,33 +177,69 @@ class Agents:
 
         from .agent_patches import AgentPatches
 
-        settings, executors, clock = self._settings, self._executors, self._kernel.clock
-        uses = PipelineUses(self.promotions, self._policy)
-        pipelines = PipelineTool(executors.send_out, executors.jq, settings.auth_profiles, uses.told)
-        uncounted = PipelineTool(executors.send_out, executors.jq, settings.auth_profiles)
+        sources = (
+            RegisteredTools(self._registered),
+            PromotedTools(self.promotions, self._pipelines().run),
+            McpTools(self._executors.mcp),
+            WorkflowTools(self._definitions),
+        )
         services = AgentServices(
-            clock=clock,
-            models=settings.models,
-            prices=settings.prices,
-            keep_prompts=settings.keep_prompts,
-            toolbox=Toolbox(
-                (
-                    RegisteredTools(self._registered),
-                    PromotedTools(self.promotions, uncounted.run),
-                    McpTools(executors.mcp),
-                    WorkflowTools(self._definitions),
-                )
-            ),
-            daily=DailyBudgets(self._records, clock, self._kernel.owner),
+            clock=self._kernel.clock,
+            models=self._settings.models,
+            prices=self._settings.prices,
+            keep_prompts=self._settings.keep_prompts,
+            toolbox=Toolbox(sources),
+            built_in=dict(self._shared_tools),
+            ledger=self._ledger,
             policy=self._policy,
-            spent_in=self._spent_in,
             first_calls=self._first_calls,
         )
         if self.watch is not None:
             services.watch = self.watch
-        services.built_in["execute_pipeline"] = pipelines
+        services.built_in["execute_pipeline"] = self._pipelines(PipelineUses(self.promotions, self._policy).told)
         patches = AgentPatches(self._kernel, self._definitions, self._policy)
         services.built_in["patch_workflow"] = PatchTool(patches)
-        services.built_in["openapi_action"] = OpenapiAction(executors.send_out, clock, settings.auth_profiles)
-        services.built_in["delegate_to_agent"] = self._delegates
         return services
+
+    def _remote_services(self, task: Task, desk: AgentDesk) -> AgentServices:
+        from plait.agents.remote import RemoteAttempt
+        from plait.agents.services import AgentServices
+        from plait.agents.tools.patch_workflow import PatchTool
+        from plait.agents.tools.toolbox import RegisteredTools, Toolbox
+        from plait.api.claim_id import namespace_of
+        from plait.workers.mcp.agent_tools import McpTools
+
+        clock, pipelines = self._kernel.clock, self._pipelines()
+        attempt = RemoteAttempt(desk, task.token, namespace_of(task.token), clock, pipelines.run)
+        own: dict[str, Tool | DataTool] = {"patch_workflow": PatchTool(attempt), "execute_pipeline": pipelines}
+        return AgentServices(
+            clock=clock,
+            models=self._settings.models,
+            prices=self._settings.prices,
+            keep_prompts=self._settings.keep_prompts,
+            toolbox=Toolbox((RegisteredTools(self._registered), attempt, McpTools(self._executors.mcp))),
+            built_in=self._shared_tools | own,
+            ledger=attempt,
+            policy=attempt.policy,
+            first_calls=attempt.first_calls,
+        )
+
+    @cached_property
+    def _shared_tools(self) -> dict[str, Tool | DataTool]:
+        """Those of the five that know neither runs nor pipelines."""
+        from plait.agents.tools.openapi.action import OpenapiAction
+
+        send_out, profiles = self._executors.send_out, self._settings.auth_profiles
+        return {
+            "openapi_action": OpenapiAction(send_out, self._kernel.clock, profiles),
+            "delegate_to_agent": self._delegates,
+        }
+
+    def _pipelines(self, used: Used | None = None) -> PipelineTool:
+        """`used`: who is told of each, if anybody."""
+        from plait.agents.tools.execute_pipeline import PipelineTool
+
+        executors, profiles = self._executors, self._settings.auth_profiles
+        if used is None:
+            return PipelineTool(executors.send_out, executors.jq, profiles)
+        return PipelineTool(executors.send_out, executors.jq, profiles, used)

@@ -46,7 +46,7 @@ async def query(kernel: Kernel, row: RunRow, name: str, argument: Any) -> Any:
     try:
         return values.decode(bundle.query(await _committed(kernel, row), name, sent, kernel.clock.now()))
     except (NotFound, Conflict):
-        if kernel.owns(row.id):
+        if row.shard in kernel.leases:
             raise
     return await _ask_owner(kernel, row, name, sent)  # the code here is missing, or another
 

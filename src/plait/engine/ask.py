@@ -37,7 +37,9 @@ async def ask(
     await kernel.send(run_id, input, key, queued=queued)
     replying = kernel.reply(run_id, key)
     try:
-        taken = await (replying if kernel.owns(run_id) else asyncio.wait_for(replying, _PATIENCE))
+        taken = await (
+            replying if kernel.owns(run_id) and not kernel.leases.mixed else asyncio.wait_for(replying, _PATIENCE)
+        )
     except TimeoutError:
         return None
     if (refusal := refusal_of(taken)) is not None:

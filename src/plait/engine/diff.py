@@ -6,10 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from plait.api.diff import Change, NodeChange
+from plait.api.picture import Picture, RunDiff
 from plait.kernel.view import Node, RunView
 
 MOST = 1_000
 """Differences that are told; two values that have nothing in common have no end of them."""
+
+
+def difference(a: Picture, b: Picture) -> RunDiff:
+    return RunDiff(a.row, b.row, changes(a.input, b.input), changes(a.output, b.output), node_changes(a.view, b.view))
 
 
 def changes(a: Any, b: Any) -> list[Change]:

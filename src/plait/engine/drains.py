@@ -34,19 +34,20 @@ class Drains:
         self._read_at = -_FRESH
         self._turn = asyncio.Lock()
 
-    async def check(self, definition: str, version: str) -> None:
-        """Refuses a start on a version that is drained."""
+    async def refusal(self, definition: str, version: str) -> Conflict | None:
+        """Of a new run on a version that is drained."""
         if self._is_stale():
             async with self._turn:
                 if self._is_stale():
                     self._known, self._read_at = frozenset(await self.list()), self._clock.monotonic()
-        if f"{definition}@{version}" in self._known:
-            raise Conflict(
-                "engine.version_drained",
-                f"no new run starts on {definition}@{version}",
-                why="this version is being drained",
-                fix=f"start another version, or allow it again: plait drain --version {definition}@{version} --undo",
-            )
+        if f"{definition}@{version}" not in self._known:
+            return None
+        return Conflict(
+            "engine.version_drained",
+            f"no new run starts on {definition}@{version}",
+            why="this version is being drained",
+            fix=f"start another version, or allow it again: plait drain --version {definition}@{version} --undo",
+        )
 
     def _is_stale(self) -> bool:
         return self._clock.monotonic() - self._read_at >= _FRESH

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Iterable, Mapping
 from datetime import timedelta
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import msgspec
@@ -22,7 +22,7 @@ from plait.kernel import values
 from plait.kernel.bundle import Bundle, Reference, Resolved, Startable, is_bundle
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.definitions import Plan
-from plait.kernel.errors import Conflict, InvalidInput, NotFound
+from plait.kernel.errors import NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Ids, Millis, RunId, run_key
 from plait.kernel.inputs import Message
 from plait.kernel.kernel import Kernel, Settings, millis
@@ -38,13 +38,15 @@ from plait.workers.local import LocalWorker
 from plait.workers.notice import NoticeExecutor
 from plait.workers.notice_settings import NoticeSettings, settings_from
 
+from .agent_transport import AgentTransport, agent_queues
 from .agents import Agents, AgentSettings
 from .approvals import Approvals
 from .ask import ask
 from .bundles import Bundles, LazyBundle
 from .chosen_ids import ChosenIds
 from .dead_letters import DeadLetters
-from .diff import changes, node_changes
+from .declare import declare
+from .diff import difference
 from .drafts import Drafts
 from .drains import Drains
 from .encryption import Encryption, door_of, subject_text
@@ -57,7 +59,6 @@ from .queued_starts import Beginning, place_of
 from .queues import Queues
 from .retention import Retention
 from .run_list import listed
-from .schedule_book import ScheduleBook
 from .schedule_starts import ScheduleStarts
 from .schedules import Schedules
 from .services import Services
@@ -88,11 +89,12 @@ class Engine:
     of further dialects. `work=False` opens it without taking up any run: to start runs for other engines, and to look.
     `egress` says which addresses steps may call. `encryption` holds the master keys, if the environment does not.
     `redis` is where workers may get tasks of queues, too. `mcp_servers` have the tools that steps may call, as in
-    `.mcp.json`. `notices` says who is told of approvals, and `archive` is the folder for runs that `retention` removes,
+    `.mcp.json`. `notices` says who is told of approvals, and `archive` is the place for runs that `retention` removes,
     if the environment does not. `models` are the language models that agents may use, by name, `prices` what they cost
     in USD per million tokens; `auth_profiles` are headers that agents use by name and never see. Without
-    `keep_prompts`, of prompts only hashes are recorded. `clusters` says where Dask, Ray or Kubernetes is, for steps
-    with `on`, if the environment does not.
+    `keep_prompts`, of prompts only hashes are recorded. `agent_transport` says who carries agents that name no queue:
+    `process`, or workers by a `queue`, a `stream` or a `list`. `clusters` says where Dask, Ray or Kubernetes is, for
+    steps with `on`, if the environment does not.
     """
 
     def __init__(
@@ -119,11 +121,13 @@ class Engine:
         auth_profiles: Mapping[str, Given] | None = None,
         delegates: Mapping[str, Any] | None = None,
         keep_prompts: bool = True,
+        agent_transport: AgentTransport = "process",
         clusters: Mapping[ClusterName, str] | None = None,
     ) -> None:
         clock, ids, limits = clock or SystemClock(), ids or Ids(), limits or Limits()
         notices = notices or settings_from()
-        self._redis = _redis_path(redis) if redis is not None and work else None
+        agent_places = agent_queues(agent_transport, redis)
+        self._redis = _redis_path(redis, lists=agent_transport == "list") if redis is not None and work else None
         self.observers = Observers(observers if self._redis is None else [*observers, self._redis.observer])
         self.executors = CommonExecutors(egress or EgressSettings(), mcp_servers, clusters)
         worker = LocalWorker(
@@ -134,6 +138,7 @@ class Engine:
             clusters=self.executors.clusters,
         )
         agents = AgentSettings(models, prices, auth_profiles, delegates, keep_prompts=keep_prompts, egress=egress)
+        agents.models.elsewhere = bool(agent_places)
         self.executors.pipelines.auth_profiles = agents.auth_profiles
         self._bundles = Bundles(worker.add, working=work)
         self._working = work
@@ -148,7 +153,13 @@ class Engine:
             clock=clock,
             ids=ids,
             limits=limits,
-            settings=Settings(owner=owner, lease_ttl=millis(lease_ttl), cache_size=code_cache, own_shards=work),
+            settings=Settings(
+                owner=owner,
+                lease_ttl=millis(lease_ttl),
+                cache_size=code_cache,
+                own_shards=work,
+                queues=agent_places,
+            ),
             observers=self.observers,
             notify=notices.notices,
         )
@@ -178,20 +189,20 @@ class Engine:
         self.notices = NoticeExecutor(notices, self.executors.send_out, self.approvals.open_one)
         worker.add(self.notices)
         self.dlq = DeadLetters(self.kernel)
-        self.queues = Queues(self.kernel, self.executors, worker.executors.keys())
+        self.queues = Queues(self.kernel, self.executors, worker.executors.keys(), lambda: self.agents.attempts)
         self.definitions = Definitions(self._bundles, self.records, clock)
         self.agents = Agents(agents, self.kernel, self.executors, self.definitions, self.records, self.agent_policy)
         worker.add(self.agents.executor)
-        self._declare(each for each in declared if not is_bundle(each))
+        declare((each for each in declared if not is_bundle(each)), self.agents, self._bundles)
         if self._redis is not None:
-            self._redis.attach(self.kernel, self.queues, self.records, plain=not self.encryption.on)
+            self._redis.attach(self.kernel, self.queues, self.records, self.agents, plain=not self.encryption.on)
         self.drafts = Drafts(self.kernel, self.definitions)
         self._names = NamedDefinitions(self.kernel.loader, self.definitions)
         starts = ScheduleStarts(self.kernel.store, self.start, self.plan, self.bundle)
-        self.schedules = Schedules(self.kernel, ScheduleBook(self.records, clock), starts)
+        self.schedules = Schedules(self.kernel, self.records, starts)
         self._boards = Boards(self.kernel)
         self._rates = StartRates(clock)
-        self._chosen_ids = ChosenIds()
+        self._chosen_ids = ChosenIds(self.kernel.store)
         self.drains = Drains(self.kernel.store, self.records, clock)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
@@ -272,29 +283,11 @@ class Engine:
     def bundle(self, dialect: str) -> Bundle:
         return self.kernel.loader.bundle(dialect)
 
-    def _declare(self, definitions: Iterable[object]) -> None:
-        for definition in definitions:
-            if isinstance(definition, ModuleType):
-                for found in vars(definition).values():
-                    self._declared(found)
-            elif not self._declared(definition):
-                raise InvalidInput(
-                    "CODE_NOT_LOADED",
-                    f"{definition!r} is not a workflow",
-                    why="nor anything else that a dialect of this engine knows",
-                    fix="mark the function with @workflow, or pass the module that has them",
-                )
-
     async def tell(self, run_id: RunId, name: str, body: object) -> None:
         """Sends a message to a run; taken when this returns: what is reported after it can't overtake it."""
         key = self.kernel.ids.key()
         message = Message(key, name, values.encode(body), self.kernel.clock.now())
         await ask(self.kernel, run_id, message, key)
-
-    def _declared(self, definition: object) -> bool:
-        # Each is asked: what a program declares may be for several, as a model is
-        takers = (self.agents, *self._bundles.values())
-        return sum(taker.declare(definition) for taker in takers) > 0
 
     # -- runs ----------------------------------------------------------------------------------------------------
 
@@ -337,15 +330,17 @@ class Engine:
         if personal:
             row.labels.setdefault(SUBJECT, own_subject(row.id))
         run_id, created = row.id, False
-        look_first = id is not None and (self._chosen_ids.look_first or resolved.rate is not None)
-        if not look_first or not await self._exists(row, resolved.taken):
-            if resolved.version is not None:
-                await self.drains.check(resolved.definition, resolved.version)
+        drained = await self.drains.refusal(resolved.definition, resolved.version) if resolved.version else None
+        refusable = bool(drained or resolved.rate or queueing)
+        looks = id is not None and (refusable or self._chosen_ids.look_first)
+        if not looks or not await self._chosen_ids.has(row, resolved.taken):
+            if drained is not None:
+                raise drained
             self._rates.take(namespace, resolved.rate)
             start = resolved.start(dialect, kernel.ids.seed(), due, row.labels)
             if by or isinstance(definition, _NAMES):
                 start = msgspec.structs.replace(start, by=by, reference=asked(definition, resolved))
-            begin = Beginning(kernel, row, lambda: self._exists(row, resolved.taken))
+            begin = Beginning(kernel, row, lambda: self._chosen_ids.has(row, resolved.taken))
             if queueing:
                 run_id, created = await begin.with_queueing(start, place, queueing)
             else:
@@ -382,14 +377,7 @@ class Engine:
 
     async def diff(self, a: Handle[Any], b: Handle[Any]) -> RunDiff:
         """What differs between two runs: their input, output, and node by node."""
-        left, right = await a.picture(), await b.picture()
-        return RunDiff(
-            left.row,
-            right.row,
-            changes(left.input, right.input),
-            changes(left.output, right.output),
-            node_changes(left.view, right.view),
-        )
+        return difference(await a.picture(), await b.picture())
 
     async def erase(
         self, subject: str, namespace: str = DEFAULT_NAMESPACE, *, by: str = "", cancel: bool = False
@@ -406,18 +394,6 @@ class Engine:
             bundle, name, dialect = self._named(definition)
             return await self._names.plan(bundle, name, input, namespace, dialect)
         return await self._bundle_of(definition).plan(definition, input, namespace)
-
-    async def _exists(self, row: RunRow, code: str) -> bool:
-        known = await self.kernel.store.run(row.id)
-        if known is None:
-            return False
-        if known.start_hash != row.start_hash:
-            raise Conflict(
-                code,
-                f"run {row.id} exists with another definition or input",
-                fix="use a new id, or the same definition and input",
-            )
-        return True
 
     # -- resolving -----------------------------------------------------------------------------------------------
 
@@ -462,7 +438,7 @@ class Engine:
         return {owner.name.rsplit("-", 2)[0] for owner in await self.kernel.store.owners()}
 
 
-def _redis_path(url: str) -> RedisPath:
+def _redis_path(url: str, *, lists: bool) -> RedisPath:
     from .redis_path import RedisPath  # loaded where it is needed: most engines do without
 
-    return RedisPath(url)
+    return RedisPath(url, lists=lists)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from plait.api.fleet import CodePool, FleetEngine, FleetOverview
+from plait.kernel.census import Owner
 from plait.kernel.ids import SHARDS, Millis
 from plait.kernel.kernel import Kernel
-from plait.kernel.store import Owner
 
 from .drains import Drains
 

@@ -163,7 +163,7 @@ class Handle(Generic[T]):
     async def message(self, name: str, body: Any = None, id: str | None = None) -> str:
         """Sends a message; durable when this returns. The same `id` twice is one message. Returns its id."""
         row = await self.readable()
-        if row.status != "running":
+        if row.status != "running" and not self._kernel.loader.bundle(row.dialect).hears_after_end:
             taken = None if id is None else await self._kernel.store.reply(self._run_id, id)
             if id is not None and taken is not None and refusal_of(taken) is None:
                 return id  # sent again by someone who missed the answer

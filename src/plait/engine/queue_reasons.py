@@ -3,8 +3,9 @@ one is at it."""
 
 from __future__ import annotations
 
+from plait.kernel.ids import Millis
 from plait.kernel.kernel import Kernel
-from plait.kernel.queued import HeldTask
+from plait.kernel.queued import HeldTask, QueuedTask
 from plait.kernel.run import Run
 from plait.kernel.run_queues import MANY, WAITING
 from plait.kernel.store import RunRow
@@ -37,17 +38,27 @@ async def on_queues(kernel: Kernel, run: Run, reasons: list[Reason]) -> list[Rea
     served = {each.queue for each in seen} | {each.task.queue for each in held if each.worker is not None}
     nodes = {each.task.node or each.task.token for each in held}
     others = [reason for reason in reasons if reason.node not in nodes or reason.kind not in UNDER_WAY]
-    return [*(_reason(each, served) for each in held), *others]
+    now = kernel.clock.now()
+    return [*(_reason(each, served, now) for each in held), *others]
 
 
-def _reason(held: HeldTask, served: set[str]) -> Reason:
+def _reason(held: HeldTask, served: set[str], now: Millis) -> Reason:
     task = held.task
     node = task.node or task.token
     if held.worker is not None:
         return Reason("task", f"{_what(held)} claimed by `{held.worker}`", node)
     if task.queue not in served:
-        return Reason("queue", f"no worker on queue `{task.queue}` for {_what(held)}", node)
-    return Reason("queue", f"{_what(held)} on queue `{task.queue}`", node)
+        return Reason("queue", f"no worker on queue `{task.queue}` for {_what(held)}{_unclaimed(task, now)}", node)
+    return Reason("queue", f"{_what(held)} on queue `{task.queue}`{_unclaimed(task, now)}", node)
+
+
+def _unclaimed(task: QueuedTask, now: Millis) -> str:
+    """For how long, where that is worth a word."""
+    minutes = (now - task.enqueued_at) // 60_000
+    if minutes < 1:
+        return ""
+    span = f"{minutes} min" if minutes < 120 else f"{minutes // 60} h" if minutes < 2880 else f"{minutes // 1440} days"
+    return f" (unclaimed for {span})"
 
 
 def _what(held: HeldTask) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -17,8 +17,7 @@ from msgspec import UNSET, Raw
 from plait.api.claim_id import ClaimId, read, unknown_task
 from plait.api.task import DEFAULT_LEASE, PROTOCOL, QueueTask, TaskLine, TaskReport
 from plait.kernel import task_payload, values
-from plait.kernel.errors import Conflict, ErrorInfo, InvalidInput, PlaitError
-from plait.kernel.events import AttemptEvent
+from plait.kernel.errors import ErrorInfo, InvalidInput, PlaitError, Unavailable
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, TaskToken, caller_id, shard_of
 from plait.kernel.inputs import KeepEntry, Rejected, Suspend, TaskResult
 from plait.kernel.journal import AnyWait
@@ -32,9 +31,13 @@ from plait.workers.common import CommonExecutors
 
 from .ask import ask
 from .emptied_queues import EmptiedQueues
+from .lost_claims import lease_lost, lost
 from .queue_control import QueueControl
 from .seen_workers import NOTE_EVERY, SeenWorkers
-from .task_journals import past_of, read_as
+from .task_journals import past_of, read_as, told_by
+
+if TYPE_CHECKING:
+    from .agent_attempts import AgentAttempts
 
 _LIMITED_WAIT = 0.25
 """Seconds until a worker asks again on a queue with limits: a rate gives slots back by itself."""
@@ -43,8 +46,16 @@ _LATE = -1
 
 
 class Queues(QueueControl):
-    def __init__(self, kernel: Kernel, executors: CommonExecutors, kinds: Collection[str]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        executors: CommonExecutors,
+        kinds: Collection[str],
+        agents: Callable[[], AgentAttempts],
+    ) -> None:
         super().__init__(kernel)
+        self._agents = agents
+        """Judges what attempts of agents write; loaded with the first."""
         self._executors = executors
         self._kinds = kinds
         """Those that any executor of this engine has."""
@@ -196,7 +207,7 @@ class Queues(QueueControl):
                 self._kernel.task_logs.keep(claim.run_id, held.task.node or claim.token, claim.attempt, said)
             return True
         if (other := await self._other(claim)) is not None:
-            raise _lease_lost(other)
+            raise lease_lost(other)
         return False
 
     async def complete(
@@ -253,10 +264,16 @@ class Queues(QueueControl):
         claim = read(id, namespace)
         await self._must_have_been(claim, queues)
         raw = values.encode(entry, max_bytes=self._kernel.limits.max_payload)
-        told = read_as(list(events), tuple[AttemptEvent, ...], "events")
+        told = told_by(events, claim)
+        held = await self._holding(claim)
+        if held.task.kind == AGENT:
+            await self._agents().keeping(claim, raw)
         wanted = KeepEntry(claim.token, claim.attempt, index, raw, says, told, claim.opening)
         key = f"~journal:{claim.opening}:{claim.claim}:{index}"  # the same entry again is one
-        await ask(self._kernel, claim.run_id, wanted, key)
+        if await ask(self._kernel, claim.run_id, wanted, key) is None:
+            raise Unavailable("kernel.no_owner", "no engine has answered yet", fix="send the same entry again")
+        if held.task.kind == AGENT:
+            await self._agents().kept(held, raw)
 
     async def suspend(
         self,
@@ -270,11 +287,14 @@ class Queues(QueueControl):
         """The attempt waits for something, and its row goes; durable when this returns."""
         claim = read(id, namespace)
         found = Suspend(claim.token, claim.attempt, read_as(wait, AnyWait, "wait"), says, claim.opening)
+        held = await self._other(claim)
+        if held is not None and held.task.kind == AGENT:
+            await self._agents().check_wait(held, found.wait)
         write = self._write(claim, found, f"~task:{claim.opening}:{claim.claim}:suspended")
         write.finished = claim.held
         if await self._kernel.append(write) == "conflict":
             await self._must_have_been(claim, queues)
-            raise _lost(await self._other(claim))
+            raise lost(await self._other(claim))
 
     async def report(
         self,
@@ -307,7 +327,7 @@ class Queues(QueueControl):
         self._kernel.must_live()
         claim = read(id, namespace)
         if not await self._kernel.store.queues.release(claim.held):
-            raise _lost(await self._other(claim))
+            raise lost(await self._other(claim))
         self._kernel.queue_watch.ring()
 
     # -- for the hot path ----------------------------------------------------------------------------------------
@@ -357,7 +377,7 @@ class Queues(QueueControl):
         await self._must_have_been(claim, queues)
         late = msgspec.structs.replace(result, opening=_LATE)
         await self._kernel.append(self._write(claim, late, f"~late:{claim.opening}:{claim.claim}"))
-        raise _lost(await self._other(claim))
+        raise lost(await self._other(claim))
 
     def _write(self, claim: ClaimId, result: TaskResult | Suspend, key: str) -> Write:
         shard = shard_of(claim.run_id)
@@ -373,6 +393,13 @@ class Queues(QueueControl):
         if queues is not None and said.get("queue") not in queues:
             raise unknown_task()
 
+    async def _holding(self, claim: ClaimId) -> HeldTask:
+        """The row that was claimed. Raises if the claim does not hold any more."""
+        found = await self._other(claim)
+        if found is None or (found.claim, found.task.opening) != (claim.claim, claim.opening):
+            raise lost(found)
+        return found
+
     async def _other(self, claim: ClaimId) -> HeldTask | None:
         """The row that is there in place of the one that was claimed."""
         found = await self._kernel.store.queues.held(claim.run_id, claim.token)
@@ -383,26 +410,3 @@ def _refusal(found: BaseException | None) -> PlaitError | None:
     if found is None or isinstance(found, PlaitError):
         return found
     raise found
-
-
-def _lost(other: HeldTask | None) -> Conflict:
-    return _settled() if other is None else _lease_lost(other)
-
-
-def _lease_lost(other: HeldTask) -> Conflict:
-    whose = "waits for a worker" if other.worker is None else f"is done by `{other.worker}`"
-    return Conflict(
-        "task.lease_lost",
-        "this claim of the task is not valid any more",
-        why=f"its lease ran out or it was released; attempt {other.task.attempt} {whose}",
-        fix="stop working on it; its result is kept as a late one and changes nothing",
-    )
-
-
-def _settled() -> Conflict:
-    return Conflict(
-        "task.settled",
-        "nobody waits for this task any more",
-        why="it was cancelled, timed out, or has been reported already",
-        fix="stop working on it; its result is kept as a late one and changes nothing",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 from plait.kernel.events import Event
@@ -14,6 +15,7 @@ from plait.workers.redis.hot_path import HotPath
 from plait.workers.redis.mirror import Command, Mirror
 from plait.workers.redis.settings import settings_of
 
+from .agents import Agents
 from .queues import Queues
 
 
@@ -27,14 +29,16 @@ class Mirrored(Protocol):
 
 
 class RedisPath:
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, lists: bool = False) -> None:
+        """`lists`: agents are offered as jobs in lists, too."""
         self._settings = settings_of(url)
+        self._lists = lists
         self.observer = Mirror(self._mirrored)
         self._kernel: Kernel | None = None
         self._plain = False
         self._hot_path: HotPath | None = None
 
-    def attach(self, kernel: Kernel, queues: Queues, records: Records, *, plain: bool) -> None:
+    def attach(self, kernel: Kernel, queues: Queues, records: Records, agents: Agents, *, plain: bool) -> None:
         """`plain`: values may be read by whoever reads the database, and so by whoever reads Redis."""
         self._kernel, self._plain = kernel, plain
         self._hot_path = HotPath(
@@ -44,6 +48,8 @@ class RedisPath:
             records=records,
             mirror=self.observer,
             clock=kernel.clock,
+            jobs=cache(lambda: agents.jobs(queues)),
+            lists=self._lists,
         )
 
     async def start(self) -> None:

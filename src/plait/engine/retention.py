@@ -19,13 +19,14 @@ from plait.api.retention import KEEP_ALL, STATUSES, RetentionRules
 from plait.kernel import values
 from plait.kernel.clock import sleep
 from plait.kernel.errors import InvalidInput, PlaitError
-from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, check_namespace, shard_of
+from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, RunId, check_namespace
 from plait.kernel.kernel import Kernel
 from plait.kernel.records import Record, Records
 from plait.kernel.removal import EndedQuery
 from plait.kernel.store import Store, Write
-from plait.stores.archive.archive import Archive, name_of
+from plait.stores.archive.archive import Archive
 from plait.stores.archive.archived_run import encode
+from plait.stores.archive.names import name_of
 
 from .archiving import gathered
 
@@ -49,7 +50,7 @@ class Retention:
         self._records = records
         self._stored = stored
         self._dialects = dialects
-        self._archive = archive
+        self.archive = archive
         self._task: asyncio.Task[None] | None = None
         self._warned: set[str] = set()
 
@@ -117,7 +118,7 @@ class Retention:
             await asyncio.sleep(0)  # the run loop's turn
 
     async def _apply_rules(self, namespace: str, rules: RetentionRules, now: Millis) -> int:
-        if rules.archive and self._archive is None:
+        if rules.archive and self.archive is None:
             self._warn(namespace, "its runs are to be archived, but this engine has no archive (PLAIT_ARCHIVE)")
             return 0
         total = 0
@@ -147,22 +148,23 @@ class Retention:
 
     async def _remove_some(self, runs: list[RunId], before: Millis, rules: RetentionRules) -> int:
         ready = [run_id for run_id in runs if await self._prepare(run_id, before, rules)]
+        places = {run_id: await self._kernel.shard_of(run_id) for run_id in ready}
         epochs = self._kernel.leases.epochs
         writes = [
             Write(run_id, shard, epochs[shard], removal=before)
-            for run_id in ready
-            if (shard := shard_of(run_id)) in epochs and not self._kernel.run_cache.knows(run_id)
+            for run_id, shard in places.items()
+            if shard in epochs and not self._kernel.run_cache.knows(run_id)
         ]
         return (await asyncio.gather(*map(self._kernel.append, writes))).count("ok")
 
     async def _prepare(self, run_id: RunId, before: Millis, rules: RetentionRules) -> bool:
         """False if it must stay: it can't be read, so it can't be archived."""
         try:
-            if rules.archive and self._archive is not None:
+            if rules.archive and self.archive is not None:
                 found = await gathered(run_id, self._kernel.store, self._stored)
                 if found is None:
                     return False
-                await self._archive.put(name_of(found.row), await asyncio.to_thread(encode, found))
+                await self.archive.put(name_of(found.row), await asyncio.to_thread(encode, found))
         except PlaitError as error:
             if error.code == "archive.unwritable":
                 raise

@@ -106,8 +106,8 @@ class ScheduleBook:
 
     async def change(
         self, entry: Entry, state: State, fires: Sequence[Fire] = (), settings: Saved | None = None
-    ) -> bool:
-        """False, and nothing is written, if it has changed since it was read."""
+    ) -> Entry | None:
+        """The schedule as it is then. None, and nothing is written, if it has changed since it was read."""
         now, namespace, name = self._clock.now(), entry.namespace, entry.name
         state, told = numbered(state, fires)
         kept = _record(_STATE, namespace, name, state, Millis(max(now, entry.version + 1)))
@@ -121,7 +121,9 @@ class ScheduleBook:
             changes.append(RecordChange(_record(_fires_of(name), namespace, _number(fire.number), fire, now)))
             if (old := fire.number - KEPT_FIRES) > 0:
                 changes.append(RecordChange(_record(_fires_of(name), namespace, _number(old), None, now), "remove"))
-        return await self._records.change_all(_writer(namespace, name), changes)
+        if not await self._records.change_all(_writer(namespace, name), changes):
+            return None
+        return Entry(namespace, name, settings or entry.settings, state, kept.at)
 
     async def remove(self, entry: Entry) -> bool:
         """With all that is kept of it. False if it has changed since it was read."""

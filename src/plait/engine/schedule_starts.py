@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from plait.api.schedule import ScheduleSettings
 from plait.kernel.bundle import Bundle, Reference
-from plait.kernel.errors import InvalidInput
+from plait.kernel.errors import Conflict, InvalidInput
 from plait.kernel.ids import run_key
 from plait.kernel.store import Store
 from plait.schedules.state import Slot, moment, run_id
@@ -50,18 +50,21 @@ class ScheduleStarts:
 
     async def start(self, entry: Entry, slot: Slot) -> None:
         settings, id = entry.settings, run_id(entry.name, slot.at)
-        known = await self._store.run(run_key(entry.namespace, id))
-        if known is not None and known.labels.get(SCHEDULE) == entry.name:
-            return  # started by an engine that could not say so any more, perhaps with other settings
-        await self._start(
-            self._definition(settings),
-            settings.input,
-            id=id,
-            namespace=entry.namespace,
-            deadline=None if settings.deadline_ms is None else settings.deadline_ms / 1000,
-            labels={**settings.labels, SCHEDULE: entry.name, "scheduled_at": moment(slot.at)},
-            by=f"schedule {entry.name}",
-        )
+        try:
+            await self._start(
+                self._definition(settings),
+                settings.input,
+                id=id,
+                namespace=entry.namespace,
+                deadline=None if settings.deadline_ms is None else settings.deadline_ms / 1000,
+                labels={**settings.labels, SCHEDULE: entry.name, "scheduled_at": moment(slot.at)},
+                by=f"schedule {entry.name}",
+            )
+        except Conflict:
+            known = await self._store.run(run_key(entry.namespace, id))
+            if known is None or known.labels.get(SCHEDULE) != entry.name:
+                raise
+            # Started before, with other code or other settings, by an engine that could not say so any more
 
     def _definition(self, settings: ScheduleSettings) -> Any:
         given, dialect = settings.definition, settings.dialect

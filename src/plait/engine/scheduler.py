@@ -40,7 +40,7 @@ _AFTER_NEWS = 0.2
 _FIRST_PAGE = 20
 """Most looks find few that are due, or none."""
 _PAGE = 500
-_AT_ONCE = 50
+_AT_ONCE = 200
 _LATER = (404, 429)
 """What may be otherwise in a moment, or in another engine: the code is not here, too many starts."""
 
@@ -118,7 +118,7 @@ class Scheduler:
             ready = [due for due in page if self._ready_at(due) <= now or due.noted_at > now + AHEAD]
             later = [self._ready_at(due) for due in page if due not in ready]
             for first in range(0, len(ready), _AT_ONCE):
-                later += await self._look_at_some(ready[first : first + _AT_ONCE])
+                later += await self._look_at_some(ready[first : first + _AT_ONCE], now)
             if later:
                 wake = min(later) if wake is None else min(wake, *later)
             if len(page) < size:
@@ -128,8 +128,8 @@ class Scheduler:
                 return wake
             after = page[-1].id
 
-    async def _look_at_some(self, ready: Sequence[Due]) -> list[Millis]:
-        found = await asyncio.gather(*map(self._look_at, ready), return_exceptions=True)
+    async def _look_at_some(self, ready: Sequence[Due], now: Millis) -> list[Millis]:
+        found = await asyncio.gather(*(self._look_at(due, now) for due in ready), return_exceptions=True)
         for each in found:
             if isinstance(each, BaseException):
                 raise each
@@ -141,9 +141,9 @@ class Scheduler:
         at = due.at if own else due.at + GRACE
         return Millis(max(at, self._later.get((due.namespace, due.name), 0)))
 
-    async def _look_at(self, due: Due) -> Millis | None:
+    async def _look_at(self, due: Due, looked: Millis) -> Millis | None:
         try:
-            again = await self.fire(due.namespace, due.name)
+            again = await self.fire(due.namespace, due.name, looked)
             if again is None and await self._book.get(due.namespace, due.name) is None:
                 await self._book.forget(due)
             return again
@@ -156,12 +156,10 @@ class Scheduler:
 
     # -- one schedule --------------------------------------------------------------------------------------------
 
-    async def fire(self, namespace: str, name: str) -> Millis | None:
+    async def fire(self, namespace: str, name: str, looked: Millis | None = None) -> Millis | None:
         """Decides and starts whatever can be now. Returns when to look again; None if there is nothing to wait for."""
-        while True:
-            entry = await self._book.get(namespace, name)
-            if entry is None:
-                return None
+        entry = await self._book.get(namespace, name)
+        while entry is not None:
             now = self._kernel.clock.now()
             stuck = False
             if entry.state.starting:
@@ -169,11 +167,14 @@ class Scheduler:
                 stuck = bool(found.state.starting)
             else:
                 running = await self.running(entry)
-                found = decide(name, entry.settings, entry.timing, entry.state, now, running)
+                found = decide(name, entry.settings, entry.timing, entry.state, now, running, looked)
             if found.state == entry.state:
                 return await self._wait(entry, now)
-            if await self._book.change(entry, found.state, found.fires) and stuck:
+            changed = await self._book.change(entry, found.state, found.fires)
+            if changed is not None and stuck:
                 return self._put_off(namespace, name, Millis(now + _RECHECK))
+            entry = changed or await self._book.get(namespace, name)
+        return None
 
     async def running(self, entry: Entry) -> set[str]:
         """Those of its runs that have not ended."""
@@ -184,16 +185,13 @@ class Scheduler:
 
     async def _start_all(self, entry: Entry, now: Millis) -> Round:
         """Those that can't be started now stay; in the end it is recorded that they could not."""
-        state, fires = entry.state, list[Round]()
-        slots = entry.state.starting
+        found, slots = Round(entry.state), entry.state.starting
         failures = await asyncio.gather(*(self._start(entry, slot, now) for slot in slots))
         for slot, failure in zip(slots, failures, strict=True):
             if failure is not None:
-                fires.append(started(entry.name, state, slot, now, failure))
-                state = fires[-1].state
-        if state != entry.state:
-            state = settled(state, entry.timing, now)
-        return Round(state, [fire for each in fires for fire in each.fires])
+                one = started(entry.name, found.state, slot, now, failure)
+                found = Round(one.state, [*found.fires, *one.fires])
+        return Round(settled(found.state, entry.timing, now), found.fires) if found.fires else found
 
     async def _start(self, entry: Entry, slot: Slot, now: Millis) -> str | None:
         """Why it can't be started, empty if it was; None if that may change."""

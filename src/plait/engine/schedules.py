@@ -25,10 +25,10 @@ from plait.api.schedule import (
     Triggered,
 )
 from plait.kernel.bundle import Reference, Startable
-from plait.kernel.clock import Clock
 from plait.kernel.errors import Conflict, InvalidInput, NotFound
 from plait.kernel.ids import DEFAULT_NAMESPACE, Millis, check_namespace
 from plait.kernel.kernel import Kernel
+from plait.kernel.records import Records
 from plait.schedules import decide
 from plait.schedules.decide import Round
 from plait.schedules.settings import checked, moment_of, settings_of, span_of
@@ -39,7 +39,7 @@ from .schedule_book import Entry, Saved, ScheduleBook
 from .schedule_starts import ScheduleStarts
 from .scheduler import Scheduler
 
-MOST_BACKFILLED = 100_000
+MOST_BACKFILLED = 10_000
 """Times of one backfill."""
 _FIELDS = ScheduleSettings.__struct_fields__
 
@@ -47,12 +47,12 @@ Change = Callable[[Entry, Millis], Round]
 
 
 class Schedules:
-    def __init__(self, kernel: Kernel, book: ScheduleBook, starts: ScheduleStarts) -> None:
+    def __init__(self, kernel: Kernel, records: Records, starts: ScheduleStarts) -> None:
         self._kernel = kernel
-        self._clock: Clock = kernel.clock
-        self._book = book
+        self._clock = kernel.clock
+        self._book = ScheduleBook(records, kernel.clock)
         self._starts = starts
-        self.scheduler = Scheduler(kernel, book, starts.start)
+        self.scheduler = Scheduler(kernel, self._book, starts.start)
 
     # -- settings ------------------------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class Schedules:
                 state = known.state
                 if known.timing != timing and not state.paused:
                     state = decide.resumed(state, timing, now)
-                done = await self._book.change(known, state, settings=saved)
+                done = await self._book.change(known, state, settings=saved) is not None
             if done:
                 self.scheduler.note(state.due)
                 return shown(Entry(namespace, name, saved, state, now), now)
@@ -201,7 +201,7 @@ class Schedules:
                     why=skipped[0].why,
                     fix="wait for its end, or trigger with another overlap: queue, allow or cancel_previous",
                 )
-            if await self._book.change(entry, found.state, found.fires):
+            if await self._book.change(entry, found.state, found.fires) is not None:
                 self.scheduler.note(found.state.due)
                 waits = any(each.at == slot.at for each in found.state.waiting)
                 return Triggered(run_id=run_id(name, slot.at), outcome="waiting" if waits else "starting")
@@ -234,9 +234,11 @@ class Schedules:
             entry = await self._found(name, namespace)
             now = self._clock.now()
             found = change(entry, now)
-            if found.state == entry.state or await self._book.change(entry, found.state, found.fires):
-                self.scheduler.note(found.state.due)
-                return shown(Entry(namespace, name, entry.settings, found.state, now), now)
+            same = found.state == entry.state
+            changed = entry if same else await self._book.change(entry, found.state, found.fires)
+            if changed is not None:
+                self.scheduler.note(changed.state.due)
+                return shown(changed, now)
 
     async def _found(self, name: str, namespace: str) -> Entry:
         self._kernel.must_live()

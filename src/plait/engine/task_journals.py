@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from plait.api.claim_id import ClaimId
 from plait.api.task import TaskFailure
 from plait.kernel import values
 from plait.kernel.errors import InvalidInput
+from plait.kernel.events import AttemptEvent
 from plait.kernel.kernel import Kernel
 from plait.kernel.queued import QueuedTask
 
@@ -22,6 +25,12 @@ async def past_of(kernel: Kernel, task: QueuedTask) -> tuple[list[Any], TaskFail
     journal, error = tasks.journal(task.token), tasks.last_error(task.token)
     entries = [] if journal is None else [values.decode(each) for each in journal.entries]
     return entries, None if error is None else TaskFailure.of(error)
+
+
+def told_by(events: Sequence[Any], claim: ClaimId) -> tuple[AttemptEvent, ...]:
+    """What comes with an entry is about the attempt of the claim: a worker knows that by the claim's id alone."""
+    found: tuple[AttemptEvent, ...] = read_as(list(events), tuple[AttemptEvent, ...], "events")
+    return tuple(msgspec.structs.replace(each, token=claim.token, attempt=claim.attempt) for each in found)
 
 
 def read_as(given: Any, kind: Any, field: str) -> Any:

@@ -185,6 +185,8 @@ class Bundle(Protocol):
     """Whether a fork takes other settings of agents: `{"agents": {node: {"prompt", "instructions", "model"}}}`."""
     edits_outputs: bool
     """Whether a fork takes other outputs of what is done: `{node: value}`."""
+    hears_after_end: bool
+    """Whether a run that has ended takes messages all the same: it records that they came too late."""
     numbering: Numbering
     """How versions of its saved definitions are called."""
     surface: str

@@ -37,12 +37,12 @@ _PART = re.compile(r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 _COLON = re.compile(r"[ \t\n\r]*+:")
 
 
-def read(text: str, *, max_depth: int, rest: Callable[[], None] | None = None) -> Any:
+def read(text: str, *, max_depth: int, max_values: int = MAX_VALUES, rest: Callable[[], None] | None = None) -> Any:
     """Its value. A thread lets others have their turn by `rest`, which is called now and then. Raises `InvalidInput`, a
     `ValueError` that says where it is malformed, or `RecursionError`."""
     if len(text) <= LONG:
         return _decoder.decode(text)
-    _scan(text, max_depth, rest or _go_on)
+    _scan(text, max_depth, max_values, rest or _go_on)
     return msgspec.json.decode(text)
 
 
@@ -50,7 +50,7 @@ def _go_on() -> None:
     """Nobody else waits."""
 
 
-def _scan(text: str, max_depth: int, rest: Callable[[], None]) -> None:
+def _scan(text: str, max_depth: int, max_values: int, rest: Callable[[], None]) -> None:
     """Raises for what a quick parser lets pass. It need not notice what is malformed: that parser will."""
     keys: list[set[str] | None] = []  # of the objects around this place; None: a list
     count, at = 0, 0
@@ -80,8 +80,8 @@ def _scan(text: str, max_depth: int, rest: Callable[[], None]) -> None:
         if len(keys) > max_depth + 1:  # the innermost may be empty
             raise RecursionError
         count += 1
-        if count > MAX_VALUES:
-            raise _too_many()
+        if count > max_values:
+            raise _too_many(max_values)
         if count % _TURN == 0:
             rest()
 
@@ -147,10 +147,10 @@ def _duplicate(key: str) -> InvalidInput:
     return InvalidInput("value.duplicate_key", f"the key {key!r} stands twice in one object", fix="keep one")
 
 
-def _too_many() -> TooLarge:
+def _too_many(most: int) -> TooLarge:
     return TooLarge(
         "value.too_many",
-        f"the JSON has more than {MAX_VALUES:,} values",
+        f"the JSON has more than {most:,} values",
         why="so many would stop everything else while they are read",
         fix="send them in parts, as one string, or by reference",
     )

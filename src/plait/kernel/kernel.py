@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from . import values
 from .admitter import Admitter, withdrawal
@@ -27,7 +27,7 @@ from .dispatcher import Dispatcher
 from .engine_code import EngineCode
 from .errors import LeaseLost, Unavailable
 from .handover import Handover
-from .ids import Epoch, Ids, Millis, RunId, run_key, shard_of
+from .ids import Epoch, Ids, Millis, RunId, Shard, run_key, shard_of
 from .inbox import Inbox
 from .inputs import AnyInput, Cancel, Start
 from .journal_waiters import JournalWaiters
@@ -57,6 +57,8 @@ from .view import Reason
 
 log = logging.getLogger("plait.kernel")
 
+_DRAWS = 64
+"""Of new ids, for one that belongs to a shard of this engine."""
 _START = "~start"
 """The inbox key of a run's start."""
 
@@ -69,6 +71,8 @@ class Settings:
     """Parked runs kept in memory, so that their next input needs no replay."""
     own_shards: bool = True
     """False: only start runs, send inputs and read; leave the work to other engines."""
+    queues: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of kinds whose tasks go to a queue if they name none."""
 
 
 class Kernel:
@@ -91,7 +95,7 @@ class Kernel:
         self.ids = ids
         self.limits = limits
         self.observers = observers or Observers()
-        self.loader = Loader(store, bundles, ids, limits, notify)
+        self.loader = Loader(store, bundles, ids, limits, notify, settings.queues)
         self.leases = Leases()
         self.code = EngineCode(bundles)
         self.run_cache = RunCache(store, self.loader, self.leases, settings.cache_size, self.code)
@@ -233,8 +237,7 @@ class Kernel:
 
     def must_live(self) -> None:
         """Nobody may wait for an engine that does nothing more."""
-        main = self.loop.main
-        if self._closed or main is None or main.done():
+        if self._closed or not self.loop.alive:
             raise Unavailable("kernel.closed", "this engine is not open", fix="use it inside `async with Engine(...)`")
 
     @property
@@ -258,6 +261,11 @@ class Kernel:
 
     def owns(self, run_id: RunId) -> bool:
         return self.leases.owns(run_id)
+
+    async def shard_of(self, run_id: RunId) -> Shard:
+        """Where the store has a run: as its id says, unless it is in a pool."""
+        row = None if self.store.fleet is None else await self.store.run(run_id)
+        return shard_of(run_id) if row is None else row.shard
 
     async def _news(self) -> None:
         """Another process wrote something: an input, a task for workers, the end of a run, a shard given up."""
@@ -286,7 +294,7 @@ class Kernel:
     ) -> RunRow:
         """The record of a run that is to be made."""
         now = self.clock.now()
-        run_id = run_key(namespace, self.ids.run_id(now) if id is None else id, new=True)
+        run_id = self._new_id(namespace, now) if id is None else run_key(namespace, id, new=True)
         return RunRow(
             id=run_id,
             namespace=namespace,
@@ -298,6 +306,15 @@ class Kernel:
             created_at=now,
             deadline=deadline,
         )
+
+    def _new_id(self, namespace: str, now: Millis) -> RunId:
+        """One that is ours, if any is: a run that another engine owns would cost a commit more."""
+        run_id = run_key(namespace, self.ids.run_id(now), new=True)
+        for _ in range(_DRAWS if self.leases.epochs else 0):
+            if shard_of(run_id) in self.leases:
+                break
+            run_id = run_key(namespace, self.ids.run_id(now), new=True)
+        return run_id
 
     async def create(self, row: RunRow, start: Start) -> Verdict:
         """Makes a run; durable when this returns. `exists` if its id is taken."""

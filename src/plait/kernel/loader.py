@@ -34,13 +34,20 @@ _TRIES = 3
 
 class Loader:
     def __init__(
-        self, store: Store, bundles: Mapping[str, Bundle], ids: Ids, limits: Limits, notify: Notify = by_service
+        self,
+        store: Store,
+        bundles: Mapping[str, Bundle],
+        ids: Ids,
+        limits: Limits,
+        notify: Notify = by_service,
+        queues: Mapping[str, str] | None = None,
     ) -> None:
         self._store = store
         self._bundles = bundles
         self._ids = ids
         self._limits = limits
         self._notify = notify
+        self._queues = queues
         self._decoders: dict[str, msgspec.json.Decoder[list[Any]]] = {}
 
     async def load(self, row: RunRow, epoch: Epoch, upto: int | None = None) -> Run:
@@ -99,7 +106,7 @@ class Loader:
 
     def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
         machine = machine or self.bundle(info.dialect).machine(info)
-        return Run(info, machine, self._ids, self._limits, epoch, self._notify)
+        return Run(info, machine, self._ids, self._limits, epoch, self._notify, self._queues)
 
     def bundle(self, name: str) -> Bundle:
         try:

@@ -56,6 +56,8 @@ class RunLoop:
         """Decided while the commit before is under way."""
         self.main: asyncio.Task[None] | None = None
         self._stopping = False
+        self.alive = False
+        """From its start until it has ended, for whatever reason."""
         self.committing = False
         """A transaction is under way."""
 
@@ -63,6 +65,7 @@ class RunLoop:
 
     async def start(self) -> None:
         self.main = asyncio.get_running_loop().create_task(self._run(), name="plait.loop")
+        self.alive = True
         self.main.add_done_callback(self._died)
 
     async def drain(self) -> None:
@@ -88,17 +91,14 @@ class RunLoop:
         self._queue.abandon(error)
 
     def _died(self, main: asyncio.Task[None]) -> None:
-        """It ended by itself: a bug, or a crash that a test made."""
+        """By itself, it is a bug, or a crash that a test made."""
+        self.alive = False
         if not main.cancelled() and (error := main.exception()) is not None:
             if isinstance(error, Exception):
                 log.critical("the run loop died; this engine does nothing more", exc_info=error)
             refusal = Unavailable("kernel.dead", "the engine died", why=str(error), fix="start it again")
             self.abandon(refusal)
             self._dispatcher.abandon(refusal)
-
-    @property
-    def alive(self) -> bool:
-        return self.main is not None and not self.main.done()
 
     @property
     def task(self) -> asyncio.Task[None]:

@@ -13,11 +13,7 @@ RETRY = "~retry:"
 
 def open_task(task: Task, run: Run, unit: UnitOfWork) -> None:
     opened = run.state.tasks.open(task, unit.at)
-    if opened is None:
-        return
-    if task.queue is None:
-        unit.tasks.append(opened)
-    else:
+    if opened is not None:
         begin(opened, run, unit)
 
 

@@ -25,7 +25,7 @@ def start_again(task: Task, run: Run, unit: UnitOfWork) -> TaskResult | None:
     """Opens a task after a load. Returns its failure if it was under way too often when its process died."""
     tasks, bound = run.state.tasks, _bound(task, run)
     opened = tasks.open(task, unit.at, gated=run.machine.gates_retries and not run.state.rolling_back)
-    if opened is not None and task.queue is None and run.recoveries > bound:
+    if opened is not None and opened.task.queue is None and run.recoveries > bound:
         return _interrupted(task, opened.attempt, run, unit)
     if opened is not None:
         begin(opened, run, unit)

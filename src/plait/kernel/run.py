@@ -7,6 +7,7 @@ and built again from the log. Deciding is done by `decide`, on this object.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
 from msgspec.structs import replace
 
@@ -39,6 +40,7 @@ class Run:
         limits: Limits,
         epoch: Epoch,
         notify: Notify = by_service,
+        queues: Mapping[str, str] | None = None,
     ) -> None:
         self.info = info
         self.id = info.run_id
@@ -46,6 +48,7 @@ class Run:
         self.epoch = epoch
         self.machine = machine
         self.state = RunState()
+        self.state.tasks.queues = queues or {}
         self.ids = ids
         self.blocked: ErrorInfo | None = None
         self.limits = limits
@@ -247,7 +250,7 @@ class Run:
             if type(final) is RunCompleted:  # by far the most common
                 if final.partial:
                     patch.past = replace(patch.past or NO_PAST, partial=True)
-                if len(bytes(final.output)) <= self.limits.blob_threshold:
+                if len(final.output) <= self.limits.blob_threshold:
                     patch.output = final.output
             elif isinstance(final, RunFailed):
                 patch.error = final.error

@@ -122,7 +122,7 @@ class RunState:
             case TaskRetryScheduled():
                 self.tasks.evolve(event)
             case TaskQueued():
-                self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost))
+                self.tasks.queued(Opening(event.token, self.seq, event.attempt, event.lost, event.queue))
             case TaskJournaled():
                 self.tasks.journaled(event)
                 if not event.index:  # so far only agents keep journals

@@ -18,12 +18,14 @@ import msgspec
 from msgspec import Raw
 
 from .approval import Approval, ApprovalChange, ApprovalFilter
+from .census import Census, Owner, Standing
 from .errors import ErrorInfo
 from .fleet import Fleet
 from .ids import Epoch, Millis, RunId, Seq, Shard, TaskToken, caller_id
 from .leases import Lease
 from .past import Past
 from .queued import Claim, QueuedTask, TaskQueues
+from .record import Record, RecordChange
 from .removal import Removals
 from .run_queues import WAITING, QueuedRun, RunQueues
 from .view import Phase, Reason, RunStatus
@@ -190,26 +192,6 @@ class Line(msgspec.Struct, frozen=True, gc=False):
     """Given by the store; grows within a run."""
 
 
-class Record(msgspec.Struct, frozen=True, gc=False):
-    """A small document that belongs to no run: a key, a tag, an entry of the audit trail."""
-
-    kind: str
-    namespace: str
-    id: str
-    body: Raw
-    at: Millis
-
-
-class RecordChange(msgspec.Struct, frozen=True, gc=False):
-    record: Record
-    how: Literal["put", "new", "remove"] = "put"
-    """new: the verdict is `conflict` if it is there already."""
-    news: bool = False
-    """Other processes should know of it at once."""
-    expected: Millis | None = None
-    """The `at` of the record whose place it takes, or that goes: if it is another by now, or gone, `conflict`."""
-
-
 class Snapshot(msgspec.Struct, frozen=True, gc=False):
     seq: Seq
     at: Millis
@@ -281,36 +263,6 @@ class Write(msgspec.Struct, gc=False):
 Verdict = Literal["ok", "fenced", "conflict", "exists"]
 """fenced: the epoch is not the shard's any more. conflict: the log already has that number, or
 there is no such run. exists: a run of that id is there."""
-
-
-class Owner(msgspec.Struct, frozen=True, gc=False):
-    """An engine that holds shards, or held them when it died."""
-
-    name: str
-    shards: int
-    expires: Millis
-    pool_shards: int = 0
-
-
-class Census(msgspec.Struct, frozen=True, gc=False):
-    """How much waits, in the whole store."""
-
-    inbox: int
-    """Inputs that no owner has taken."""
-    approvals: int
-    dead_letters: int
-    blocked: int
-    due: Millis | None
-    """The timer that fires next."""
-    oldest_input: Millis | None
-    """When the first of those inputs was sent."""
-
-
-class Standing(msgspec.Struct, frozen=True, gc=False):
-    """What an engine owns after a renewal, and how many engines are alive to share the shards."""
-
-    leases: list[Lease]
-    engines: int
 
 
 class RunFilter(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -22,6 +22,8 @@ CONDITION: Final = "condition"
 TOOL: Final = "tool"
 PIPELINE: Final = "pipeline"
 AGENT: Final = "agent"
+AGENT_QUEUE: Final = "agent"
+"""Of agents that other processes carry, and that name no queue."""
 
 ROUTE: Final = "plait.route"
 """The only key of a result that also says where to go on: `{"output", "next_nodes", "reasoning"}`."""
@@ -141,6 +143,10 @@ class AgentBudget(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     max_tokens: int | None = None
     max_cost_usd: float | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        return self.max_tokens is not None or self.max_cost_usd is not None
 
 
 class PreviousResult(msgspec.Struct, frozen=True, gc=False):

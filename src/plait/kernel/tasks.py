@@ -6,7 +6,7 @@ failure is tried again and when, whether it was the last. Machines only ever see
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 from msgspec import Raw
@@ -52,6 +52,7 @@ class Opening(msgspec.Struct, frozen=True, gc=False):
     opening: int
     attempt: int
     lost: int = 0
+    queue: str = ""
 
 
 class Late(msgspec.Struct, frozen=True, gc=False):
@@ -82,6 +83,8 @@ class TaskBook:
         """Of tasks that were closed while they were suspended: what they wait for is not wanted any more."""
         self.rejections: dict[TaskToken, int] = {}
         """How often the envelope or the result of a task was refused."""
+        self.queues: Mapping[str, str] = {}
+        """Of kinds whose tasks go to a queue if they name none."""
         self.running = 0
         """How many are under way in this process now: not on a queue, and not waiting for a retry."""
 
@@ -100,6 +103,8 @@ class TaskBook:
         token = task.token
         if token in self._open:
             return None
+        if task.queue is None and (self.queues or self._openings):
+            task = self._placed(task)
         if task.queue is not None:
             return self._open_queued(task, now, gated=gated)
         past = self._history.pop(token, None) if self._history else None
@@ -114,6 +119,12 @@ class TaskBook:
                 return None
         self.running += 1
         return opened
+
+    def _placed(self, task: Task) -> Task:
+        """Where its kind is to be done. One that is on a queue stays there, whatever that is by now."""
+        opening = self._openings.get(task.token)
+        queue = opening.queue if opening is not None else self.queues.get(task.kind)
+        return msgspec.structs.replace(task, queue=queue) if queue else task
 
     def _open_journaled(self, task: Task, journal: Journal, past: TaskRetryScheduled | None) -> OpenTask | None:
         """An attempt that was under way goes on, unless it is suspended."""
@@ -166,7 +177,7 @@ class TaskBook:
     def openings(self) -> list[Opening]:
         """For a snapshot."""
         found = [
-            Opening(token, t.opening, t.attempt if t.opening else t.attempt - 1, t.lost)
+            Opening(token, t.opening, t.attempt if t.opening else t.attempt - 1, t.lost, t.task.queue or "")
             for token, t in self._open.items()
             if t.opening or t.lost
         ]
@@ -186,6 +197,7 @@ class TaskBook:
 
     def take_back(self, task: Task, attempt: int) -> None:
         """A task that was closed is open again, in the attempt it was in."""
+        task = task if task.queue is not None else self._placed(task)
         self._open[task.token] = OpenTask(task, attempt)
         self.running += task.queue is None
 

@@ -165,7 +165,7 @@ def take_blobs(struct: S, index: int, threshold: int, refs: dict[str, str], blob
     """The event, or other struct, without its large values."""
     for name in raw_fields(type(struct)):
         value = getattr(struct, name)
-        if value is not None and len(bytes(value)) > threshold:
+        if value is not None and len(value) > threshold:
             body = _take_parts(bytes(value), f"{index}.{name}", threshold, refs, blobs)
             struct = msgspec.structs.replace(struct, **{name: body})
     return struct

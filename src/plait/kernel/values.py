@@ -104,11 +104,12 @@ def _decoder(type: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(ReadableTypes(_dec_hook).readable(type), dec_hook=_dec_hook)
 
 
-def parse(text: str | bytes, rest: Callable[[], None] | None = None) -> Json:
+def parse(text: str | bytes, rest: Callable[[], None] | None = None, *, max_values: int = json_text.MAX_VALUES) -> Json:
     """Reads JSON that a person or a program outside wrote; stricter than JSON parsers are. `rest` is called now and
     then while a long text is read in a thread."""
     try:
-        value = json_text.read(text if isinstance(text, str) else text.decode(), max_depth=MAX_DEPTH, rest=rest)
+        decoded = text if isinstance(text, str) else text.decode()
+        value = json_text.read(decoded, max_depth=MAX_DEPTH, max_values=max_values, rest=rest)
     except InvalidInput:
         raise
     except RecursionError:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from plait.engine import Engine
 from plait.engine.stalled import how_many
+from plait.kernel.census import Census
 from plait.kernel.errors import PlaitError
 from plait.kernel.ids import SHARDS
 from plait.kernel.queued import QueueLength
-from plait.kernel.store import Census
 
 _FRESH = 5.0
 _PATIENCE = 2.0

@@ -22,7 +22,7 @@ from .timing import Timing
 
 AT_ONCE = 100
 """Times that one round decides."""
-COUNTED = 1000
+COUNTED = 100
 """Times that are counted when they were missed."""
 MOST_WAITING = 1000
 MOST_ACTIVE = 20
@@ -39,16 +39,23 @@ class Round:
 
 
 def decide(
-    name: str, settings: ScheduleSettings, timing: Timing, state: State, now: Millis, running: Collection[str]
+    name: str,
+    settings: ScheduleSettings,
+    timing: Timing,
+    state: State,
+    now: Millis,
+    running: Collection[str],
+    looked: Millis | None = None,
 ) -> Round:
-    """`running`: those of `state.active` that have not ended."""
+    """`running`: those of `state.active` that have not ended. `looked`: when somebody began to look, if that was
+    earlier: a time is not too late because many others were due with it."""
     table = _Table(name, now, state)
     table.active = [each for each in state.active if each in running]
     table.start_waiting()
     cursor, more = state.cursor if state.cursor <= now + AHEAD else now, False
     backfills = list(state.backfills)
     if not state.paused:
-        cursor = table.note_missed(timing, cursor, Millis(now - settings.catchup_ms))
+        cursor = table.note_missed(timing, cursor, Millis((looked or now) - settings.catchup_ms))
         due = list(islice(takewhile(lambda at: at <= now, timing.after(cursor)), AT_ONCE))
         for at in due:
             table.place(Slot(at, settings.overlap))

@@ -23,6 +23,7 @@ from .cron import Cron
 SHORTEST = 1000
 """Milliseconds of an interval."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LOCAL_EPOCH = _EPOCH.replace(tzinfo=None)
 _MILLISECOND = timedelta(milliseconds=1)
 _END = Millis(round(datetime(8999, 1, 1, tzinfo=UTC).timestamp() * 1000))
 """After which no time is looked for: calendars of computers end soon after."""
@@ -66,12 +67,16 @@ class Timing:
                 last = at
 
     def _moment(self, local: datetime) -> Millis:
-        """When a local time is, or when the clock goes on after it was skipped."""
-        while True:
-            moment = local.replace(tzinfo=self.zone).astimezone(UTC)
-            if moment.astimezone(self.zone).replace(tzinfo=None) == local:
-                return Millis((moment - _EPOCH) // _MILLISECOND)
+        """When a local time is, or when the clock goes on after it was skipped. Around a change, `fold` chooses between
+        the offset before it, 0, and after it, 1: the second is larger where time was skipped."""
+        before, after = self._offset(local), self._offset(local.replace(fold=1))
+        while before < after:
             local += timedelta(minutes=1)
+            before, after = self._offset(local), self._offset(local.replace(fold=1))
+        return Millis((local - _LOCAL_EPOCH - before) // _MILLISECOND)
+
+    def _offset(self, local: datetime) -> timedelta:
+        return self.zone.utcoffset(local) or timedelta()
 
 
 @lru_cache(1000)

@@ -14,6 +14,7 @@ from plait.api.shape import Query
 from plait.api.surface import Surface
 
 from . import (
+    agent_tasks,
     agent_tools,
     approvals,
     audit_routes,
@@ -69,6 +70,7 @@ def own_routes(surfaces: Iterable[Surface]) -> tuple[AnyRoute, ...]:
         *queues.ROUTES,
         *schedules.ROUTES,
         *tasks.ROUTES,
+        *agent_tasks.ROUTES,
         *tools.ROUTES,
         *agent_tools.ROUTES,
         *links.ROUTES,

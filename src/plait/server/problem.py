@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
+import msgspec
+
 from plait.api.problem import Problem
 from plait.kernel.errors import Busy, PlaitError
 
@@ -24,6 +26,7 @@ def problem_of(error: PlaitError, request_id: str = "") -> Problem:
         why=error.why,
         fix=error.fix,
         errors=error.flaws,
+        diagnostics=[msgspec.to_builtins(each) for each in getattr(error, "diagnostics", ())],
         retry_after_seconds=_retry_after(error),
         request_id=request_id,
     )

@@ -237,6 +237,6 @@ ROUTES: tuple[AnyRoute, ...] = (
         BackfillSchedule,
         Reply(202, BackfillStarted, "The request is durable."),
         Fault(422, "schedule.nothing_to_backfill", "The range has none of its times."),
-        Fault(422, "schedule.backfill_too_long", "The range has more than 100,000 of its times."),
+        Fault(422, "schedule.backfill_too_long", "The range has more than 10,000 of its times."),
     ),
 )

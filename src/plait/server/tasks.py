@@ -41,7 +41,7 @@ from .body import Disconnected
 from .call import AnyCall, Call
 from .errors import Forbidden
 
-_ID = "WyJydW4iLCJzdGVwIiwyLDEsImMiXQ"
+CLAIM_ID = "WyJydW4iLCJzdGVwIiwyLDEsImMiXQ"
 
 
 async def claim(call: Call[Scoped, ClaimTasks]) -> Answer:
@@ -171,11 +171,11 @@ async def _disconnected(call: AnyCall) -> None:
         pass
 
 
-_UNKNOWN = Fault(404, "task.unknown", "The id is malformed, or belongs to another namespace or queue.")
-_LOST = Fault(
+UNKNOWN = Fault(404, "task.unknown", "The id is malformed, or belongs to another namespace or queue.")
+LOST = Fault(
     409, "task.lease_lost", "The lease ran out, and the task was given to another worker. A result is kept as late."
 )
-_SETTLED = Fault(409, "task.settled", "The task was cancelled or has timed out. A result is kept as late.")
+SETTLED = Fault(409, "task.settled", "The task was cancelled or has timed out. A result is kept as late.")
 
 
 _BAD_ENTRY = Fault(422, "task.bad_entry", "The events or what is waited for can't be read.")
@@ -193,9 +193,9 @@ def _report(verb: str, summary: str, handler: Any, body: Any, example: Any, *mor
         query=Scoped,
         body=body,
         replies=(Reply(200, shape, "The report is durable."),),
-        faults=(_UNKNOWN, _LOST, *more),
+        faults=(UNKNOWN, LOST, *more),
         audited=False,
-        example={"id": _ID, **example},
+        example={"id": CLAIM_ID, **example},
     )
 
 
@@ -219,8 +219,8 @@ ROUTES = (
         example={"worker": "gpu-1", "queues": ["gpu"]},
     ),
     _report("heartbeat", "Renew the lease of a task, with progress", heartbeat, BeatTask, {"progress": {"page": 3}}),
-    _report("complete", "Report the result of a task", complete, CompleteTask, {"output": "page 7"}, _SETTLED),
-    _report("fail", "Report a failed attempt", fail, FailTask, {"error": {"message": "no paper"}}, _SETTLED),
+    _report("complete", "Report the result of a task", complete, CompleteTask, {"output": "page 7"}, SETTLED),
+    _report("fail", "Report a failed attempt", fail, FailTask, {"error": {"message": "no paper"}}, SETTLED),
     Route(
         method="POST",
         path="/tasks/report",
@@ -232,7 +232,7 @@ ROUTES = (
         body=ReportTasks,
         replies=(Reply(200, ReportedTasks, "What became of each."),),
         audited=False,
-        example={"results": [{"id": _ID, "output": "page 7"}]},
+        example={"results": [{"id": CLAIM_ID, "output": "page 7"}]},
     ),
     _report(
         "keep",
@@ -240,7 +240,7 @@ ROUTES = (
         keep,
         KeepTaskEntry,
         {"index": 0, "entry": {"page": 1}},
-        _SETTLED,
+        SETTLED,
         Fault(409, "task.stale_entry", "The journal has another number of entries by now."),
         _BAD_ENTRY,
     ),
@@ -250,8 +250,9 @@ ROUTES = (
         suspend,
         SuspendTask,
         {"wait": {"for": "time", "due": 1_800_000_000_000}},
-        _SETTLED,
+        SETTLED,
         _BAD_ENTRY,
+        Fault(422, "task.foreign_child", "The agent may not start that workflow."),
     ),
-    _report("release", "Give a task back, unfinished", release, ReleaseTask, {}, _SETTLED),
+    _report("release", "Give a task back, unfinished", release, ReleaseTask, {}, SETTLED),
 )

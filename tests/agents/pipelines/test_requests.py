@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from plait import Engine, graph
 from plait.agents import PipelineError, pipeline
 from plait.agents.auth_profiles import AuthProfile
 from plait.egress import EgressSettings
@@ -27,7 +28,7 @@ class _Answers(BaseHTTPRequestHandler):
     def _answer(self, body: str) -> None:
         status = int(self.path.split("?")[0].rpartition("/")[2] or 200)
         told = json.dumps({"path": self.path, "body": body, "auth": self.headers.get("Authorization")})
-        content = {204: "", 201: "no JSON"}.get(status, told)
+        content = {204: "", 201: "no JSON", 206: json.dumps([{"a": 1, "b": 2}] * 60_000)}.get(status, told)
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -94,3 +95,16 @@ async def test_a_profile_with_hosts_goes_to_no_other(address: str) -> None:
     assert (await pipeline([step], egress=OPEN, auth_profiles=here))["auth"] == "s"
     with pytest.raises(PipelineError, match=r"auth profile `crm` is not for 127\.0\.0\.1"):
         await pipeline([step], egress=OPEN, auth_profiles=elsewhere)
+
+
+async def test_a_table_may_have_as_many_values_as_rows_are_allowed(address: str) -> None:
+    assert len(await _get(f"{address}/206")) == 60_000
+
+
+async def test_a_node_that_computes_may_name_a_profile_of_the_engine(address: str) -> None:
+    step = {"step": "http_request", "url": address, "auth_profile": "crm"}
+    node = {"id": "ask", "type": "transform", "config": {"pipeline": [step]}}
+    profiles = {"crm": {"headers": {"Authorization": "Bearer 7"}, "hosts": ["127.0.0.1"]}}
+    async with Engine("memory:", egress=OPEN, auth_profiles=profiles) as engine:
+        found = await (await engine.start(graph({"nodes": [node]}))).result()
+    assert found["ask"]["auth"] == "Bearer 7"

@@ -116,6 +116,26 @@ async def test_a_program_that_changes_leaves_live_runs_as_they_started():
         assert (await old.result(), await new.result()) == ({"n": 2}, {"n": 200})
 
 
+@pytest.mark.parametrize("ending", ["completed", "cancelled"])
+async def test_a_step_continue_to_a_run_that_has_ended_is_recorded_and_no_error(ending: str):
+    async with Engine("memory:") as engine:
+        handle = await engine.start(afl(SOURCE, "Asks"), {"x": 1})
+        step = await waiting(engine, handle.id)
+        answer = {"step_id": step, "result": {"n": 2}}
+        if ending == "completed":
+            await handle.message("StepContinue", answer)
+            assert await handle.result() == {"n": 2}
+        else:
+            await handle.cancel()
+        await handle.message("StepContinue", {"step_id": step, "result": {"n": 3}}, id="late")
+        async with asyncio.timeout(20):
+            while (last := (await handle.events())[-1]).type != "afl.continue.ignored":  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
+        assert (last.data["reason"], last.data["message"]) == ("the run has ended", "late")
+        assert await handle.status() == ending
+        assert (await engine.afl.step(handle.id, step)).returns == ({"n": 2} if ending == "completed" else {})
+
+
 async def test_telemetry_changes_nothing_and_a_failing_sink_is_counted():
     logs: list[list[tuple[str, Any]]] = []
     told: list[Telemetry] = []

@@ -13,6 +13,7 @@ from plait.kernel.errors import PlaitError
 
 from . import dates, extraction, grouping, joining, requests, tables
 from .errors import InvalidPipeline, PipelineError, StepError
+from .limits import MOST_BYTES, MOST_ROWS, SECONDS
 from .steps import (
     NAMES,
     GroupBy,
@@ -28,10 +29,6 @@ from .steps import (
     TopK,
 )
 
-MOST_ROWS: Final = 100_000
-MOST_BYTES: Final = 10 * 1024 * 1024
-"""Of what one step gives, as JSON."""
-SECONDS: Final = 60.0
 _ON_LOOP: Final = 100
 """Rows that are worked on without a thread."""
 
@@ -103,7 +100,7 @@ class Execution:
     async def _step(self, step: Step, data: Any) -> Any:
         match step:
             case HttpRequest():
-                return await requests.fetch(step, self._send, self._auth_profiles, MOST_BYTES)
+                return await requests.fetch(step, self._send, self._auth_profiles)
             case JqTransform():
                 return await self._query(step, data)
             case Join():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, cast
 from urllib.parse import urlencode
@@ -14,8 +15,10 @@ from plait.egress.errors import EgressError
 from plait.egress.url import parse_url
 from plait.kernel import values
 from plait.kernel.errors import PlaitError
+from plait.kernel.json_text import LONG
 
 from .errors import StepError
+from .limits import MOST_BYTES, MOST_VALUES
 from .steps import HttpRequest
 
 Send = Callable[[Request], Awaitable[Response]]
@@ -26,10 +29,10 @@ _SECONDS: Final = 30.0
 _RETRYABLE: Final = frozenset({408, 425, 429})
 
 
-async def fetch(step: HttpRequest, send: Send, profiles: Profiles, most_bytes: int) -> Any:
+async def fetch(step: HttpRequest, send: Send, profiles: Profiles) -> Any:
     """What the other side returned as JSON; nothing is null."""
     try:
-        response = await send(_request(step, profiles, most_bytes))
+        response = await send(_request(step, profiles))
     except EgressError as error:
         why = f": {error.why}" if error.why else ""
         raise StepError(f"{error.what}{why}", retryable=error.retryable) from error
@@ -39,12 +42,14 @@ async def fetch(step: HttpRequest, send: Send, profiles: Profiles, most_bytes: i
     if not response.body.strip():
         return None
     try:
-        return values.parse(response.body)
+        if len(response.body) < LONG:
+            return values.parse(response.body)
+        return await asyncio.to_thread(values.parse, response.body, max_values=MOST_VALUES)
     except PlaitError as error:
         raise StepError(f"{_host(step)} answered what is not JSON: {error.why or error.what}") from None
 
 
-def _request(step: HttpRequest, profiles: Profiles, most_bytes: int) -> Request:
+def _request(step: HttpRequest, profiles: Profiles) -> Request:
     get = step.method == "GET"
     return Request(
         method=step.method,
@@ -52,7 +57,7 @@ def _request(step: HttpRequest, profiles: Profiles, most_bytes: int) -> Request:
         headers=_headers(step, profiles),
         json=UNSET if get else step.params,
         timeout=_SECONDS,
-        max_bytes=most_bytes,
+        max_bytes=MOST_BYTES,
     )
 
 

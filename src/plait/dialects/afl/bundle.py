@@ -48,6 +48,7 @@ class AflBundle:
     rewinds = False
     edits_agents = False
     edits_outputs = False
+    hears_after_end = True
     numbering: Numbering = "count"
     surface = "plait.dialects.afl.surface"
 
@@ -140,7 +141,8 @@ class AflBundle:
         self._keep_handlers(found)
         kept = {} if self.stored is None else await self.stored.of(namespace)
         stored = {name: each.binding for name, each in kept.items()}
-        lookup = Lookup(found.handlers, self.handlers, stored=stored, has_model=bool(self.models.names))
+        has_model = bool(self.models.names) or self.models.elsewhere
+        lookup = Lookup(found.handlers, self.handlers, stored=stored, has_model=has_model)
         start = AflStart(
             workflow.name,
             made.hash,

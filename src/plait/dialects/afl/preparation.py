@@ -116,7 +116,13 @@ def _compiled(definition: Mapping[str, Any], version: str, *, strict: bool) -> t
     raise refused(found.diagnostics)
 
 
-def refused(diagnostics: Sequence[Diagnostic]) -> InvalidInput:
+class DoesNotCompile(InvalidInput):
+    """A program with errors; `diagnostics` has them, and the warnings."""
+
+    diagnostics: Sequence[Diagnostic] = ()
+
+
+def refused(diagnostics: Sequence[Diagnostic]) -> DoesNotCompile:
     errors = [each for each in diagnostics if each.severity == "error"]
     flaws = [
         Flaw(each.code, "/source", f"{each.file}:{each.line}:{each.column}: {each.message} ({each.hint})")
@@ -125,9 +131,11 @@ def refused(diagnostics: Sequence[Diagnostic]) -> InvalidInput:
     first = errors[0]
     where = f"{first.file}:{first.line}:{first.column}"
     count = "an error" if len(errors) == 1 else f"{len(errors)} errors"
-    return InvalidInput(
+    error = DoesNotCompile(
         "AFL_COMPILE", f"the program has {count}", why=f"{where}: {first.message}", fix=first.hint, flaws=flaws
     )
+    error.diagnostics = diagnostics
+    return error
 
 
 def sources_of(definition: Mapping[str, Any]) -> list[SourceFile]:

@@ -48,6 +48,7 @@ class CodeBundle:
     rewinds = True
     edits_agents = False
     edits_outputs = True
+    hears_after_end = False
     numbering: Numbering = "count"
     surface = "plait.dialects.code.surface"
 

@@ -40,6 +40,7 @@ class GoalsDialect:
     rewinds = False
     edits_agents = False
     edits_outputs = False
+    hears_after_end = False
     numbering: Numbering = "count"
     surface = "plait.dialects.goals.surface"
     executors: Sequence[Executor] = ()

@@ -43,6 +43,7 @@ class GraphBundle(DataBundle[GraphMachine]):
     rewinds = False
     edits_agents = True
     edits_outputs = True
+    hears_after_end = False
     numbering: Numbering = "minor"
     surface = "plait.dialects.graph.surface"
 

@@ -63,9 +63,12 @@ def _prices(topology: Topology, models: Models) -> Iterator[Note]:
 
 
 def _models(nodes: list[NodePlan], models: Models) -> Iterator[Note]:
+    """Of a node with a queue, the model is its workers' to know."""
     for plan in nodes:
         settings = plan.ir.agent_config
-        if plan.work == "agent" and settings is not None and models.get(settings.model) is None:
-            known = ", ".join(models.names) or "none"
+        if plan.work != "agent" or settings is None or plan.ir.queue is not None or models.elsewhere:
+            continue
+        if models.get(settings.model) is None:
             what = f"no model `{settings.model}` for node `{plan.id}`"
-            yield Note(f"/nodes/{plan.id}/agent_config/model", what, f"registered: {known}", "graph.unknown_model")
+            fix = f"registered: {', '.join(models.names) or 'none'}; or give the node a queue"
+            yield Note(f"/nodes/{plan.id}/agent_config/model", what, fix, "graph.unknown_model")

@@ -44,6 +44,7 @@ class RefsBundle(DataBundle[RefsMachine]):
     rewinds = False
     edits_agents = False
     edits_outputs = False
+    hears_after_end = False
     numbering: Numbering = "count"
     surface = "plait.dialects.refs.surface"
     feeds: Mapping[str, Retell] = {compat_feed.FEED: compat_feed.compat, call_feed.FEED: call_feed.calls}

@@ -1,28 +1,29 @@
-"""Where archived runs are kept. A folder is one such place; whatever takes documents by name can be another."""
+"""Where archived runs are kept: a folder, or object storage."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import quote
 
 from plait.kernel.errors import InvalidInput, Unavailable
-from plait.kernel.ids import caller_id
-from plait.kernel.store import RunRow
+
+from .names import is_of
+from .object_archive import ObjectArchive
 
 PLACE = "PLAIT_ARCHIVE"
-_SCHEME = "file://"
-_LONGEST = 150
+_SCHEME, _OBJECTS = "file://", "s3://"
 
 
 class Archive(Protocol):
     async def put(self, name: str, content: bytes) -> None:
         """Durable when this returns. Replaces a document of that name: a removal that was interrupted comes again."""
+        ...
+
+    async def find(self, folder: str, run_id: str) -> bytes | None:
+        """The run of this id in the folder of its namespace; the one that ended last, if there were several."""
         ...
 
 
@@ -32,25 +33,17 @@ def configured_archive(given: str | None, environment: Mapping[str, str] = os.en
 
 
 def archive_of(place: str) -> Archive:
-    """The archive that a setting names: a folder, as a path or as `file:///path`."""
+    """The archive that a setting names: a folder, as a path or as `file:///path`, or `s3://bucket/folder`."""
+    if place.startswith(_OBJECTS):
+        return ObjectArchive(place)
     path = place.removeprefix(_SCHEME)
     if "://" in path or not Path(path).is_absolute():
         raise InvalidInput(
-            "archive.bad_place", f"{place} is no place for an archive", fix=f"set {PLACE} to the full path of a folder"
+            "archive.bad_place",
+            f"{place} is no place for an archive",
+            fix=f"set {PLACE} to the full path of a folder, or to s3://bucket/folder",
         )
     return FolderArchive(Path(path))
-
-
-def name_of(row: RunRow) -> str:
-    """By namespace and by the month in which it ended, so that months can be moved and deleted as a whole."""
-    ended = datetime.fromtimestamp((row.ended_at or row.created_at) / 1000, UTC)
-    return f"{_part(row.namespace)}/{ended:%Y-%m}/{_part(caller_id(row.id))}-{row.created_at}.jsonl.gz"
-
-
-def _part(text: str) -> str:
-    """A name that every file system takes; what is too long for it ends with a hash."""
-    name = quote(text, safe="@=+,")
-    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}~{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 class FolderArchive:
@@ -67,6 +60,24 @@ class FolderArchive:
                 why=str(error),
                 fix=f"give Plait write access to it, or set {PLACE} to another folder; nothing was removed",
             ) from error
+
+    async def find(self, folder: str, run_id: str) -> bytes | None:
+        try:
+            return await asyncio.to_thread(_find, self._folder / folder, run_id)
+        except OSError as error:
+            raise Unavailable(
+                "archive.unreadable",
+                f"the archive {self._folder} can't be read",
+                why=str(error),
+                fix="give Plait read access to it",
+            ) from error
+
+
+def _find(folder: Path, run_id: str) -> bytes | None:
+    for month in sorted(folder.iterdir(), reverse=True) if folder.is_dir() else ():
+        if found := [file for file in month.iterdir() if is_of(file.name, run_id)]:
+            return max(found, key=lambda file: file.name).read_bytes()
+    return None
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -91,13 +91,13 @@ async def connect(address: Address, settings: dict[str, str]) -> Connection:
 async def migrate(connection: Connection, address: Address, after: Mapping[str, Fill]) -> None:
     """Brings the database to the newest schema; refuses one that a newer Plait wrote. `after` says what else is to
     be done once a migration's statements are. There is no limit of time: a large database takes minutes."""
-    if await _version(connection, address) == len(_MIGRATIONS):
+    if await schema_version(connection, address) == len(_MIGRATIONS):
         return
     async with connection.transaction():
         await connection.execute(SQL["lock_schema"], timeout=NO_LIMIT)
-        version = await _version(connection, address)  # read again: another process may have been first
+        version = await schema_version(connection, address)  # read again: another process may have been first
         if version is None:
-            await _make_schema(connection)
+            await _make_room(connection)
             version = 0
         for name, script in _MIGRATIONS[version:]:
             await connection.execute(script, timeout=NO_LIMIT)
@@ -106,7 +106,7 @@ async def migrate(connection: Connection, address: Address, after: Mapping[str, 
         await connection.execute(SQL["set_version"], len(_MIGRATIONS))
 
 
-async def _version(connection: Connection, address: Address) -> int | None:
+async def schema_version(connection: Connection, address: Address) -> int | None:
     """None where there is no Plait yet."""
     found = await connection.fetchrow(SQL["find_schema"])
     assert found is not None
@@ -121,16 +121,30 @@ async def _version(connection: Connection, address: Address) -> int | None:
         return None
     version = int(await connection.fetchval(SQL["schema_version"]))
     if version > len(_MIGRATIONS):
-        raise Unavailable(
-            "store.schema_too_new",
-            f"{address} has schema version {version}",
-            why=f"this Plait knows versions up to {len(_MIGRATIONS)}",
-            fix="use the Plait release that wrote it, or a newer one",
-        )
+        raise _too_new(str(address), version)
     return version
 
 
-async def _make_schema(connection: Connection) -> None:
+def _too_new(what: str, version: int) -> Unavailable:
+    return Unavailable(
+        "store.schema_too_new",
+        f"{what} has schema version {version}",
+        why=f"this Plait knows versions up to {len(_MIGRATIONS)}",
+        fix="use the Plait release that wrote it, or a newer one",
+    )
+
+
+async def make_schema(connection: Connection, address: Address, version: int) -> None:
+    """Of a version that may be older, in a database that has none; in a transaction of the caller's."""
+    if version > len(_MIGRATIONS):
+        raise _too_new(f"a backup for {address}", version)
+    await _make_room(connection)
+    for _, script in _MIGRATIONS[:version]:
+        await connection.execute(script, timeout=NO_LIMIT)
+    await connection.execute(SQL["set_version"], version)
+
+
+async def _make_room(connection: Connection) -> None:
     found = await connection.fetchrow(SQL["find_schema"])
     assert found is not None
     if not found[2]:  # an administrator may have made it for us, and not let us make one

@@ -17,13 +17,14 @@ order by place;
 -- hold: what was sent to them is kept for later; an empty reply says that the answer is still to come
 update plait.inbox set taken = true, reply = '' where run_id = any ($1::text[]) and not taken;
 
--- insert_inbox: inputs for runs, some of which may wait; a run that does can't be admitted meanwhile. The same key
--- twice is one
+-- insert_inbox: inputs for runs, each to where its run is. Some may wait: a run that does can't be admitted meanwhile.
+-- The same key twice is one
 with waiting as (
     select run_id from plait.queued_runs where run_id = any ($1::text[]) and admitted_at is null for share
 )
 insert into plait.inbox (run_id, shard, key, body, at, taken, reply)
-select m.run_id, m.shard, m.key, m.body, m.at, w.run_id is not null, case when w.run_id is not null then '' end
+select m.run_id, coalesce((select r.shard from plait.runs r where r.id = m.run_id), m.shard), m.key, m.body, m.at,
+       w.run_id is not null, case when w.run_id is not null then '' end
 from unnest($1::text[], $2::integer[], $3::text[], $4::text[], $5::bigint[])
   with ordinality as m (run_id, shard, key, body, at, place)
 left join waiting w on w.run_id = m.run_id

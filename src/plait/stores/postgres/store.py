@@ -16,24 +16,22 @@ from typing import Any
 import asyncpg
 
 from plait.kernel.approval import Approval, ApprovalFilter
+from plait.kernel.census import Census, Owner, Standing
 from plait.kernel.counted import counted
 from plait.kernel.errors import NotFound
 from plait.kernel.ids import Millis, RunId, Seq, Shard
 from plait.kernel.leases import Lease
 from plait.kernel.store import (
     SUSPECT_AFTER,
-    Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Taken,
     TimerRow,
     Verdict,

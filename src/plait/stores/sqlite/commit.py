@@ -1,7 +1,7 @@
 """The group commit on SQLite: the writes of many runs as one transaction.
 
 The rows of all writes are gathered by table first, so that a thousand decisions cost a handful of
-`executemany` calls. Only when one of them breaks a constraint are they written one by one, to find
+statements. Only when one of them breaks a constraint are they written one by one, to find
 out which; that never happens to a healthy owner.
 """
 
@@ -40,6 +40,7 @@ from plait.stores.rows import (
 from plait.stores.run_numbers import RunNumbers
 
 from .database import atomic, undo
+from .many_rows import insert_rows
 from .removals import NotRemovable, write_references, write_removal
 from .run_queues import NotWaiting, insert_held, is_waiting, write_place
 from .run_texts import index_error, index_new_runs, is_due
@@ -134,7 +135,7 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
             if error is not None and number is not None:
                 failures.append((number, error))
     if logs:
-        db.executemany(SQL["insert_log"], logs)
+        insert_rows(db, SQL["insert_log"], logs)
     for number, error in failures:
         index_error(db, number, error)
     if patches:
@@ -148,7 +149,7 @@ def _apply(db: apsw.Connection, numbers: RunNumbers, writes: Sequence[Write]) ->
 
 def _insert_runs(db: apsw.Connection, created: Sequence[RunRow]) -> dict[RunId, int]:
     """SQLite counts on from the highest number there is, and nobody else writes meanwhile."""
-    db.executemany(SQL["insert_run"], [run_columns(row) for row in created])
+    insert_rows(db, SQL["insert_run"], [run_columns(row) for row in created])
     last = db.last_insert_rowid()
     first = last - len(created) + 1
     _insert_labels(db, created)

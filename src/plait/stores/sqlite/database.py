@@ -61,13 +61,7 @@ def migrate(db: apsw.Connection, path: str) -> None:
     """Brings the file to the newest schema; refuses one that a newer Plait wrote."""
     with readable_errors(path):
         version = _version(db)
-        if version > len(_MIGRATIONS):
-            raise Unavailable(
-                "store.schema_too_new",
-                f"{path} has schema version {version}",
-                why=f"this Plait knows versions up to {len(_MIGRATIONS)}",
-                fix="use the Plait release that wrote it, or a newer one",
-            )
+        _check_version(version, path)
         if version == len(_MIGRATIONS):
             return
         db.execute("begin immediate")
@@ -194,6 +188,24 @@ def _check_ours(db: apsw.Connection, path: str) -> None:
     if tables and application != APPLICATION_ID:
         raise Unavailable(
             "store.not_plait", f"{path} holds another program's tables", fix="name another file; this one is untouched"
+        )
+
+
+def check_readable(db: apsw.Connection, path: str) -> None:
+    """Refuses what is none of ours, and what a newer Plait wrote."""
+    (application,) = next(db.execute("pragma application_id"))
+    if application != APPLICATION_ID:
+        raise Unavailable("store.not_plait", f"{path} is no database of Plait's", fix="name another file")
+    _check_version(_version(db), path)
+
+
+def _check_version(version: int, path: str) -> None:
+    if version > len(_MIGRATIONS):
+        raise Unavailable(
+            "store.schema_too_new",
+            f"{path} has schema version {version}",
+            why=f"this Plait knows versions up to {len(_MIGRATIONS)}",
+            fix="use the Plait release that wrote it, or a newer one",
         )
 
 

@@ -5,7 +5,7 @@ select shard, epoch from shards where shard = ?1;
 select json_group_object(shard, epoch) from shards;
 
 -- insert_run: a new run, by the order of its columns as `insert_log`; the null is for its number
-insert into runs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,null,?,?);
+insert or fail into runs values (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,null,?,?);
 
 -- insert_child: a new run, unless its id is taken
 insert into runs (id, namespace, dialect, definition, version, shard, status, awake, parent, parent_token, depth,
@@ -21,13 +21,12 @@ insert into run_labels (namespace, key, value, created_at, run_id) values (?1, ?
 -- child_of: whose child the run with a taken id is
 select parent, parent_token from runs where id = ?1;
 
--- patch_run: the changing parts of a run's row
-update runs set status = ?2, awake = ?3, ended_at = ?4, output = ?5, error = ?6, blocked = ?7, recoveries = ?8, full = ?9,
-                waiting = ?10, past = ?11
-where number = ?1;
+-- patch_run: the changing parts of a run's row; in few letters, which are hashed too
+update runs set status=?2,awake=?3,ended_at=?4,output=?5,error=?6,blocked=?7,recoveries=?8,full=?9,waiting=?10,past=?11
+where number=?1;
 
--- insert_log: the events of one decision. Without names of columns: the driver hashes the text anew for each row
-insert into log values (?,?,?,?,?,?,?);
+-- insert_log: the events of one decision. Without names of columns: the driver hashes the text anew; see `many_rows`
+insert or fail into log values (?,?,?,?,?,?,?);
 
 -- number_of: what a run's log is kept under
 select number from runs where id = ?1;

@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 import apsw
 
 from plait.kernel.approval import Approval, ApprovalFilter
+from plait.kernel.census import Census, Owner, Standing
 from plait.kernel.clock import Clock, SystemClock
 from plait.kernel.errors import Damaged, NotFound, Unavailable
 from plait.kernel.fleet import Fleet
@@ -32,18 +33,15 @@ from plait.kernel.ids import SHARDS, Millis, RunId, Seq, Shard
 from plait.kernel.leases import Lease
 from plait.kernel.store import (
     SUSPECT_AFTER,
-    Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Taken,
     TimerRow,
     Verdict,

@@ -16,7 +16,7 @@ from plait.kernel.bundle import Bundle
 from plait.kernel.errors import Unavailable
 from plait.kernel.ids import SHARDS, Epoch, Ids, Millis, RunId, Shard
 from plait.kernel.limits import Limits
-from plait.kernel.store import RunFilter, Write
+from plait.kernel.store import RunFilter, Store, Write
 from plait.registry.engine import Engine
 from plait.stores.memory import MemoryStore
 from plait.testing.clock import VirtualClock
@@ -56,9 +56,9 @@ class SimIds(Ids):
 class SimEngine(Engine):
     """One that has no other dialects than it needs: a process that simulates all of them has all in memory."""
 
-    def __init__(self, dialects: Collection[str], **settings: Any) -> None:
+    def __init__(self, dialects: Collection[str], store: Store, **settings: Any) -> None:
         self._dialects = dialects
-        super().__init__(**settings)
+        super().__init__(store=store, **settings)
 
     def make_bundles(self, services: Services) -> Iterable[Bundle | LazyBundle]:
         return (each for each in super().make_bundles(services) if each.name in self._dialects)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Protocol, TypeVar
 
 from plait.kernel.approval import Approval, ApprovalFilter
+from plait.kernel.census import Census, Owner, Standing
 from plait.kernel.errors import Unavailable
 from plait.kernel.fleet import Fleet
 from plait.kernel.ids import Millis, RunId, Seq, Shard
@@ -14,19 +15,17 @@ from plait.kernel.kernel import Kernel
 from plait.kernel.leases import Lease
 from plait.kernel.queued import TaskQueues
 from plait.kernel.removal import Removals
+from plait.kernel.run_queues import RunQueues
 from plait.kernel.store import (
-    Census,
     DeadLetter,
     DeadLetterStatus,
     InboxRow,
     Line,
     LogRow,
-    Owner,
     Record,
     RunFilter,
     RunRow,
     Snapshot,
-    Standing,
     Taken,
     TimerRow,
     Verdict,
@@ -108,6 +107,10 @@ class Door:
     def queues(self) -> TaskQueues:
         """Workers have a door of their own, which is always open."""
         return self._store.queues
+
+    @property
+    def run_queues(self) -> RunQueues:
+        return self._store.run_queues
 
     @property
     def removals(self) -> Removals:

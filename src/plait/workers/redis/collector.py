@@ -1,4 +1,5 @@
-"""Takes results of one namespace from Redis and records them.
+"""Takes results of one namespace from Redis and records them: from the list that all workers share, or from those that
+agents' jobs have each for itself.
 
 A result is moved to the list of those in flight, and removed from there once it is in the inbox of its run: an engine
 that dies in between leaves it to the next, which begins with that list. A result that comes twice finds its task
@@ -10,18 +11,25 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
+from plait.agents.job import JobResult
 from plait.api.claim_id import ClaimId, read
 from plait.api.task import TaskFailure, TaskReport
+from plait.kernel import values
 from plait.kernel.errors import Busy, Conflict, InvalidInput, NotFound, PlaitError, TooLarge, Unavailable
 from plait.kernel.failures import describe
 from plait.kernel.ids import RunId, TaskToken, run_key
+from plait.kernel.task_inputs import AGENT
 
+from .job_result import job_result
 from .link import Link
+from .names import agent_kept
 from .offers import Offers
 from .signal import Counts, Late, Refused, Signal, is_genuine, judge, parse, report_of
 from .signing_keys import KeyRing, SigningKeys
-from .source import OfferSource
+from .source import AgentJobs, OfferSource
 from .tender import Tender
 from .uninterrupted import to_the_end
 
@@ -41,26 +49,31 @@ class Collector:
         keys: SigningKeys,
         offers: Offers,
         tender: Tender,
+        jobs: Callable[[], AgentJobs],
         *,
         require_signed: bool,
+        target: str,
     ) -> None:
+        """`target`: the list of results in flight."""
         self._namespace = namespace
         self._source = source
         self._link = link
         self._keys = keys
         self._offers = offers
         self._tender = tender
+        self._jobs = jobs
         self._require_signed = require_signed
+        self._target = target
         self._recorded: OrderedDict[tuple[RunId, str, int | None], None] = OrderedDict()
 
     async def resume(self) -> None:
         """What was taken and may not have been recorded."""
-        await self._record(await self._link.taken(self._namespace))
+        await self.record(await self._link.taken(self._target))
 
     async def round(self) -> None:
-        await to_the_end(self._record(await self._link.take(self._namespace, _WAIT)))
+        await to_the_end(self.record(await self._link.take(self._namespace, _WAIT)))
 
-    async def _record(self, raws: list[bytes]) -> None:
+    async def record(self, raws: list[bytes]) -> None:
         if not raws:
             return
         ring = await self._keys.ring(self._namespace)
@@ -69,7 +82,7 @@ class Collector:
         await self._report(reports)
         for report in reports:
             self._end_offer(report.id)
-        await self._link.recorded(self._namespace, raws)
+        await self._link.recorded(self._target, raws)
         await self._tender.sweep()
 
     # -- one result ----------------------------------------------------------------------------------------------
@@ -90,7 +103,7 @@ class Collector:
                 await self._refuse(verdict, run_id, signal.node_id)
                 return None
             case Late():
-                return self._late(signal, run_id)
+                return await self._late(signal, run_id)
             case Counts():
                 return await self._counts(verdict, signal, run_id)
 
@@ -99,13 +112,36 @@ class Collector:
         if signal.refuses_envelope:
             await self._refuse_envelope(verdict, signal, run_id)
             return None
+        if signal.status == "working":
+            await self._keep(verdict, signal)
+            return None
         try:
-            output: object = await self._source.blob(signal.result_ref) if signal.result_ref else signal.result_data
+            ref = signal.result_ref.replace("artifact://", "cas://sha256:", 1)
+            output: object = await self._source.blob(ref) if ref else signal.result_data
+            if task.kind == AGENT:
+                output = job_result(signal, output)
         except (NotFound, InvalidInput) as error:
             await self._refuse(Refused(error.text, verdict.held), run_id, signal.node_id)
             return None
         self._remember((run_id, task.token, task.attempt))
+        if isinstance(output, JobResult):
+            return await self._jobs().ended(verdict.held, output)
         return report_of(signal, verdict.held, output)
+
+    async def _keep(self, verdict: Counts, signal: Signal) -> None:
+        """The worker waits for the answer before it goes on."""
+        held, entry = verdict.held, signal.journal
+        try:
+            if entry is None or held.task.kind != AGENT:
+                raise InvalidInput("redis.bad_signal", "this job keeps no journal, or there is no entry")
+            answer = await self._jobs().keep(held, entry.index, entry.entry, entry.says)
+        except (Conflict, NotFound, InvalidInput, TooLarge) as error:
+            answer = {"error": {"code": error.code, "message": error.text}}
+        await self._answer(signal, answer)
+
+    async def _answer(self, signal: Signal, answer: dict[str, Any]) -> None:
+        if signal.job_id:
+            await self._link.answer(agent_kept(self._namespace, signal.job_id), values.plain(answer))
 
     async def _refuse_envelope(self, verdict: Counts, signal: Signal, run_id: RunId) -> None:
         """It is offered again, in a new one."""
@@ -136,8 +172,11 @@ class Collector:
         id = ClaimId.of(held.task, held.claim).text()
         await self._source.reject(id, verdict.reason, namespace=self._namespace)
 
-    def _late(self, signal: Signal, run_id: RunId) -> TaskReport | None:
+    async def _late(self, signal: Signal, run_id: RunId) -> TaskReport | None:
         """It happened, so the log should have it, unless it has; that takes the id of the job."""
+        if signal.status == "working":
+            await self._answer(signal, {"error": {"code": "task.settled", "message": "another has this job by now"}})
+            return None
         if not signal.job_id or (run_id, signal.token_id, signal.attempt) in self._recorded:
             return None
         if signal.status == "failed":

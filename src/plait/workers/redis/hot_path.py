@@ -17,13 +17,15 @@ from plait.kernel.queue_watch import QueueWatch
 from plait.kernel.records import Records
 
 from .collector import Collector
+from .job_lists import JobLists
 from .link import UNREACHABLE, Link
 from .mirror import Mirror
+from .names import agent_results_in_flight, in_flight
 from .offers import Offers
 from .publisher import Publisher
 from .settings import RedisSettings
 from .signing_keys import SigningKeys
-from .source import OfferSource
+from .source import AgentJobs, OfferSource
 from .tender import Tender
 from .uninterrupted import to_the_end
 
@@ -31,6 +33,8 @@ log = logging.getLogger("plait.redis")
 
 _LOOK_EVERY = 1.0
 """Seconds between two looks at what was offered."""
+_LOOK_FOR_RESULTS = 0.2
+"""Seconds between two looks at the lists of results: there is one for each job, and no way to wait for many."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 """Seconds, while Redis or the store is away."""
 
@@ -45,7 +49,10 @@ class HotPath:
         records: Records,
         mirror: Mirror,
         clock: Clock,
+        jobs: Callable[[], AgentJobs],
+        lists: bool = False,
     ) -> None:
+        """`lists`: agents are offered as jobs in lists, too."""
         self._settings = settings
         self._source = source
         self._watch = watch
@@ -54,8 +61,10 @@ class HotPath:
         self._link = Link(settings)
         self._keys = SigningKeys(records, clock)
         self._offers = Offers()
-        self._publisher = Publisher(source, self._link, self._keys, self._offers, clock, settings.lease)
+        self._jobs = jobs
+        self._publisher = Publisher(source, self._link, self._keys, self._offers, clock, settings.lease, jobs)
         self._tender = Tender(source, self._link, self._offers, self._publisher, clock, settings.lease)
+        self._lists = self._job_lists() if lists else None
         self._collecting: dict[str, asyncio.Task[None]] = {}
         self._working: list[asyncio.Task[None]] = []
         self._stopping = False
@@ -70,6 +79,8 @@ class HotPath:
             asyncio.ensure_future(self._offer_all()),
             asyncio.ensure_future(self._keep_trying(self._mirror_round)),
         ]
+        if self._lists is not None:
+            self._working.append(asyncio.ensure_future(self._list_all(self._lists, {DEFAULT_NAMESPACE, *namespaces})))
 
     async def stop(self) -> None:
         """Gives back what nobody has begun. Results that come from now on are taken by other engines, or later."""
@@ -81,6 +92,8 @@ class HotPath:
         try:
             await self._mirror.write(self._link)
             await self._tender.leave()
+            if self._lists is not None:
+                await self._lists.leave()
         except PlaitError as error:
             log.warning("tasks on Redis could not be taken back; their leases run out: %s", error)
         await self._link.close()
@@ -120,21 +133,48 @@ class HotPath:
             self._collecting[namespace] = asyncio.ensure_future(self._collect_all(namespace))
 
     async def _collect_all(self, namespace: str) -> None:
-        collector = Collector(
-            namespace,
-            self._source,
-            self._link,
-            self._keys,
-            self._offers,
-            self._tender,
-            require_signed=self._settings.require_signed_results,
-        )
+        collector = self._collector(namespace, in_flight(namespace))
 
         async def collect() -> None:
             await collector.round()
             self._reached()
 
         await self._keep_trying(collect, first=collector.resume)
+
+    def _collector(self, namespace: str, target: str) -> Collector:
+        return Collector(
+            namespace,
+            self._source,
+            self._link,
+            self._keys,
+            self._offers,
+            self._tender,
+            self._jobs,
+            require_signed=self._settings.require_signed_results,
+            target=target,
+        )
+
+    # -- lists ---------------------------------------------------------------------------------------------------
+
+    def _job_lists(self) -> JobLists:
+        return JobLists(
+            self._source,
+            self._link,
+            self._keys,
+            self._clock,
+            self._settings.lease,
+            self._jobs,
+            lambda namespace: self._collector(namespace, agent_results_in_flight(namespace)),
+        )
+
+    async def _list_all(self, lists: JobLists, namespaces: Iterable[str]) -> None:
+        with self._watch.bell() as bell:
+
+            async def list_jobs() -> None:
+                await to_the_end(lists.round(self._every))
+                await bell.wait(_LOOK_FOR_RESULTS)
+
+            await self._keep_trying(list_jobs, first=lambda: lists.start(namespaces))
 
     # -- whatever happens ----------------------------------------------------------------------------------------
 

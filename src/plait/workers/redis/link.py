@@ -11,7 +11,16 @@ from typing import Any
 from plait.extras import extra
 from plait.kernel.errors import Unavailable
 
-from .names import GROUP, in_flight, signals
+from .names import (
+    GROUP,
+    agent_jobs,
+    agent_kept,
+    agent_offers,
+    agent_results,
+    agent_results_in_flight,
+    in_flight,
+    signals,
+)
 from .settings import RedisSettings
 
 _SURVEY = files("plait.workers.redis").joinpath("survey.lua").read_text()
@@ -19,6 +28,8 @@ _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 10
 """Longer than Redis is ever asked to wait."""
 UNREACHABLE = "redis.unreachable"
+_ANSWER_KEPT = 600
+"""Seconds."""
 _BATCH = 200
 """Results that are taken at once."""
 
@@ -123,10 +134,11 @@ class Link:
 
     # -- results -------------------------------------------------------------------------------------------------
 
-    async def taken(self, namespace: str) -> list[bytes]:
-        """Results that an engine took and has not recorded, as far as Redis knows."""
+    async def taken(self, target: str) -> list[bytes]:
+        """Results that an engine took and has not recorded, as far as Redis knows. `target`: the list of those in
+        flight."""
         async with self._reached():
-            return await self._redis.lrange(in_flight(namespace), 0, -1)
+            return await self._redis.lrange(target, 0, -1)
 
     async def take(self, namespace: str, seconds: float) -> list[bytes]:
         """Waits for results, and moves them to the list of those in flight."""
@@ -141,11 +153,63 @@ class Link:
                     pipe.lmove(source, target, "LEFT", "RIGHT")
                 return [first, *(found for found in await pipe.execute() if found is not None)]
 
-    async def recorded(self, namespace: str, results: Iterable[bytes]) -> None:
+    async def recorded(self, target: str, results: Iterable[bytes]) -> None:
         async with self._reached(), self._redis.pipeline(transaction=False) as pipe:
             for result in results:
-                pipe.lrem(in_flight(namespace), 1, result)
+                pipe.lrem(target, 1, result)
             await pipe.execute()
+
+    async def answer(self, key: str, body: bytes) -> None:
+        """For a worker that waits for it; for no longer than ten minutes."""
+        async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.rpush(key, body)
+            pipe.expire(key, _ANSWER_KEPT)
+            await pipe.execute()
+
+    # -- jobs in lists -------------------------------------------------------------------------------------------
+
+    async def offer_job(self, namespace: str, job_id: str, job: bytes, offer: bytes) -> None:
+        async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.rpush(agent_jobs(namespace), job)
+            pipe.hset(agent_offers(namespace), job_id, offer)
+            await pipe.execute()
+
+    async def offered_jobs(self, namespace: str) -> dict[str, bytes]:
+        """By their ids: what was noted of each."""
+        async with self._reached():
+            found = await self._redis.hgetall(agent_offers(namespace))
+        return {id.decode(): body for id, body in found.items()}
+
+    async def waiting_jobs(self, namespace: str) -> list[bytes]:
+        """Those that no worker has taken."""
+        async with self._reached():
+            return await self._redis.lrange(agent_jobs(namespace), 0, -1)
+
+    async def note_job(self, namespace: str, job_id: str, offer: bytes) -> None:
+        async with self._reached():
+            await self._redis.hset(agent_offers(namespace), job_id, offer)
+
+    async def withdraw_job(self, namespace: str, job_id: str, job: bytes) -> bool:
+        """Takes back what nobody has yet; False: somebody has, and keeps it."""
+        async with self._reached():
+            gone = await self._redis.lrem(agent_jobs(namespace), 1, job)
+            if gone:
+                await self._redis.hdel(agent_offers(namespace), job_id)
+        return bool(gone)
+
+    async def forget_job(self, namespace: str, job_id: str) -> None:
+        async with self._reached(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.hdel(agent_offers(namespace), job_id)
+            pipe.delete(agent_results(namespace, job_id), agent_kept(namespace, job_id))
+            await pipe.execute()
+
+    async def take_results(self, namespace: str, job_ids: Iterable[str]) -> list[bytes]:
+        """What there is of these jobs, moved to the list of those in flight."""
+        target = agent_results_in_flight(namespace)
+        async with self._reached(), self._redis.pipeline(transaction=False) as pipe:
+            for id in job_ids:
+                pipe.lmove(agent_results(namespace, id), target, "LEFT", "RIGHT")
+            return [found for found in await pipe.execute() if found is not None]
 
     # -- observers -----------------------------------------------------------------------------------------------
 

@@ -27,5 +27,30 @@ def in_flight(namespace: str) -> str:
     return f"{prefix(namespace)}completion_signals:in_flight"
 
 
+def agent_jobs(namespace: str) -> str:
+    """The list that agents' workers take jobs from."""
+    return f"{prefix(namespace)}agent:jobs"
+
+
+def agent_offers(namespace: str) -> str:
+    """A hash of the jobs that were put there, by their ids, and how they fare."""
+    return f"{prefix(namespace)}agent:jobs:offers"
+
+
+def agent_results(namespace: str, job_id: str) -> str:
+    """The list that the result of one job is pushed to."""
+    return f"{prefix(namespace)}agent:results:{job_id}"
+
+
+def agent_results_in_flight(namespace: str) -> str:
+    """The list of results of jobs that an engine is about to record."""
+    return f"{prefix(namespace)}agent:results:in_flight"
+
+
+def agent_kept(namespace: str, job_id: str) -> str:
+    """The list in which a worker finds that an entry of its journal is on disk."""
+    return f"{prefix(namespace)}agent:kept:{job_id}"
+
+
 def cancel_channel(namespace: str, run_id: str) -> str:
     return f"{prefix(namespace)}cancel:{run_id}"

@@ -6,19 +6,27 @@ one says so. Only a few tasks are offered ahead of consumers: the rest wait in t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from plait.api.claim_id import read
 from plait.api.task import QueueTask
 from plait.kernel.clock import Clock
+from plait.kernel.errors import Conflict, NotFound
+from plait.kernel.task_inputs import AGENT
 
 from .envelope import seal, token_of
 from .link import Link, Survey
 from .names import stream as stream_of
 from .offers import Offer, Offers
 from .signing_keys import SigningKeys
-from .source import WORKER, OfferSource
+from .source import WORKER, AgentJobs, OfferSource
+
+log = logging.getLogger("plait.redis")
 
 AHEAD = 200
 """Tasks in a stream that no consumer has yet."""
@@ -50,13 +58,23 @@ class Reading:
 
 
 class Publisher:
-    def __init__(self, source: OfferSource, link: Link, keys: SigningKeys, offers: Offers, clock: Clock, lease: float):
+    def __init__(
+        self,
+        source: OfferSource,
+        link: Link,
+        keys: SigningKeys,
+        offers: Offers,
+        clock: Clock,
+        lease: float,
+        jobs: Callable[[], AgentJobs],
+    ) -> None:
         self._source = source
         self._link = link
         self._keys = keys
         self._offers = offers
         self._clock = clock
         self._lease = lease
+        self._jobs = jobs
         self._looked = -_LOOK_EVERY
         self.readings: dict[str, Reading] = {}
         """By stream."""
@@ -97,24 +115,30 @@ class Publisher:
                 await self._publish(name, reading.namespace, tasks)
             except BaseException:
                 for task in tasks:  # nobody can have read them, or it does not matter that somebody has
-                    await self._source.release(task.id, namespace=reading.namespace)
+                    with suppress(Conflict, NotFound):
+                        await self._source.release(task.id, namespace=reading.namespace)
                 raise
         return len(tasks)
 
+    async def _token(self, task: QueueTask, namespace: str) -> dict[str, Any] | None:
+        """None: it needs nobody any more."""
+        if task.kind == AGENT:
+            try:
+                return await self._jobs().job(task)
+            except (Conflict, NotFound):
+                log.debug("the claim on %s did not hold any more", task.label)
+                return None
+        return token_of(task, read(task.id, namespace), self._clock.now())
+
     async def _publish(self, name: str, namespace: str, tasks: list[QueueTask]) -> None:
         key = (await self._keys.ring(namespace)).current
-        now, claims = self._clock.now(), [read(task.id, namespace) for task in tasks]
-        entries = [
-            {
-                "token": seal(token_of(task, claim, now), key),
-                "run_id": task.run_id,
-                "node_id": task.node,
-            }
-            for task, claim in zip(tasks, claims, strict=True)
-        ]
+        tokens = await asyncio.gather(*(self._token(task, namespace) for task in tasks))
+        sent = [(task, token) for task, token in zip(tasks, tokens, strict=True) if token is not None]
+        entries = [{"token": seal(token, key), "run_id": task.run_id, "node_id": task.node} for task, token in sent]
         ids = await self._link.add(name, entries)
         moment = self._clock.monotonic()
-        for task, claim, entry in zip(tasks, claims, ids, strict=True):
+        for (task, _), entry in zip(sent, ids, strict=True):
+            claim = read(task.id, namespace)
             limits = [self._lease, *(ms / 1000 for ms in (task.timeout_ms, task.heartbeat_ms) if ms is not None)]
             patience = min(limits) / 2
             self._offers.add(Offer(claim, namespace, task.node, name, entry, patience, moment, moment))

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from plait.api.claim_id import ClaimId
+from plait.api.claim_id import ClaimId, namespace_of, read
 from plait.api.task import TaskFailure, TaskReport
 from plait.kernel import values
-from plait.kernel.errors import InvalidInput
+from plait.kernel.errors import InvalidInput, NotFound
+from plait.kernel.ids import caller_id
 from plait.kernel.queued import HeldTask
 from plait.kernel.task_inputs import PYTHON, ROUTE, STEP
 
@@ -31,11 +32,21 @@ class SignalError(msgspec.Struct, frozen=True):
     retryable: bool = True
 
 
+class JournalEntry(msgspec.Struct, frozen=True):
+    """What the attempt of an agent has found out: whoever goes on with it begins behind that."""
+
+    index: Annotated[int, Meta(ge=0)]
+    entry: Any
+    says: Annotated[str, Meta(max_length=1_000)] = ""
+
+
 class Signal(msgspec.Struct, frozen=True, kw_only=True):
     """One result. Fields that are not known here are left alone."""
 
-    run_id: str
-    status: Literal["completed", "failed"]
+    run_id: str = ""
+    """May be left out where `job_id` says it."""
+    status: Literal["completed", "failed", "working"]
+    """working: the job goes on, and has something for its journal."""
     node_id: str = ""
     token_id: str = ""
     """May be left out if only one task of the node is under way."""
@@ -45,6 +56,10 @@ class Signal(msgspec.Struct, frozen=True, kw_only=True):
     result_ref: str = ""
     error: SignalError = SignalError()
     next_nodes: list[str] | None = None
+    reasoning: Annotated[str, Meta(max_length=10_000)] | None = None
+    metadata: Any = None
+    """Of an agent: tokens, tools."""
+    journal: JournalEntry | None = None
     signature: str = ""
     signed_by: str = ""
 
@@ -76,9 +91,17 @@ def parse(raw: bytes) -> tuple[Signal, Mapping[str, Any]]:
     """A result, and its document as it was signed. Raises `InvalidInput`."""
     document = values.parse(raw)
     try:
-        return msgspec.convert(document, Signal), document
-    except msgspec.ValidationError as error:
+        return _located(msgspec.convert(document, Signal)), document
+    except (msgspec.ValidationError, NotFound) as error:
         raise InvalidInput("redis.bad_signal", "this is not a result", why=str(error)) from None
+
+
+def _located(signal: Signal) -> Signal:
+    """A job's id says where it belongs, to those who send back nothing else."""
+    if signal.run_id:
+        return signal
+    claim = read(signal.job_id, namespace_of(signal.job_id))
+    return msgspec.structs.replace(signal, run_id=caller_id(claim.run_id), token_id=claim.token, attempt=claim.attempt)
 
 
 def is_genuine(signal: Signal, document: Mapping[str, Any], ring: KeyRing, *, required: bool) -> bool:

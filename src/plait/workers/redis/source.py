@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Raw
 
@@ -12,8 +12,27 @@ from plait.kernel.errors import PlaitError
 from plait.kernel.ids import RunId, TaskToken
 from plait.kernel.queued import HeldTask
 
+if TYPE_CHECKING:
+    from plait.agents.job import JobResult
+
 WORKER = "redis"
 """Who holds the claims: which consumer has a task is known to Redis alone."""
+
+
+class AgentJobs(Protocol):
+    """`engine.agents.jobs`."""
+
+    async def job(self, task: QueueTask) -> dict[str, Any] | None:
+        """What a worker is sent; None if there is nothing left to do, and that is reported."""
+        ...
+
+    async def keep(self, held: HeldTask, index: int, entry: Any, says: str) -> dict[str, Any]:
+        """Adds to the journal of a job under way. What its worker is told."""
+        ...
+
+    async def ended(self, held: HeldTask, result: JobResult) -> TaskReport:
+        """What to report of a job that ended."""
+        ...
 
 
 class OfferSource(Protocol):
@@ -21,7 +40,14 @@ class OfferSource(Protocol):
 
     async def unclaimed(self) -> list[tuple[str, str]]: ...
     async def claim(
-        self, worker: str, queues: Sequence[str], *, namespace: str, limit: int, lease_ms: int
+        self,
+        worker: str,
+        queues: Sequence[str],
+        *,
+        namespace: str,
+        limit: int,
+        lease_ms: int,
+        kinds: Sequence[str] | None = None,
     ) -> list[QueueTask]: ...
     async def heartbeat(self, id: str, progress: Raw | None = None, *, namespace: str) -> bool: ...
     async def report(self, reports: Sequence[TaskReport], *, namespace: str) -> list[PlaitError | None]: ...

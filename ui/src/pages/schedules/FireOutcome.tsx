@@ -2,8 +2,12 @@
 
 import type { Fire } from "../../api/types";
 
+/** Times that are counted when they were missed. */
+const COUNTED = 100;
+
 export function FireOutcome({ fire }: { fire: Fire }) {
-  const several = (fire.count ?? 1) > 1 ? ` ${fire.count}×` : "";
+  const count = fire.count ?? 1;
+  const several = count > COUNTED ? ` more than ${COUNTED}×` : count > 1 ? ` ${count}×` : "";
   return (
     <span className={`fire ${fire.outcome}`}>
       {fire.outcome}

@@ -154,4 +154,5 @@ def _prompt(node: StepNode, event: EventRecord) -> AgentInput:
         tools=(),
         execution=event_id(node.id, node.record.generation),
         node_id=event.event_type,
+        handler=f"model:{text.model}",
     )

@@ -77,6 +77,9 @@ def _read(key: str, written: Mapping[str, Any], note: Note) -> Action | None:
             what = "a string" if wanted is str else "true or false"
             note(f"/{field}", f"`{field}` must be {what}, got {shown(written[field])}.")
             sound = False
+    if kind == "agent" and isinstance(written[key], dict) and (problem := _agent_problem(written[key])):
+        note(f"/{key}", f"`{key}` can't be used: {problem}.")
+        return None
     if not _fits(kind, written[key]):
         note(f"/{key}", f"`{key}` must be {_WANTED[kind]}, got {shown(written[key])}.")
         return None
@@ -102,6 +105,14 @@ def _fits(kind: Kind, value: Any) -> bool:
     if kind == "agent":
         return _agent(value) is not None
     return isinstance(value, str) and bool(value)
+
+
+def _agent_problem(value: Any) -> str:
+    try:
+        read_agent_step(value)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _agent(value: Any) -> AgentStep | None:

@@ -80,8 +80,7 @@ class AflClient:
     async def _continue(self, event: EventRecord, result: dict[str, Any], time: str) -> None:
         body = {"step_id": event.step_id, "result": result}
         id = f"{time} {event.event_id}"
-        with reached("RUN_FINISHED"):
-            await self._on_run(lambda handle: handle.message(STEP_CONTINUE, body, id=id))
+        await self._on_run(lambda handle: handle.message(STEP_CONTINUE, body, id=id))
 
     def _same_answer(self, event: EventRecord) -> dict[str, Any] | None:
         """The one that it gets anyhow; none for what is to fail."""

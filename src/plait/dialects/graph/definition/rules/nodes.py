@@ -48,4 +48,7 @@ def bad_config(examined: Examined) -> Iterator[Note]:
         type = examined.types.get(placed.node.type)
         if type is not None:
             yield from config_flaws(placed, type, examined.config(placed))
+        if examined.types.split(placed.node.type)[0] == "agent" and placed.node.agent_config is None:
+            what = f"agent `{placed.node.id}` has no model"
+            yield Note(f"{placed.pointer}/agent_config", what, 'add {"model": …}', "graph.bad_config")
     yield from template_flaws(examined.draft.source.output, "/output", "output")

@@ -1,0 +1,17 @@
+"""What an agent in another process asks of the engine that its run belongs to."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from plait.api.agent_task import AgentTerms, MadePatch, ReservedCall
+
+
+class AgentDesk(Protocol):
+    """Each call names the claim of the attempt, by which the engine knows what that may do."""
+
+    async def terms(self, id: str, *, namespace: str) -> AgentTerms: ...
+
+    async def reserve(self, id: str, tokens: int, cost_usd: float | None, *, namespace: str) -> ReservedCall: ...
+
+    async def patch(self, id: str, *, denied: str = "", namespace: str) -> MadePatch: ...

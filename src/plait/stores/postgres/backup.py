@@ -1,0 +1,158 @@
+"""A copy of our schema in one file, and a schema made of such a copy.
+
+    backup.json          format, schema version, the columns of each table, where the sequences are
+    tables/<name>        its rows, as COPY … (format binary) gives them
+
+All rows are read in one transaction, so they are those of one moment, whatever engines write meanwhile. It is restored
+by making the schema of that version and copying the rows back, all or nothing; the next engine that opens the database
+brings it to a newer schema.
+"""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import msgspec
+
+from plait.kernel.errors import Damaged, InvalidInput
+from plait.stores import statements
+
+from .database import NO_LIMIT, Address, Connection, connect, make_schema, readable_errors, schema_version
+
+_SQL = statements.load("plait.stores.postgres", "backup.sql")
+_FORMAT = "plait.backup/1"
+_MANIFEST = "backup.json"
+_PRIVATE = 0o600
+_PATIENT = {"idle_in_transaction_session_timeout": "0"}
+"""Between two tables it may write for a while."""
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    format: str
+    version: int
+    columns: dict[str, list[str]]
+    """By table."""
+    sequences: dict[str, int]
+
+
+async def backup(url: str, target: Path) -> None:
+    """Whole or not at all. Refuses to write over a file."""
+    address = Address(url)
+    with readable_errors(address), _written(target) as archive:
+        connection = await connect(address, _PATIENT)
+        try:
+            async with connection.transaction(isolation="repeatable_read", readonly=True):
+                await _write(connection, address, archive)
+        finally:
+            await connection.close()
+
+
+@contextmanager
+def _written(target: Path) -> Generator[zipfile.ZipFile]:
+    """A new file, for its owner only, as the database is; there when the block ends, and not before."""
+    if target.exists():
+        raise InvalidInput("backup.exists", f"{target} is there already", fix="name another file, or move it away")
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with open(os.open(draft, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_CLOEXEC, _PRIVATE), "wb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                yield archive
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+async def _write(connection: Connection, address: Address, archive: zipfile.ZipFile) -> None:
+    version = await schema_version(connection, address)
+    if version is None:
+        raise InvalidInput("backup.nothing", f"{address} has no schema `plait`", fix="name the database of Plait")
+    columns: dict[str, list[str]] = {}
+    for table, column in await connection.fetch(_SQL["columns"]):
+        columns.setdefault(table, []).append(column)
+    for table, names in columns.items():
+        with archive.open(f"tables/{table}", "w", force_zip64=True) as file:
+            await connection.copy_from_table(
+                table,
+                schema_name="plait",
+                columns=names,
+                output=cast("BinaryIO", file),
+                format="binary",
+                timeout=NO_LIMIT,
+            )
+    # Read last: a sequence goes on outside of transactions, and must not be behind any row
+    found = await connection.fetch(_SQL["sequences"])
+    sequences: dict[str, int] = {row["sequencename"]: row["last_value"] for row in found}
+    archive.writestr(_MANIFEST, msgspec.json.encode(Manifest(_FORMAT, version, columns, sequences)))
+
+
+async def restore(url: str, source: Path) -> None:
+    """Into a database that has no schema `plait`, or an empty one; all or nothing."""
+    address = Address(url)
+    with readable_errors(address), _opened(source) as archive:
+        manifest = _manifest(archive)
+        connection = await connect(address, _PATIENT)
+        try:
+            async with connection.transaction():
+                await _make(connection, address, manifest)
+                await _read(connection, archive, manifest)
+        finally:
+            await connection.close()
+
+
+async def _make(connection: Connection, address: Address, manifest: Manifest) -> None:
+    if await schema_version(connection, address) is not None:
+        raise InvalidInput(
+            "backup.not_empty",
+            f"{address} has a schema `plait` already",
+            fix="restore into a new database; this one is untouched",
+        )
+    await make_schema(connection, address, manifest.version)
+
+
+async def _read(connection: Connection, archive: zipfile.ZipFile, manifest: Manifest) -> None:
+    for table, names in manifest.columns.items():
+        await connection.execute(_SQL["empty"].replace("any_table", table))  # of what its migrations put there
+        with archive.open(f"tables/{table}") as file:
+            await connection.copy_to_table(
+                table,
+                schema_name="plait",
+                columns=names,
+                source=cast("BinaryIO", file),
+                format="binary",
+                timeout=NO_LIMIT,
+            )
+    for name, value in manifest.sequences.items():
+        await connection.execute(_SQL["set_sequence"], f"plait.{name}", value)
+
+
+@contextmanager
+def _opened(source: Path) -> Generator[zipfile.ZipFile]:
+    try:
+        archive = zipfile.ZipFile(source)
+    except (zipfile.BadZipFile, OSError) as error:
+        raise InvalidInput(
+            "backup.unreadable",
+            f"{source} is no backup of a PostgreSQL database",
+            why=str(error),
+            fix="name a file that `plait backup` made of one",
+        ) from None
+    with archive:
+        try:
+            yield archive
+        except (KeyError, ValueError, zipfile.BadZipFile, zlib.error) as error:
+            raise Damaged(f"the backup {source} can't be read", str(error)) from error
+
+
+def _manifest(archive: zipfile.ZipFile) -> Manifest:
+    found = msgspec.json.decode(archive.read(_MANIFEST), type=Manifest)
+    if found.format != _FORMAT or not all(name.isidentifier() for name in found.columns):
+        raise ValueError(f"its format is {found.format}")
+    return found
