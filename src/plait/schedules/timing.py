@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from itertools import islice
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING
 
 from plait.kernel.errors import InvalidInput
 from plait.kernel.ids import Millis
 
 from . import cron
 from .cron import Cron
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 SHORTEST = 1000
 """Milliseconds of an interval."""
@@ -98,6 +101,8 @@ def timing_of(cron_text: str | None, every: int | None, tz: str) -> Timing:
 
 
 def zone(name: str) -> ZoneInfo:
+    from zoneinfo import ZoneInfo  # with the first schedule: it looks where the machine keeps its zones
+
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # unknown; not a name at all; a folder of the database
