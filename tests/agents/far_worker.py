@@ -62,7 +62,7 @@ def charging(ledger: Ledger) -> FunctionTool:
 async def main(url: str, calls: int) -> None:
     ledger = Ledger(calls)
     async with Client(url) as client:
-        await remote_worker(client, {"m": Model(ledger)}, [charging(ledger)], lease=1.0).run()
+        await remote_worker(client, {"m": Model(ledger)}, [charging(ledger)], lease=3.0).run()
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ async def test_killed_over_http_the_next_worker_goes_on_behind_what_is_recorded(
 
 
 async def test_killed_on_redis_the_next_worker_goes_on_behind_what_is_recorded(redis_url: str):
-    async with Engine("memory:", redis=f"{redis_url}?lease=1", agent_transport="stream") as engine:
+    async with Engine("memory:", redis=f"{redis_url}?lease=3", agent_transport="stream") as engine:
         ring = await SigningKeys(engine.records, engine.kernel.clock).ring("default")
         worker = ("tests.agents.stream_agent", redis_url, json.dumps({key.id: key.secret for key in ring.keys}))
         run = await engine.start(graph({"nodes": [{"id": "a", "type": "agent", "agent_config": {"model": "far"}}]}))

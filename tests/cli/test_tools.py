@@ -21,8 +21,7 @@ def test_promoted_tools_are_listed_and_removed_for_good(desk: Desk):
 
 async def _promoted(desk: Desk) -> str:
     async with Engine(f"sqlite:///{desk.folder}/plait.db", work=False) as engine:
-        made = await Promotions(engine.records, engine.kernel.clock, uses=1).used(
-            "default", [{"step": "top_k", "k": 1}], "1"
-        )
+        promotions = Promotions(engine.records, engine.kernel.clock)
+        made = await promotions.used("default", [{"step": "top_k", "k": 1}], "1", enough=1)
         assert made is not None
         return made.name

@@ -301,3 +301,16 @@ async def test_runs_of_other_dialects_wait_too():
         assert await _waits(run) == "next on `any`, queue `any` is paused"
         await office.engine.queues.resume("any")
         assert await run.result() == "hello Ann"
+
+
+async def test_limits_of_the_namespace_hold_over_its_queues_and_no_others():
+    async with Office() as office:
+        await office.engine.queues.set("*", concurrency=1)
+        first = await office.send()
+        second = await office.engine.start(mail, "bob", queue="other")
+        elsewhere = await office.send(namespace="elsewhere")
+        await office.started(first)
+        await office.started(elsewhere)
+        assert await _waits(second) == "next on `other`, 1 of 1 slots taken"
+        await office.end(first)
+        await office.started(second)

@@ -193,11 +193,16 @@ async def _batches(run: Run, after: int, limit: int | None, *, follow: bool) -> 
                 return
 
 
+_LAST = ("token", "attempt", "index")
+"""Fields that are for programs: a line is cut at its end."""
+
+
 def _event_line(event: Recorded, width: int) -> Text:
     time = words.clock(event.at).split()[1] + f".{event.at % 1000:03d}"
     text = Text.assemble((f"{event.seq:>5}  {time}  ", "bright_black"))
     text.append(event.type, style="bold")
-    rest = "  ".join(f"{name}={words.value(value)}" for name, value in event.data.items())
+    fields = sorted(event.data.items(), key=lambda field: field[0] in _LAST)
+    rest = "  ".join(f"{name}={words.value(value)}" for name, value in fields)
     room = width - len(text.plain) - 2
     text.append(f"  {rest}" if len(rest) <= room else f"  {rest[: max(room - 1, 0)]}…")
     return text

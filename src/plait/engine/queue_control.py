@@ -88,7 +88,7 @@ class QueueControl:
 
     async def _put(self, name: str, namespace: str, settings: QueueSettings) -> QueueSettings:
         await self._kernel.store.run_queues.set(namespace, name, settings)
-        self._kernel.admitter.ring()
+        self._kernel.admitter.ring(namespace)
         self._kernel.queue_watch.ring()
         return settings
 

@@ -138,7 +138,7 @@ class Queues(QueueControl):
                 left = until - clock.monotonic()
                 if left <= 0:
                     return []
-                await bell.wait(min(left, NOTE_EVERY))
+                await bell.wait(min(left, _LIMITED_WAIT if queues else NOTE_EVERY))
 
     def _check(self, protocol: int, kinds: Sequence[str] | None) -> None:
         if protocol > PROTOCOL:

@@ -8,7 +8,7 @@ and the namespaces take turns: none waits for the backlog of another.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby, zip_longest
 
 from . import values
@@ -38,50 +38,53 @@ class Admitter:
         self._background = background
         self._enabled = enabled
         """False: other engines do the work, and hear of it as news."""
+        self._asked: set[str | None] = set()
+        """Namespaces to look at; None: all of them."""
         self._looking = False
-        self._again = False
         self._alarm: Alarm | None = None
+        self._due = 0.0
         self._looked = float("-inf")
 
-    def ring(self) -> None:
-        """A run joined a queue, a slot came back, or limits changed."""
+    def ring(self, namespace: str | None = None) -> None:
+        """A run joined a queue, a slot came back, or limits changed: in a namespace, or anywhere."""
         if self._enabled:
+            self._asked.add(namespace)
             self._background.keep_trying(self.look)
 
     def news(self) -> None:
         """Another process wrote something; most often it has nothing to do with queues."""
         if self._alarm is None and self._enabled:
             since = (self._clock.monotonic() - self._looked) * 1000
-            self._schedule(Millis(round(max(0.0, _EVERY - since))))
+            self._look_in([Millis(round(max(0.0, _EVERY - since)))], every=True)
 
     async def look(self) -> None:
         """Calls that come meanwhile cause one more round."""
-        self._again = True
         if self._looking:
             return
         self._looking = True
-        self._disarm()
-        wait: Millis | None = None
         try:
-            while self._again:
-                self._again = False
-                self._looked = self._clock.monotonic()
-                wait = await self._look()
+            while self._asked:
+                asked, self._asked = self._asked, set()
+                try:
+                    await self._look(None if None in asked else asked)
+                except BaseException:
+                    self._asked |= asked  # for the next try
+                    raise
         finally:
             self._looking = False
-        if wait is not None:
-            self._schedule(wait)
 
-    async def _look(self) -> Millis | None:
-        """When to look again; None if no run waits."""
-        queues = in_turn(await self._store.run_queues.queues())
-        waits = [_EVERY] if queues else []
+    async def _look(self, namespaces: Collection[str | None] | None) -> None:
+        """In these namespaces, or in all."""
+        self._looked = self._clock.monotonic()
+        known = await self._store.run_queues.queues()
+        queues = in_turn([queue for queue in known if namespaces is None or queue[0] in namespaces])
+        waits = [_EVERY] if len(queues) < len(known) else []
         while queues:
             full: list[tuple[str, str]] = []
             for namespace, queue in queues:
                 found = await self._store.run_queues.admit(namespace, queue, _AT_ONCE)
-                if found.wait is not None:
-                    waits.append(found.wait)
+                waits += [_EVERY] if found.left else []
+                waits += [] if found.wait is None else [found.wait]
                 if found.admitted:
                     self._inbox.look_soon()
                 if len(found.admitted) == _AT_ONCE:
@@ -89,7 +92,16 @@ class Admitter:
                 for run_id in found.overdue:
                     await self._expire(run_id)
             queues = full
-        return min(waits, default=None)
+        self._look_in(waits, every=namespaces is None)
+
+    def _look_in(self, waits: Sequence[Millis], *, every: bool) -> None:
+        """A look at some namespaces leaves the time that was set for the others, unless it is later."""
+        due = self._clock.monotonic() + min(waits, default=Millis(0)) / 1000
+        if every or not waits:
+            self._disarm()
+        if waits and (self._alarm is None or due < self._due):
+            self._disarm()
+            self._alarm, self._due = self._clock.call_later(min(waits) / 1000, self._look_now), due
 
     async def _expire(self, run_id: RunId) -> None:
         """Its deadline passed while it waited: it starts only to say so."""
@@ -110,10 +122,6 @@ class Admitter:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-
-    def _schedule(self, wait: Millis) -> None:
-        self._disarm()
-        self._alarm = self._clock.call_later(wait / 1000, self._look_now)
 
     def _look_now(self) -> None:
         self._alarm = None

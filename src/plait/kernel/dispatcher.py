@@ -90,7 +90,7 @@ class Dispatcher:
         if (unit.ended or run.blocked is not None) and run.id in self._callers.outcomes.waiting:
             self._callers.outcomes.notify(run.id, outcome_of(run))
         if unit.ended and run.state.queueing is not None and run.state.queueing.queue:
-            self._admitter.ring()
+            self._admitter.ring(run.info.namespace)
         if self._live.get(run.id) is not run:
             return  # its shard was lost: the new owner starts what follows
         if unit.revoked is not None:
@@ -150,8 +150,8 @@ class Dispatcher:
             self._quarantine.written(write.run_id)
         elif write.inbox and (self._leases.mixed or self._leases.owns(write.run_id)):
             self._inbox.look_soon()
-        if write.place is not None or write.debounce is not None:
-            self._admitter.ring()
+        if write.place is not None:
+            self._admitter.ring(write.place.namespace)
 
     # -- when a commit is refused --------------------------------------------------------------------------------
 

@@ -83,6 +83,8 @@ class AdmissionRound(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """They still wait, but their deadlines have passed."""
     wait: Millis | None = None
     """When to look again without being asked: the end of a delay, or the next slot of a rate."""
+    left: bool = False
+    """Whether runs still wait for a slot; those that are delayed don't."""
 
 
 class SlotHolder(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -72,6 +72,7 @@ async def test_no_more_runs_are_admitted_than_there_are_slots(backend: Backend):
         await limit(store, concurrency=2)
         await put(store, "a", "b", "c", "d")
         assert await admitted(store) == ["a", "b"]
+        assert (await store.run_queues.admit("default", "q", 10)).left
         assert await admitted(store) == []
         await end(store, owner, "a")
         assert await admitted(store) == ["c"]
@@ -151,7 +152,7 @@ async def test_a_delayed_run_waits_and_says_until_when(backend: Backend):
     async with opened(backend) as store:
         await put(store, "later", delay=CENTURY)
         found = await store.run_queues.admit("default", "q", 10)
-        assert found.admitted == []
+        assert (found.admitted, found.left) == ([], False)
         assert found.wait is not None
         assert 0 < found.wait <= CENTURY
         place = await store.run_queues.place(RunId("later"))

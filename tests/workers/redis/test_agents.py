@@ -94,8 +94,8 @@ async def test_an_agent_of_another_dialect_goes_by_the_stream_too(redis_url: str
         assert await run.result() == 7
 
 
-async def test_a_worker_that_is_lost_leaves_its_journal_to_the_next(short_lease: str):
-    async with agents_by("stream", short_lease) as (engine, far):
+async def test_a_worker_that_is_lost_leaves_its_journal_to_the_next(redis_url: str):
+    async with agents_by("stream", f"{redis_url}?lease=3") as (engine, far):
         run = await engine.start(qualifying())
         first = await far.one()
         size = len(first.token["journal"])

@@ -105,8 +105,8 @@ async def _admit(connection: Connection, namespace: str, queue: str, limit: int)
         found = await connection.fetch(SQL["admit"], [id for id, _ in chosen], now)
         admitted = [row[0] for row in found]
         await connection.execute(SQL["let_go"], admitted)
-    [(due, deadline)] = await connection.fetch(SQL["next_moments"], namespace, queue)
-    return AdmissionRound(admitted=admitted, overdue=overdue, wait=sooner(now, gate.wait, due, deadline))
+    [(due, deadline, left)] = await connection.fetch(SQL["next_moments"], namespace, queue)
+    return AdmissionRound(admitted=admitted, overdue=overdue, wait=sooner(now, gate.wait, due, deadline), left=left)
 
 
 async def gate_of(

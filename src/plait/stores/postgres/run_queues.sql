@@ -102,11 +102,13 @@ select run_id from plait.queued_runs
 where namespace = $1 and queue = $2 and admitted_at is null and deadline is not null and deadline <= $3
 order by deadline limit $4;
 
--- next_moments: when the next delay is over, and the next run that waits is overdue
+-- next_moments: when the next delay is over, and the next run that waits is overdue; and whether one waits for a slot
 select (select min(due) from plait.queued_runs
         where namespace = $1 and queue = $2 and admitted_at is null and due is not null),
        (select min(deadline) from plait.queued_runs
-        where namespace = $1 and queue = $2 and admitted_at is null and deadline is not null);
+        where namespace = $1 and queue = $2 and admitted_at is null and deadline is not null),
+       exists (select from plait.queued_runs
+               where namespace = $1 and queue = $2 and admitted_at is null and due is null);
 
 -- running_runs: slots that runs hold, by key
 select q.partition, count(*) from plait.queued_runs q

@@ -54,7 +54,8 @@ class PostgresTaskQueues:
                 TIMEOUT_GRACE,
             )
             held = _in_order(found)
-            for queue in await self._limits.among(connection, request.namespace, request.queues):
+            asked = request.namespace, request.queues
+            for queue in await self._limits.among(connection, *asked, fresh=not held):
                 if len(held) < request.limit:
                     async with connection.transaction():
                         held += await _claim_under_limits(connection, request, queue, request.limit - len(held))
@@ -111,8 +112,11 @@ class LimitedQueues:
         self._known: set[tuple[str, str]] = set()
         self._until = 0.0
 
-    async def among(self, connection: Connection, namespace: str, queues: Sequence[str]) -> list[str]:
-        if time.monotonic() >= self._until:
+    async def among(
+        self, connection: Connection, namespace: str, queues: Sequence[str], *, fresh: bool = False
+    ) -> list[str]:
+        """`fresh`: as of now, for who has found nothing and would wait."""
+        if fresh or time.monotonic() >= self._until:
             self._known = {(row[0], row[1]) for row in await connection.fetch(QUEUES["limited"])}
             self._until = time.monotonic() + _KNOWN_FOR
         if not self._known:

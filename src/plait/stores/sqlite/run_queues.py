@@ -127,7 +127,8 @@ def _admit(db: apsw.Connection, namespace: str, queue: str, limit: int, now: Mil
         db.execute(SQL["let_go"], (run_id,))
     [(due,)] = db.execute(SQL["next_due"], (namespace, queue))
     [(deadline,)] = db.execute(SQL["next_deadline"], (namespace, queue))
-    return AdmissionRound(admitted=admitted, overdue=overdue, wait=sooner(now, gate.wait, due, deadline))
+    left = db.execute(SQL["any_waiting"], (namespace, queue)).fetchone() is not None
+    return AdmissionRound(admitted=admitted, overdue=overdue, wait=sooner(now, gate.wait, due, deadline), left=left)
 
 
 def gate_of(

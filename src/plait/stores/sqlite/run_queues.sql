@@ -85,6 +85,9 @@ select min(due) from queued_runs where namespace = ?1 and queue = ?2 and admitte
 select min(deadline) from queued_runs
 where namespace = ?1 and queue = ?2 and admitted_at is null and deadline is not null;
 
+-- any_waiting: whether a run waits for a slot
+select 1 from queued_runs where namespace = ?1 and queue = ?2 and admitted_at is null and due is null limit 1;
+
 -- running_runs: slots that runs hold, by key
 select partition, count(*) from queued_runs
 where namespace = ?1 and (?2 = '*' or queue = ?2) and admitted_at is not null
