@@ -18,10 +18,10 @@ from plait.clusters.settings import cluster_settings
 from plait.kernel.clock import SystemClock
 from plait.workers.queue_worker import QueueWorker, WorkerSettings
 from tests.dialects.graph.drawing import drawn, task
-from tests.engine.places import OnDisk, soon
+from tests.engine.places import OnDisk
 
 from . import work
-from .starts import started
+from .starts import eventually, started
 
 
 @pytest.fixture(scope="module")
@@ -137,8 +137,4 @@ async def test_a_cancelled_step_learns_of_it_at_its_next_heartbeat(address: str,
         run = await engine.start(work.through_the_gate, {"folder": str(tmp_path), "on": "dask"})
         await started(tmp_path)
         await run.cancel()
-
-        async def stopped() -> bool:
-            return (tmp_path / "stopped").exists()
-
-        assert await soon(stopped)
+        await eventually(lambda: (tmp_path / "stopped").exists())

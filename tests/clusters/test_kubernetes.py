@@ -24,7 +24,7 @@ from tests.engine.places import InMemory, until
 
 from . import work
 from .kubernetes_api import KubernetesApi
-from .starts import started
+from .starts import eventually, started
 
 TOKEN = "secret-token"
 
@@ -81,7 +81,7 @@ async def test_a_step_on_kubernetes_is_like_any_other_step(tmp_path: Path, monke
         run = await engine.start(work.tour, "kubernetes", id="t")
         result = await run.result()
         assert [line.text for line in await run.logs("who")] == ["I say so"]
-        await until(lambda: not api.jobs)
+        await eventually(lambda: not api.jobs)
     assert result["who"].pop("pid") != os.getpid()
     assert result == {
         "who": {"run": "t", "key": "t:who:0", "attempt": 1},
@@ -117,7 +117,7 @@ async def test_a_cancelled_step_is_stopped_with_its_job(tmp_path: Path, monkeypa
         run = await engine.start(work.through_the_gate, {"folder": str(tmp_path), "on": "kubernetes"})
         [[pid, _]] = await started(tmp_path)
         await run.cancel()
-        await until(lambda: not api.jobs and not Path(f"/proc/{pid}").exists())
+        await eventually(lambda: not api.jobs and not Path(f"/proc/{pid}").exists())
 
 
 async def test_a_refusal_of_the_api_server_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

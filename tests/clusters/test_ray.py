@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from plait import Engine
-from tests.engine.places import OnDisk, soon
+from tests.engine.places import OnDisk
 
 from . import work
-from .starts import started
+from .starts import eventually, started
 
 ray: Any = pytest.importorskip("ray", reason="Ray is in the environment of `make test-clusters` only")
 
@@ -91,8 +91,4 @@ async def test_a_cancelled_step_is_killed(address: str, tmp_path: Path) -> None:
         run = await engine.start(work.through_the_gate, {"folder": str(tmp_path), "on": "ray"})
         [[pid, _]] = await started(tmp_path)
         await run.cancel()
-
-        async def gone() -> bool:
-            return not Path(f"/proc/{pid}").exists()
-
-        assert await soon(gone)
+        await eventually(lambda: not Path(f"/proc/{pid}").exists())

@@ -18,7 +18,7 @@ log = logging.getLogger("plait.engine")
 
 SOON: Final = 60.0
 """Seconds until a timer that is worth waiting for."""
-QUIET: Final = 5.0
+QUIET: Final = 2.0
 """Seconds without work that count as none left: what just ended may be the cause of more."""
 _LOOKS: Final = 5
 """In that time."""
