@@ -48,6 +48,9 @@ class Beside:
     def beat(self, attempt: Attempt, progress: Raw) -> None:
         raise NotImplementedError
 
+    async def on_cluster(self, attempt: Attempt, on: str, ref: str, arguments: Raw) -> Raw:
+        raise NotImplementedError
+
     async def in_thread(self, attempt: Attempt, function: Callable[[], Any]) -> Any:
         found: list[Any] = []
         thread = threading.Thread(target=lambda: found.append(function()), name="beside")
