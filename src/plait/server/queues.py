@@ -13,6 +13,7 @@ from plait.kernel.ids import caller_id
 from plait.kernel.run_queues import QueueState, SlotHolder
 
 from .call import Call
+from .nouns import QUEUE
 
 _BAD_NAME = Fault(422, "queue.bad_name", "No queue can have this name.")
 
@@ -114,6 +115,7 @@ def _action(verb: Literal["pause", "resume"], summary: str) -> AnyRoute:
         body_optional=True,
         replies=(Reply(200, Queue, "The queue."),),
         faults=(_BAD_NAME,),
+        noun=QUEUE,
         example={},
     )
 
@@ -139,6 +141,7 @@ ROUTES = (
         query=Scoped,
         replies=(Reply(200, QueueDetail, "The queue."),),
         faults=(_BAD_NAME,),
+        noun=QUEUE,
     ),
     Route(
         method="PUT",
@@ -151,6 +154,7 @@ ROUTES = (
         body=SetQueue,
         replies=(Reply(200, Queue, "The queue with its new limits, which hold from now on."),),
         faults=(_BAD_NAME,),
+        noun=QUEUE,
         example={"concurrency": 5, "rate": 50},
     ),
     _action("pause", "Let nothing on the queue begin"),

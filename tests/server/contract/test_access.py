@@ -168,8 +168,9 @@ async def test_what_is_anothers_is_as_if_it_were_not_there():
             if not operation.names_something:
                 continue
             stated = [{"namespace": THEIRS}] if operation.scoped else []
-            # Code is loaded for all, a text is named by its content, and whoever saves a schedule makes one of his own
-            shared = operation.path.startswith(("/api/v1/definitions", "/api/v1/blobs"))
+            # Code is loaded for all, a text is named by its content, whoever saves a schedule makes one of his own, and
+            # every namespace has queues of all names
+            shared = operation.path.startswith(("/api/v1/definitions", "/api/v1/blobs", "/api/v1/queues"))
             shared = shared or operation.name == "schedules.save"
             unstated = [] if shared else [{}]
             for params in [*unstated, *stated]:
