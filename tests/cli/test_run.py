@@ -159,7 +159,7 @@ def test_the_same_command_goes_on_where_it_was(desk: Desk, end: signal.Signals):
 
 
 def test_the_command_to_go_on_quotes_its_input(desk: Desk):
-    order = RunRequest("m:f", ['"a b"'], "a b", "it's", Where(desk.db, "secret", "shop"), None, {}, None, False)
+    order = RunRequest("m:f", ['"a b"'], "a b", "it's", Where(desk.db, "secret", "shop"), None, {}, None, {}, False)
     assert order.again() == f"""plait run m:f --id 'it'"'"'s' --input '"a b"' --namespace shop --db {desk.db}"""
 
 
