@@ -1,7 +1,10 @@
 """Runs that move to a pool on PostgreSQL: with all that waits for them, once, and only by their owner."""
 
+import asyncpg
+
 from plait.kernel.fleet import POOL_SHARDS, Pool
 from plait.kernel.ids import SHARDS, Millis, RunId, Shard
+from plait.kernel.pools import AND, FOLLOW
 from plait.stores.postgres import PostgresStore
 from tests.contract.stores.builders import ALL, LONG, NOW, Owner, create, message, must, outside, own_all, queued_task
 from tests.contract.stores.builders import timer as timer_row
@@ -83,7 +86,33 @@ async def test_engines_say_which_code_they_have(postgres_url: str):
             await store.renew(name, LONG)
             found = await store.fleet.announce(name, code)
         assert found == {CODE: 2}
-        assert (await store.fleet.having(CODE), await store.fleet.having("order@v1")) == (2, 2)
+        assert await store.fleet.pool_of(await place(store, "run")) == (CODE, 2)
         assert await store.fleet.pools() == [Pool(CODE, engines=2, owned=0, runs=1)]
         await store.release("two")
         assert await store.fleet.announce("one", [CODE]) == {CODE: 1}
+
+
+async def test_a_pool_that_needs_several_is_for_engines_that_have_all_of_them(postgres_url: str):
+    async with opened_at(postgres_url) as store:
+        owner = await own_all(store)
+        await create(store, "run")
+        both = f"{CODE}{AND}pack"
+        await must(store, owner.write("run", pool=both))
+        for name, code in (("one", [CODE]), ("two", ["pack", "other", CODE]), ("three", ["pack"])):
+            await store.renew(name, LONG)
+            found = await store.fleet.announce(name, code)
+        assert found == {both: 1}
+        assert await store.fleet.pool_of(await place(store, "run")) == (both, 1)
+
+
+async def test_what_came_for_a_run_before_it_moved_follows_it_wherever_it_is(postgres_url: str):
+    async with opened_at(postgres_url) as store:
+        owner = await own_all(store)
+        await create(store, "run")
+        origin = await place(store, "run")
+        await must(store, owner.write("run", pool=CODE))
+        database = await asyncpg.connect(postgres_url)
+        await database.execute(f"insert into plait.inbox (run_id, shard, key, at) values ('run', {origin}, 'stray', 0)")
+        await must(store, owner.write("run", pool=FOLLOW))
+        assert await database.fetchval("select shard from plait.inbox where key = 'stray'") == await place(store, "run")
+        await database.close()

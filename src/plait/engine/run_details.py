@@ -109,10 +109,10 @@ async def waiting_of(kernel: Kernel, row: RunRow) -> list[Reason]:
 async def _missing_code(kernel: Kernel, row: RunRow) -> Reason | None:
     """Of a run that went where engines with its code would find it."""
     fleet = kernel.store.fleet
-    code = kernel.code.needed(row.dialect, row.definition, row.version)
-    if fleet is None or code is None or row.shard < SHARDS or await fleet.having(code):
+    if fleet is None or row.shard < SHARDS:
         return None
-    return no_engine(code)
+    pool, engines = await fleet.pool_of(row.shard)
+    return None if engines else no_engine(pool)
 
 
 def _waited(run: Run) -> list[Reason]:

@@ -8,6 +8,7 @@ from .apply_effects import drop_children
 from .breach import breach_of
 from .decide import LATER, cancel, route, start, take_result
 from .errors import PlaitError
+from .handover import move_blocked
 from .ids import Millis
 from .inputs import AnyInput, Cancel, Start, TaskResult
 from .replies import ASKED, answer_reply, refusal_reply
@@ -52,6 +53,8 @@ def advance(run: Run, now: Millis) -> UnitOfWork:
     if state.seq > run.limits.max_events or not unit.write.plain or unit.unresolved or unit.breach is not None:
         _check_limits(run, unit)
     run.close(unit)
+    if run.blocked is not None:
+        move_blocked(run, unit)
     return unit
 
 

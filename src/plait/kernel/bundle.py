@@ -140,12 +140,18 @@ class AnswersCallers(Protocol):
 
 
 @runtime_checkable
-class NeedsCode(Protocol):
+class HasCode(Protocol):
     """A dialect whose runs need code of their engine, which other engines on the same store may not have."""
 
     def code(self) -> Collection[str]:
         """What this engine has, by name."""
         ...
+
+
+@runtime_checkable
+class IsCode(HasCode, Protocol):
+    """A dialect whose definitions are code: what a run needs is known before it is loaded. Where that shows only in the
+    run itself, its machine says so: see `machine.NeedsCode`."""
 
     def code_of(self, definition: str, version: str | None) -> str:
         """The name of the code that a run needs."""

@@ -93,6 +93,10 @@ class Dispatcher:
             self._admitter.ring(run.info.namespace)
         if self._live.get(run.id) is not run:
             return  # its shard was lost: the new owner starts what follows
+        if write.pool is not None:
+            self._delivery.drop(run)
+            self._callers.outcomes.notify(run.id, None)
+            return
         if unit.revoked is not None:
             for token in unit.revoked:
                 self._worker.cancel(run.id, token)

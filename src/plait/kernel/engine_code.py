@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .bundle import Bundle, NeedsCode
+from .bundle import Bundle, HasCode, IsCode
+from .pools import parts_of
 
 
 class EngineCode:
@@ -12,8 +13,11 @@ class EngineCode:
         self._bundles = bundles
 
     def names(self) -> list[str]:
-        having = [bundle for bundle in self._bundles.values() if isinstance(bundle, NeedsCode)]
+        having = [bundle for bundle in self._bundles.values() if isinstance(bundle, HasCode)]
         return sorted({name for bundle in having for name in bundle.code()})
+
+    def has_all_of(self, pool: str) -> bool:
+        return parts_of(pool) <= set(self.names())
 
     def needed(self, dialect: str, definition: str, version: str | None) -> str | None:
         """The name of the code that a run needs; None if any engine will do, or the dialect is not known here."""
@@ -21,7 +25,7 @@ class EngineCode:
             bundle = self._bundles[dialect]
         except KeyError:
             return None
-        return bundle.code_of(definition, version) if isinstance(bundle, NeedsCode) else None
+        return bundle.code_of(definition, version) if isinstance(bundle, IsCode) else None
 
     def missing(self, dialect: str, definition: str, version: str | None) -> str | None:
         """The name of the code that a run needs and this engine has not got."""
@@ -30,4 +34,4 @@ class EngineCode:
 
     def _has(self, dialect: str, name: str) -> bool:
         bundle = self._bundles[dialect]
-        return isinstance(bundle, NeedsCode) and name in bundle.code()
+        return isinstance(bundle, HasCode) and name in bundle.code()

@@ -1,8 +1,8 @@
 """Engines with different code on one store: which code each has, and the shards of runs that need it.
 
 Most runs can be taken by any engine, and belong to a shard by their ids. A run whose code its owner has not got moves
-to a *pool*: a few shards of their own for each name of code, which only engines that have it may claim. A uniform fleet
-has no pools. A run that has moved stays there, with all that is sent to it from then on.
+to a *pool*: a few shards of their own for each name of code (`pools`), which only engines that have it may claim. A
+uniform fleet has no pools. A run that has moved stays there, with all that is sent to it from then on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Protocol
 
 import msgspec
 
-from .ids import Millis
+from .ids import Millis, Shard
 from .leases import Lease
 
 POOL_SHARDS = 8
@@ -40,8 +40,8 @@ class Fleet(Protocol):
         """As `Store.claim`, of the shards of a pool."""
         ...
 
-    async def having(self, code: str) -> int:
-        """How many living engines have it."""
+    async def pool_of(self, shard: Shard) -> tuple[str, int]:
+        """Whose shard it is, and how many living engines have that code."""
         ...
 
     async def pools(self) -> list[Pool]: ...

@@ -1,22 +1,49 @@
-"""Handing a run over to engines that have its code: what is written, and what people read meanwhile."""
+"""Handing a run over to engines that have its code: what is written, and what people read meanwhile.
+
+What a run needs may be known before it is loaded; then it is written here that it moves. Or its machine finds out as it
+decides; then the decision that would block it moves it instead, with all that it records.
+"""
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from . import values
 from .clock import Clock
 from .engine_code import EngineCode
-from .ids import Millis
+from .ids import SHARDS, Epoch, Millis, RunId, Shard
 from .inputs import Loaded
+from .machine import NeedsCode
+from .pools import FOLLOW, parts_of, pool_of
+from .run import Run
 from .run_cache import Elsewhere
 from .store import InboxRow, RunPatch, RunRow, Write
+from .unit_of_work import UnitOfWork
 from .view import Reason
 
 NO_ENGINE = "engine"
 """The kind of the reason why a run waits for an engine that has its code."""
 
 
-def no_engine(code: str) -> Reason:
-    return Reason(NO_ENGINE, f"no engine here has `{code}`")
+def no_engine(pool: str) -> Reason:
+    names = " and ".join(f"`{name}`" for name in sorted(parts_of(pool)))
+    return Reason(NO_ENGINE, f"no engine here has {names}")
+
+
+def move_blocked(run: Run, unit: UnitOfWork) -> None:
+    """A run that lacks functions goes to engines that have all it calls, where there may be any. From there it does not
+    move again: what blocks it then is not where it is."""
+    if not run.movable or run.shard >= SHARDS or not isinstance(run.machine, NeedsCode):
+        return
+    pool = pool_of(run.machine.needed_code())
+    if pool is None:
+        return
+    run.blocked = None
+    write, row = unit.write, unit.write.patch or run.patch()
+    stopped = int(run.state.tasks.running > 0)  # work that is under way here is interrupted
+    write.pool, write.plain = pool, False
+    write.patch = replace(row, blocked=None, waiting=no_engine(pool), recoveries=row.recoveries + stopped)
+    unit.post(_wake(run.id, run.shard, run.epoch, unit.at))
 
 
 class Handover:
@@ -27,16 +54,20 @@ class Handover:
     def write(self, found: Elsewhere) -> Write:
         """The run moves to its pool; of one that is there already, the inputs that came here follow it."""
         row = found.row
+        if row.shard != found.shard:
+            return Write(row.id, found.shard, found.epoch, pool=FOLLOW)
         code = self._code.needed(row.dialect, row.definition, row.version)
+        assert code is not None
         write = Write(row.id, found.shard, found.epoch, pool=code)
-        if row.shard == found.shard and row.status == "running":
-            assert code is not None
+        if row.status == "running":
             write.patch = _waiting(row, code)
-            # An owner of the pool loads what it finds in the inbox: it may have the shard already
-            wake = values.plain(Loaded("wake"))
-            now = Millis(self._clock.now())
-            write.inbox = [InboxRow(row.id, row.shard, f"~moved-{found.shard}-{found.epoch}", wake, now)]
+            write.inbox = [_wake(row.id, row.shard, found.epoch, Millis(self._clock.now()))]
         return write
+
+
+def _wake(run_id: RunId, shard: Shard, epoch: Epoch, at: Millis) -> InboxRow:
+    """An owner of the pool loads what it finds in the inbox: it may have the shard already."""
+    return InboxRow(run_id, shard, f"~moved-{shard}-{epoch}", values.plain(Loaded("wake")), at)
 
 
 def _waiting(row: RunRow, code: str) -> RunPatch:

@@ -106,7 +106,9 @@ class Loader:
 
     def fresh(self, info: RunInfo, epoch: Epoch, machine: Machine | None = None) -> Run:
         machine = machine or self.bundle(info.dialect).machine(info)
-        return Run(info, machine, self._ids, self._limits, epoch, self._notify, self._queues)
+        run = Run(info, machine, self._ids, self._limits, epoch, self._notify, self._queues)
+        run.movable = self._store.fleet is not None
+        return run
 
     def bundle(self, name: str) -> Bundle:
         try:

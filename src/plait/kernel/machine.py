@@ -12,8 +12,8 @@ The contract of a machine:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Collection, Mapping
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 from msgspec import Raw
@@ -126,4 +126,13 @@ class Machine(Protocol):
 
     def close(self) -> None:
         """Dropped from memory; must not touch the world."""
+        ...
+
+
+@runtime_checkable
+class NeedsCode(Protocol):
+    """A machine whose run is blocked where functions are not loaded that another engine may have."""
+
+    def needed_code(self) -> Collection[str]:
+        """All that it calls in its engine's own process, by the names that `bundle.HasCode` says them by."""
         ...

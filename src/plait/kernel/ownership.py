@@ -132,7 +132,7 @@ class Ownership:
         pools = await self._store.fleet.announce(self.owner, code)
         self._leases.mixed = bool(pools)
         gained: list[Shard] = []
-        for pool in pools.keys() & set(code):
+        for pool in filter(self._code.has_all_of, pools):
             gained += await self._balance(pool, -(-POOL_SHARDS // max(1, pools[pool])))
         return gained
 

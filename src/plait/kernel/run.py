@@ -51,6 +51,8 @@ class Run:
         self.state.tasks.queues = queues or {}
         self.ids = ids
         self.blocked: ErrorInfo | None = None
+        self.movable = False
+        """There may be other engines, with other code."""
         self.limits = limits
         self.notify = notify
 
@@ -185,7 +187,7 @@ class Run:
             self._awake, self._waiting = awake, waiting
             self._full = full
             self._stale = False
-            write.patch = self._patch()
+            write.patch = self.patch()
         self._steady = busy and self.blocked is None and not (self._full or self.recoveries or self._stale)
         if due and not unit.ended and since >= self.machine.weight():
             self._snapshot_seq, self._snapshot_at = state.seq, unit.at
@@ -232,9 +234,9 @@ class Run:
     def leaving(self) -> Write:
         """Its owner leaves in peace: the recovery that its takeover will count is taken back."""
         self.recoveries = max(0, self.recoveries - 1)
-        return Write(self.id, self.shard, self.epoch, patch=self._patch())
+        return Write(self.id, self.shard, self.epoch, patch=self.patch())
 
-    def _patch(self) -> RunPatch:
+    def patch(self) -> RunPatch:
         agents = self.state.agents
         patch = RunPatch(
             status=self.state.status,

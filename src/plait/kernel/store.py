@@ -246,7 +246,8 @@ class Write(msgspec.Struct, gc=False):
     """The claim whose task this ends: its row is deleted, and the inbox gets the result. If the claim does not hold,
     the verdict is `exists` if that result is in the inbox already, else `conflict`."""
     pool: str | None = None
-    """The run goes to the shards of this pool, with its inputs, timers and tasks."""
+    """The run goes to the shards of this pool, with its inputs, timers and tasks; `pools.FOLLOW`: what is left of those
+    here goes to where it is."""
     place: QueuedRun | None = None
     """With `create`: the run waits on a queue, and what is sent to it is held back until it is admitted. The verdict is
     `exists` if another run has its `dedup_id`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeGuard
 
 from plait.agents.models import Models
@@ -15,6 +15,7 @@ from plait.dialects.goals.catalogs.health import Alive, Health
 from plait.dialects.goals.dialect import GoalsDialect
 from plait.dialects.goals.executors import StepScriptsExecutor
 from plait.dialects.goals.memo import MemoExecutor
+from plait.dialects.goals.running.code import code_name
 from plait.dialects.goals.steps.builder import PythonStep, StepBuilder
 from plait.dialects.goals.steps.handlers import Functions, Handlers
 from plait.dialects.goals.steps.step import Step
@@ -107,6 +108,9 @@ class GoalsBundle(GoalsDialect):
                 except Unavailable as error:
                     log.warning("can't read the catalogs for now: %s", error)
                 await asyncio.sleep(_PAUSE)
+
+    def code(self) -> Collection[str]:
+        return [code_name(handler) for handler in self.handlers.names]
 
     def _knows(self, handler: str) -> bool:
         return self.handlers.get(handler) is not None

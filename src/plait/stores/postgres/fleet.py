@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 
 from plait.kernel.fleet import POOL_SHARDS, Pool
-from plait.kernel.ids import Millis
+from plait.kernel.ids import Millis, Shard
 from plait.kernel.leases import Lease
+from plait.kernel.pools import FOLLOW
 from plait.kernel.store import Write
 from plait.stores import statements
 
@@ -41,9 +42,10 @@ class PostgresFleet:
     async def claim(self, owner: str, ttl: Millis, want: int, pool: str) -> list[Lease]:
         return await self._claim(owner, ttl, want, pool)
 
-    async def having(self, code: str) -> int:
+    async def pool_of(self, shard: Shard) -> tuple[str, int]:
         async with self._use() as connection:
-            return int(await connection.fetchval(SQL["having"], code))
+            [row] = await connection.fetch(SQL["pool_of"], shard)
+            return row[0], row[1]
 
     async def pools(self) -> list[Pool]:
         async with self._use() as connection:
@@ -55,7 +57,10 @@ class PostgresFleet:
 
 async def write_moves(connection: Connection, origin: str, writes: Sequence[Write]) -> None:
     """Each run has its place in a pool by its id, so that what follows it gets there, too."""
-    moving = [(write, write.pool) for write in writes if write.pool is not None]
+    following = [(write.run_id, write.shard) for write in writes if write.pool == FOLLOW]
+    if following:
+        await connection.execute(SQL["follow"], *map(list, zip(*following, strict=True)))
+    moving = [(write, write.pool) for write in writes if write.pool]
     for pool in {pool for _, pool in moving}:
         shards = await _shards_of(connection, origin, pool)
         rows = [

@@ -5,14 +5,17 @@ with noted as (
 select pg_notify('plait', $3) from noted;
 
 -- pools_with_engines: the pools that there are, and how many engines have their code
-select pool, (select count(*) from plait.engines where pool = any (code))
+select pool, (select count(*) from plait.engines where string_to_array(pool, ' + ') <@ code)
 from plait.shards where pool <> '' group by pool;
 
--- having: how many engines have some code
-select count(*) from plait.engines where $1 = any (code) and expires > plait.ms(clock_timestamp());
+-- pool_of: whose shard it is, and how many living engines have that code
+select pool, (select count(*) from plait.engines
+              where string_to_array(pool, ' + ') <@ code and expires > plait.ms(clock_timestamp()))
+from plait.shards where shard = $1;
 
 -- pools: what people want to know of them
-select pool, (select count(*) from plait.engines where pool = any (code) and expires > plait.ms(clock_timestamp())),
+select pool, (select count(*) from plait.engines
+              where string_to_array(pool, ' + ') <@ code and expires > plait.ms(clock_timestamp())),
        count(*) filter (where owner is not null and expires > plait.ms(clock_timestamp())),
        (select count(*) from plait.runs r
         where r.status = 'running' and r.shard in (select shard from plait.shards where pool = p.pool))
@@ -36,6 +39,18 @@ with moved as (
     select * from unnest($1::text[], $2::integer[], $3::integer[]) as m (run_id, origin, shard)
 ), runs as (
     update plait.runs r set shard = m.shard from moved m where r.id = m.run_id and r.shard = m.origin
+), inbox as (
+    update plait.inbox i set shard = m.shard from moved m
+    where i.run_id = m.run_id and i.shard = m.origin and not i.taken
+), timers as (
+    update plait.timers t set shard = m.shard from moved m where t.run_id = m.run_id and t.shard = m.origin
+)
+update plait.queued_tasks q set shard = m.shard from moved m where q.run_id = m.run_id and q.shard = m.origin;
+
+-- follow: what came for runs where they were before they moved
+with moved as (
+    select m.run_id, m.origin, r.shard from unnest($1::text[], $2::integer[]) as m (run_id, origin)
+    join plait.runs r on r.id = m.run_id and r.shard <> m.origin
 ), inbox as (
     update plait.inbox i set shard = m.shard from moved m
     where i.run_id = m.run_id and i.shard = m.origin and not i.taken

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, assert_never
 
 import msgspec
@@ -36,6 +36,7 @@ from plait.kernel.view import Edge, Node, Reason
 from . import view
 from .advance import LOOK_AGAIN, advance, start_left
 from .children import child_id, named_outputs
+from .code import code_of
 from .compensation import compensations, to_compensate
 from .compiled_plan import CompiledPlan
 from .decision_builder import DecisionBuilder, RunContext
@@ -106,6 +107,9 @@ class GoalsMachine:
     def reload_on_takeover(self) -> bool:
         """A step server that took work may have died with our process: it is asked again by the next one."""
         return self._flow is not None and bool(self._flow.awaited) and self._flow.recalled
+
+    def needed_code(self) -> Collection[str]:
+        return [] if self._flow is None else code_of(self._flow.compiled)
 
     # -- deciding ------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Protocol, cast
 
 from plait.kernel.errors import InvalidInput
@@ -24,6 +24,9 @@ class Functions(Protocol):
     ) -> None: ...
 
     def get(self, name: str) -> object | None: ...
+
+    @property
+    def names(self) -> Collection[str]: ...
 
 
 class Handlers:
@@ -48,3 +51,7 @@ class Handlers:
     def get(self, name: str) -> object | None:
         """The function that a name means now, or None: not here."""
         return self._functions.get(name)
+
+    @property
+    def names(self) -> Collection[str]:
+        return self._functions.names
